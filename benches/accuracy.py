@@ -5,15 +5,16 @@ drivers, all compared with f64.
     python3 benches/accuracy.py target/release/fiedler [--only svd,eigvalsh] [--shapes 33x33,300x100] [--orders 64,300] [--seeds 3] [--rust] [-- --backend cpu]
 
 The matrices are those of tests/common/rectangles.rs and tests/common/families.rs, made again here from the same seeds.
-Each is rounded to f32 first, so that f64 judges the matrix that f32 was given. LAPACK's drivers are called through
-SciPy, sgesdd and ssyevd, with vectors and without: numpy's linalg computes f32 in f64 and rounds the result. Each
-matrix is solved in a batch of its shape and alone, because small ones take another path in a batch; the worst of
---seeds is shown. Errors of values are in units of eps times the largest magnitude (s_max, |w|_max), residuals and
-orthogonalities in units of n eps, as in tests/common/gates.rs, and lengths of columns in units of eps.
+Each matrix is rounded to f32 first, so that f32 and f64 decompose the same matrix. LAPACK's drivers sgesdd and ssyevd
+are called through SciPy, with vectors and without. (numpy's linalg would compute f32 in f64 and round the result.) Each
+matrix is solved in a batch of its shape and alone, because small matrices take another path in a batch. The worst error
+over --seeds seeds is shown. Errors of singular values and eigenvalues are in units of eps times the largest magnitude
+(s_max, |w|_max). Residuals and departures from orthogonality are in units of n eps, as in tests/common/gates.rs, and
+departures of columns from length 1 are in units of eps.
 
-What follows `--` goes to `fiedler run`; the default is the CPU. Each shape has one line with the worst over its
-families and the family with the worst ratio; --families adds a line for each family. --rust prints the constants of
-tests/common/lapack.rs instead and needs no binary. Needs numpy and SciPy.
+The arguments after `--` are passed to `fiedler run`, which runs on the CPU by default. The output has one line for each
+shape, with the worst error over the families and the family with the worst ratio. --families adds a line for each
+family. --rust prints the constants of tests/common/lapack.rs instead and needs no binary. Needs numpy and SciPy.
 """
 import argparse, pathlib, subprocess, sys, tempfile
 import numpy as np
@@ -28,7 +29,7 @@ ORDERS = [2, 3, 5, 16, 20, 33, 64, 100, 128, 129, 200, 300]
 
 
 class SplitMix64:
-    """The generator of tests/common/random.rs, for many values at a time."""
+    """The generator of tests/common/random.rs, which here makes many numbers at a time."""
 
     def __init__(self, seed):
         self.state = seed & (2**64 - 1)
@@ -61,7 +62,8 @@ def column_major(entries, m, n):
 
 
 def reflected(a, random, both=False):
-    """Applies random reflections to the trailing rows, and if `both` to the columns too: Haar distributed."""
+    """Applies random reflections to the trailing rows and, if `both` is true, to the columns too. Their product is Haar
+    distributed."""
     for start in range(len(a) - 2, -1, -1):
         v = random.normal(len(a) - start)
         factor = 2.0 / (v @ v)
@@ -112,7 +114,8 @@ def rectangles(m, n, seed=1):
 
 
 def tridiagonal(a):
-    """Returns the diagonal and subdiagonal of a similar tridiagonal matrix, by Householder reflections."""
+    """Returns the diagonal and the subdiagonal of a tridiagonal matrix that is similar to `a`, computed by Householder
+    reflections."""
     n = len(a)
     for column in range(n - 2):
         v = a[column + 1 :, column].copy()
@@ -221,7 +224,7 @@ def worst(out, name, who, errors):
 
 
 def svd_errors(shape, seeds, ours):
-    """Returns {family: {who: [values, residual, orthogonality, lengths]}}, the worst over the seeds."""
+    """Returns {family: {who: [values, residual, orthogonality, lengths]}}, with the worst errors over the seeds."""
     cases = [(name, a) for seed in range(1, seeds + 1) for name, a in rectangles(*shape, seed).items()]
     stack = np.stack([a for _, a in cases])
     batch, values = (ours("svd", stack), ours("svdvals", stack)) if ours else (None, None)
@@ -260,7 +263,7 @@ MEASURES = ["values", "residual", "orthogonality", "lengths"]
 
 
 def table(title, rows, families):
-    """Prints Markdown: for each row the worst of every measure, LAPACK's and fiedler's; then the family whose values
+    """Prints Markdown. Each row has the worst of every measure for LAPACK and for fiedler, and the family whose values
     are worst relative to LAPACK's."""
     print(f"\n### {title}\n")
     whos = list(dict.fromkeys(who for errors in rows.values() for of in errors.values() for who in of))
@@ -285,7 +288,7 @@ def peer(who, of):
 
 
 def rust(svd, eigen):
-    """Prints constants: for each shape and family the error of LAPACK's driver, rounded up to a tenth."""
+    """Prints Rust constants: for each shape and family, the error of LAPACK's driver, rounded up to a tenth."""
     up = lambda x: f"{np.ceil(10 * x) / 10:.1f}"
     print("/// By shape, of each of the families of `rectangles::types` in their order: what sgesdd's values are off, in eps s_max.")
     print(f"pub const SGESDD: [(usize, usize, [f64; {len(next(iter(svd.values())))}]); {len(svd)}] = [")

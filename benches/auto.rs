@@ -13,14 +13,14 @@ use fiedler::{Backend, Context};
 use std::time::Instant;
 
 const COUNTS: [usize; 5] = [10, 100, 1000, 10_000, 100_000];
-/// The ranges of nodes per graph.
+/// The ranges of the number of nodes per graph, one range for each kind of set.
 const SIZES: [[usize; 2]; 5] = [[10, 16], [10, 40], [40, 120], [120, 600], [10, 600]];
-/// The eigenpairs of each graph.
+/// The number of eigenpairs that are computed for each graph.
 const K: usize = 8;
-/// The most nodes of a whole set; a larger set takes minutes on every side.
+/// The largest total number of nodes of a set. A larger set would take minutes on every side.
 const MOST: usize = 4_000_000;
 const ROUNDS: usize = 5;
-/// The total seconds of all calls after which `ROUNDS` rounds are enough; the times of short calls are noisy and take
+/// `ROUNDS` rounds are enough if all calls together take this many seconds. Short calls have noisy times, so they need
 /// more rounds.
 const LONG: f64 = 2.0;
 
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             let graphs = set(count, from, to)?;
             let [cpu, gpu, auto] = [Backend::Cpu, Backend::Gpu, Backend::Auto].map(|backend| ctx.with_backend(backend));
-            // The first call compiles, which the prediction does not include.
+            // The first call compiles kernels, which the prediction does not include.
             let first = started(|| encoder.encode_with(&auto, &graphs, |_| ()))?;
             let (choice, on_gpu) = (first.1.1.choice, first.1.1.on_gpu);
             let runs = runs(&choice, most);
@@ -57,8 +57,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 for i in if round % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] } {
                     if [runs[0], runs[1], true][i] {
                         let took = started(|| encoder.encode([&cpu, &gpu, &auto][i], &graphs))?.0;
-                        // The first round wakes the threads and does not count, unless a call is so long that this
-                        // makes no difference.
+                        // The first round does not count, because it wakes the threads. It counts if a call is so long
+                        // that this makes no difference.
                         if round > 0 || took > 1.0 {
                             seconds[i].push(took);
                         }
@@ -85,14 +85,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Returns which sides are run at all.
+/// Returns whether the CPU and the GPU are run.
 fn runs(choice: &Choice, most: f64) -> [bool; 2] {
     let (cpu, gpu) = (choice.cpu_seconds, choice.gpu_seconds);
     [cpu < most || cpu < 10.0 * gpu, gpu < most || gpu < 10.0 * cpu]
 }
 
-/// Returns `count` connected graphs of `from` to `to` nodes with about twice as many links: at most 256 different ones,
-/// repeated.
+/// Returns `count` connected graphs of `from` to `to` nodes with about twice as many edges. There are at most 256
+/// different graphs, which are repeated.
 fn set(count: usize, from: usize, to: usize) -> fiedler::Result<GraphBatch> {
     let kinds = count.min(256);
     let one = |i: usize| {
@@ -110,7 +110,7 @@ fn started<T>(call: impl FnOnce() -> fiedler::Result<T>) -> fiedler::Result<(f64
     Ok((begun.elapsed().as_secs_f64(), made))
 }
 
-/// Returns the least time, since disturbances only add; infinite if there are none.
+/// Returns the shortest time, because disturbances only add to a time. If there are no times, returns infinity.
 fn least(seconds: Vec<f64>) -> f64 {
     seconds.into_iter().fold(f64::INFINITY, f64::min)
 }

@@ -4,9 +4,9 @@
     pip install numpy
     benches/bits.py BEFORE AFTER [--adapters llvmpipe swiftshader] [--only WORDS]
 
-Inputs are generated from seeds. For every call the arrays of both builds are compared bit by bit. A line with the
-largest difference is printed for each call that differs, and the exit status is 1 if any does. Calls that both builds
-refuse in the same way count as equal.
+Inputs are generated from seeds. For every call the arrays of both builds are compared bit by bit. For each call whose
+arrays differ, a line with the largest difference is printed. The exit status is 1 if any call differs. Calls that both
+builds refuse in the same way count as equal.
 """
 import argparse
 import os
@@ -60,7 +60,7 @@ def inputs(binary, folder):
 
 
 def calls():
-    """Yields (words of the call, names of its inputs, whether a device takes it too)."""
+    """Yields (words of the call, names of its inputs, whether the call can also run on a device)."""
     for n in [8, 33, 70, 200, 300]:
         yield ["run", "eigh"], [f"symmetric-{n}"], True
         yield ["run", "eigvalsh"], [f"symmetric-{n}"], True

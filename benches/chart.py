@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Charts the time per matrix over sizes, so that a cliff would be visible: `fiedler run` next to numpy and torch on the
-same matrices in one run.
+"""Measures the time per matrix for many sizes, so that a sudden rise between sizes is visible: `fiedler run` next to
+numpy and torch on the same matrices in one run.
 
     python3 benches/chart.py [--fiedler target/release/fiedler] [--only eigh,eigvalsh,svd] [--table] [-- --backend gpu --adapter NAME]
 
-What follows `--` goes to `fiedler run`. One JSON line is printed for each workload and peer: the name, such as
-`eigh/f32/n=32/batch=625`, the median in ms of calls with resident data (`transfers_ms`: from host to host), and us per
-matrix. For fiedler also the largest error of a value in units of eps |A|_1, and how many matrices lack the Converged
-status. --table prints Markdown at the end. Needs numpy; uses torch if it is installed.
+The arguments after `--` are passed to `fiedler run`. One JSON line is printed for each workload and peer. It has the
+name, such as `eigh/f32/n=32/batch=625`, the median in ms of calls with resident data (`transfers_ms`: from host to
+host), and us per matrix. For fiedler it also has the largest error of an eigenvalue or singular value in units of eps
+|A|_1, and the number of matrices without the status Converged. --table prints Markdown at the end. Needs numpy; uses
+torch if it is installed.
 """
 import argparse, json, pathlib, subprocess, sys, tempfile, time
 import numpy as np
 
-# The batches of dense_peers.py's sizes on a CPU; sizes in between have batches that take about as long.
+# The sizes and batches of dense_peers.py on a CPU. The sizes in between have batches that take about as long.
 SIZES = {
     "eigh": [(2, 6250), (3, 6250), (4, 6250), (8, 6250), (16, 625), (31, 625), (32, 625), (33, 625), (48, 250), (64, 62), (100, 31),
              (128, 31), (256, 4), (512, 1), (1024, 1), (2048, 1)],
@@ -24,7 +25,8 @@ SIZES["svdvals"] = SIZES["svd"]
 
 
 def symmetric(n, batch, rng):
-    """Returns a batch that is half Laplacians of random graphs, half random symmetric matrices."""
+    """Returns a batch of which one half are Laplacians of random graphs and the other half are random symmetric
+    matrices."""
     a = rng.standard_normal((batch, n, n)).astype(np.float32)
     a = (a + a.transpose(0, 2, 1)) / 2
     half = batch // 2
@@ -83,7 +85,8 @@ def table(rows):
 
 
 def sizes(o, op):
-    """The (n, batch) pairs to measure: the chart's, or with --batches a grid of n = 4 to 256, as far as 2e9 / n^3 matrices."""
+    """Returns the (n, batch) pairs to measure: those of SIZES, or with --batches a grid of n = 4 to 256 and batches of
+    up to 2e9 / n^3 matrices."""
     if o.batches:
         grid = [(2**i, batch) for batch in map(int, o.batches.split(",")) for i in range(2, 9)]
         return [(n, batch) for n, batch in grid if n <= o.largest and batch <= max(1, 2e9 / n**3)]

@@ -4,14 +4,14 @@ run.
 
     python3 benches/dense.py PEERS_DIR target/release/fiedler [--device cpu|cuda] [--only gemm,fft,svd,cov] [--table] [-- --backend gpu --adapter NAME]
 
-PEERS_DIR holds dense_peers.py, which defines the sizes, peers, settings and workload names. What follows `--` goes to
-`fiedler run`. The result of fiedler is first compared with f64 (numpy), in units of the error that the operation
-promises: more than 1 is wrong, and the exit status is 1. Then every side is called in turn, fiedler first, round after
-round, so that a noisy machine disturbs all sides equally.
+PEERS_DIR holds dense_peers.py, which defines the sizes, peers, settings and workload names. The arguments after `--`
+are passed to `fiedler run`. The result of fiedler is first compared with f64 (numpy). Its error is divided by the error
+that the operation promises; if the quotient is more than 1, the result is wrong, and the exit status is 1. Then every
+side is called in turn, fiedler first, round after round, so that a noisy machine disturbs all sides equally.
 
-One JSON line is printed for each workload and side: the median in ms of calls with resident data, and the rates
-`gbytes_per_s`, of the data that has to be read and written once, and `gflop_per_s`, of the textbook's count
-(5 n log2 n for an FFT). `copy_share` and `fma_share` are these rates as shares of the copy and multiply-add rates that
+One JSON line is printed for each workload and side. It has the median in ms of calls with resident data, and two
+rates: `gbytes_per_s` counts the data that has to be read and written once, and `gflop_per_s` counts the operations of
+the textbook (5 n log2 n for an FFT). `copy_share` and `fma_share` are these rates as shares of the copy and multiply-add rates that
 `fiedler run ceilings` measures on this machine; the shares of peers refer to the same ceilings.
 """
 import argparse, importlib.util, json, pathlib, subprocess, sys, tempfile, time
@@ -26,8 +26,8 @@ def load(folder):
 
 
 def workloads(module, only, device, quick):
-    """Yields (name, the peers' method, the arguments of fiedler, arrays, bytes that have to move, flop) for the workloads
-    of dense_peers.py, with a sixteenth of its batches on a CPU."""
+    """Yields (name, the peers' method, the arguments of fiedler, arrays, bytes that have to be moved, flop) for the
+    workloads of dense_peers.py. On a CPU, batches have a sixteenth of their size there."""
     cap = 1 if device == "cuda" else 16
     cut = lambda n: max(1, n // cap)
     keep = lambda rows: rows[::3] if quick else rows
@@ -49,7 +49,8 @@ def workloads(module, only, device, quick):
     if "svd" in only:
         for n, batch in keep(module.SVD):
             b = cut(batch)
-            # One-sided Jacobi and LAPACK differ in their counts: 22 n^3 is Golub and Van Loan's for U, S and V.
+            # One-sided Jacobi and LAPACK do different numbers of operations. 22 n^3 is the number of Golub and Van Loan
+            # for U, S and V.
             yield f"svd/f32/n={n}/batch={b}", "svd", ["svd"], lambda n=n, b=b: [real(b, n, n)], 4 * b * (3 * n * n + n), 22 * b * n**3
     if "cov" in only:
         rows, cols = 1000000 // cap, 128
@@ -57,7 +58,7 @@ def workloads(module, only, device, quick):
 
 
 def error_share(op, arrays, found):
-    """Returns the largest error, compared with f64, as a share of what is promised."""
+    """Returns the largest difference from the f64 result, divided by the promised error."""
     eps = 2.0**-23
     wide = [a.astype(np.complex128 if np.iscomplexobj(a) else np.float64) for a in arrays]
     first = lambda: next(iter(found.values()))

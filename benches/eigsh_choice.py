@@ -4,9 +4,10 @@
     pip install numpy scipy
     benches/eigsh_choice.py target/release/fiedler [--sizes 1000 10000] [--limit 60] > table.md
 
-For every graph: milliseconds (medians of --time 3) of `run eigsh -k 16` with auto, chebyshev and shift-invert, the
-ratio of auto to the better of the two, and SciPy's `eigsh(L, 16, which='SA')` (one call, stopped after --limit
-seconds). Graphs come from `fiedler generate`; kinds that it does not have are made here from a seed.
+For every graph, the table has the milliseconds (medians of --time 3) of `run eigsh -k 16` with auto, chebyshev and
+shift-invert, the time of auto divided by the shorter of the other two, and the time of SciPy's `eigsh(L, 16,
+which='SA')` (one call, stopped after --limit seconds). Graphs come from `fiedler generate`; kinds that it does not have
+are made here from a seed.
 """
 import argparse
 import json

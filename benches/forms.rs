@@ -1,8 +1,10 @@
 //! Measures the device time of the symmetric eigendecomposition for each form of its kernels (see
-//! `ContextBuilder::kernels`), order by order: which form an adapter should use, and where its time goes.
+//! `ContextBuilder::kernels`) and each order. This shows which form an adapter should use, and which kernels take the
+//! time.
 //!
 //! Run `cargo bench --bench forms -- [ADAPTER [MATRICES]]`; the default is the best GPU and 10,000 matrices. Times come
-//! from timestamps at both ends of each kernel, the least of three runs after a first one, without transfers.
+//! from timestamps at the beginning and the end of each kernel, without transfers. After a first run, the shortest of
+//! three runs counts.
 
 use fiedler::array::Array;
 use fiedler::forms::{JacobiForm, KernelForm};

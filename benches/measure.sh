@@ -15,7 +15,7 @@ out=$1
 shift
 fiedler=${FIEDLER:-target/release/fiedler}
 mkdir -p "$out"
-# Faults are in the report; measuring continues.
+# If the doctor finds faults, they are in the report, and the measurement continues.
 "$fiedler" doctor "$@" | tee "$out/doctor.txt" || true
 "$fiedler" doctor --json "$@" >"$out/doctor.json" || true
 if [ -n "${TESTS:-}" ]; then
@@ -28,8 +28,8 @@ largest=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["larg
 scale=1
 [ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] && scale=16
 python3 "$(dirname "$0")/chart.py" --fiedler "$fiedler" --largest "$largest" --scale "$scale" -- "$@" | tee "$out/chart.jsonl"
-# The measurements that `auto` chooses by, whether it chooses well, and the HTML page: without --backend, which would
-# fix the choice.
+# These are the measurements by which `auto` chooses, a check that it chooses well, and the HTML page. They run without
+# --backend, which would fix the choice.
 where=()
 args=("$@")
 for ((i = 0; i < ${#args[@]}; i++)); do

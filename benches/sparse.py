@@ -4,19 +4,19 @@ torch (cuda), in one run.
 
     python3 benches/sparse.py PEERS_DIR target/release/fiedler [--device cpu|cuda] [--full] [--table] [-- --backend gpu --adapter NAME]
 
-PEERS_DIR holds dense_peers.py, which defines the graphs, peers, settings and workload names. What follows `--` goes to
-`fiedler run`. Results are checked before times count:
+PEERS_DIR holds dense_peers.py, which defines the graphs, peers, settings and workload names. The arguments after `--`
+are passed to `fiedler run`. Results are checked before times count:
 
-- eigsh: the values of fiedler and of a peer must agree within the sum of both residual norms (Kahan: an orthonormal basis
-  with |A V - V W|_F = r has k eigenvalues of A within r of its own), measured here in f64. If those of a peer are larger
-  by more, it missed pairs, which is reported.
+- eigsh: the eigenvalues of fiedler and of a peer must agree within the sum of both residual norms, which are measured
+  here in f64. (By Kahan's theorem, if k orthonormal columns V have |A V - V W|_F = r, then A has k eigenvalues within r
+  of W.) If the eigenvalues of a peer are larger by more than that, it missed eigenpairs, which is reported.
 - spmm: each element is compared with the product in f64, in units of the error that f32 sums of that many terms may
   have.
 
 Every side runs in its own process, one round after another, so that a noisy machine disturbs all sides equally. A peer
 whose call takes longer than --limit seconds is stopped and reported as slower than that. One JSON line is printed for
-each workload and side: the median in ms of calls with resident data; for eigsh on a CPU that includes returning the
-pairs. The exit status is 1 if a result of fiedler is wrong.
+each workload and side: the median in ms of calls with resident data. For eigsh on a CPU, this time includes returning
+the eigenpairs. The exit status is 1 if a result of fiedler is wrong.
 """
 import argparse, importlib.util, json, multiprocessing, pathlib, subprocess, sys, tempfile, time
 import numpy as np
@@ -137,8 +137,8 @@ class Own:
 
 
 def check_pairs(laplacian, found):
-    """Returns the values in ascending order, |A V - V W| as the largest of a pair and in total, and |V'V - I|, all
-    measured on the results in f64."""
+    """Returns the eigenvalues in ascending order, the largest residual of an eigenpair, the norm of all residuals |A V
+    - V W|, and |V'V - I|, all measured in f64."""
     order = np.argsort(found[0])
     w, v = found[0][order].astype(np.float64), found[1][:, order].astype(np.float64)
     v = v / np.linalg.norm(v, axis=0)
@@ -165,7 +165,8 @@ def compare(op, sides, laplacian, truth):
             continue
         w, worst, together, orthogonality = check_pairs(laplacian, found)
         side.facts |= {"residual": float(f"{worst:.2g}"), "orthogonality": float(f"{orthogonality:.2g}")}
-        # The error that f32 adds to the matrix and the values, and that a not quite orthonormal basis hides.
+        # The bound also covers the rounding of the matrix and the eigenvalues to f32, and the error that a basis causes
+        # that is not quite orthonormal.
         within = together + 2 * (4 * EPS) + 2 * orthogonality
         if mine is None:
             mine = (w, within)
@@ -219,7 +220,7 @@ def main():
             scipy.io.mmwrite(folder / "graph.mtx", sp.tril(graph), field="pattern", symmetry="symmetric")
             if op == "eigsh":
                 data = [module.normalized_laplacian(graph), K]
-                # The matrix of the reference, not rounded.
+                # This is the matrix of the reference, without rounding to f32.
                 d = 1 / np.sqrt(np.asarray(graph.astype(np.float64).sum(1)).ravel())
                 laplacian = (sp.identity(len(d)) - sp.diags(d) @ graph.astype(np.float64) @ sp.diags(d)).tocsr()
             else:

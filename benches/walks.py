@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Measures `fiedler encode --walk-steps N` next to SciPy: the diagonals of the powers 1 to N of D^-1 W, on generated
-graphs, in one run.
+"""Measures `fiedler encode --walk-steps N`, which computes the diagonals of the powers 1 to N of D^-1 W, next to SciPy
+on generated graphs, in one run.
 
     python3 benches/walks.py target/release/fiedler [older/fiedler ...] [--steps 16] [--only path,grid] [--rounds 3]
 
-The time of fiedler is the least time of `encode` with walks minus the least without; if several binaries are named,
-rounds alternate between them. Times are seconds, then CPU seconds of all threads, which other work on the machine
-disturbs less. SciPy does the same in two ways: `powers` multiplies the sparse matrix by itself, as PyTorch Geometric's
-AddRandomWalkPE does; `blocks` takes 64 columns of S = D^-1/2 W D^-1/2 at a time and half of the steps. Results are
-compared, and the largest difference is printed. Needs numpy and SciPy.
+The time of fiedler is the shortest time of `encode` with walks minus the shortest time without walks. If several
+binaries are named, rounds alternate between them. Each time is given in seconds, and then in CPU seconds of all
+threads, which other work on the machine disturbs less. SciPy does the same in two ways: `powers` multiplies the sparse
+matrix by itself, as PyTorch Geometric's AddRandomWalkPE does; `blocks` multiplies 64 columns at a time by S = D^-1/2 W
+D^-1/2, and needs half of the steps because S is symmetric. The results are compared, and the largest difference is
+printed. Needs numpy and SciPy.
 """
 import argparse, json, os, pathlib, subprocess, tempfile, time
 import numpy as np
@@ -23,7 +24,8 @@ GRAPHS = {
 
 
 def matrix(path):
-    """Returns the graphs of a generated file as one sparse matrix, and the first node of each, then the node count."""
+    """Returns the graphs of a generated file as one sparse matrix, and the list of the first node of each graph,
+    followed by the number of nodes."""
     if path.is_dir():
         edges = np.loadtxt(next(path.glob("*_A.txt")), delimiter=",", dtype=np.int64) - 1
         graphs = np.loadtxt(next(path.glob("*_graph_indicator.txt")), dtype=np.int64)
@@ -63,7 +65,7 @@ def blocks(w, steps):
 
 
 def by_graph(of, w, begins, steps):
-    """Computes graphs one at a time, as a data set is transformed."""
+    """Computes the graphs one at a time, as a transform of a data set does."""
     return np.concatenate([of(w[a:b, a:b], steps) for a, b in zip(begins[:-1], begins[1:])])
 
 

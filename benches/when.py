@@ -4,9 +4,10 @@
     fiedler bench --full --json > machine.jsonl
     python3 benches/when.py "discrete: NVIDIA H200" h200.jsonl "software: lavapipe" lavapipe.jsonl
 
-Each file has a table with a line for each family and size: the number of items from which the adapter was faster from
-host to host, how many times as fast it was at best, the same with resident data, and the time of the CPU. One summary
-line per file follows. (The fixed costs by class are what `fiedler tune` prints.)
+For each file, a table is printed with a line for each family and size. A line has the number of items from which the
+adapter was faster from host to host, and how many times as fast as the CPU it was at best. Then it has the same two
+numbers for resident data, and the time of the CPU. One summary line per file follows. (The fixed costs by class are
+what `fiedler tune` prints.)
 """
 
 import json
@@ -59,14 +60,15 @@ def show(title, path):
     wins, all_of_them, best = 0, 0, []
     for (family, size_is, size, items_are), rows in sorted(table.items()):
         first = next((r[0] for r in rows if r[2] < r[1]), None)
-        # All larger counts must be faster too: a single cell that is faster by chance is no turning point.
+        # The adapter must be faster for all larger counts too. A single measurement in which it is faster by chance
+        # is no turning point.
         lasts = first is not None and all(r[2] < r[1] for r in rows if r[0] >= first)
         where = "never" if first is None else f"{items_are}={first}" if items_are else "always"
         if first is not None and not lasts:
             where += ", not always"
         top = max(rows, key=lambda r: r[1] / r[2])
         there = max(rows, key=lambda r: r[1] / r[3])
-        # Without a call on resident data, both times are of the same call.
+        # If no call with resident data was measured, both times are those of the same call.
         has_there = any(r[2] != r[3] for r in rows)
         at = lambda r: f" ({items_are}={r[0]})" if items_are else ""
         print(

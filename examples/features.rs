@@ -1,6 +1,6 @@
-//! Computes features of signals in steps that each use the one before, on any device: noise from a named stream, an
-//! added tone, windowed power spectra, bands, principal components. It checks itself against how the signals were
-//! made.
+//! Computes features of signals, on any device. Each step uses the result of the previous step: noise from a named
+//! stream, sums of tones and noise, windowed power spectra, the powers in bands, and principal components. The
+//! example checks that the strongest band of each signal is the band of its tone.
 
 use fiedler::ops::fft::{Window, power_spectrum};
 use fiedler::ops::matmul::Gemm;
@@ -9,7 +9,7 @@ use fiedler::ops::random::{Stream, normal};
 use fiedler::{Array, Axis, Context, Shape};
 use nalgebra::DMatrix;
 
-/// The number of signals, the samples of each, and the samples per second.
+/// The number of signals, the number of samples of each signal, and the number of samples per second.
 const SIGNALS: usize = 300;
 const SAMPLES: usize = 512;
 const RATE: f64 = 512.0;
@@ -18,8 +18,8 @@ fn main() -> fiedler::Result<()> {
     let ctx = Context::new()?;
     let hertz = [40.0, 90.0, 170.0];
 
-    // Signal i has the tone i mod 3. A matrix of zeros and ones times the tones, added to the noise, is one
-    // product.
+    // Signal i is the tone i mod 3 plus noise. A matrix of zeros and ones selects the tone of each signal, so one call
+    // of `Gemm` computes all signals: the product of this matrix and the tones, plus 0.5 times the noise.
     let which = DMatrix::from_fn(SIGNALS, 3, |i, tone| if i % 3 == tone { 1.0 } else { 0.0 });
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "samples in f32")]
     let tone = |i: usize, j: usize| (std::f64::consts::TAU * hertz[i] * j as f64 / RATE).sin() as f32;

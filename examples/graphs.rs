@@ -20,10 +20,10 @@ fn main() -> fiedler::Result<()> {
         println!("return probabilities {}", encoding.random_walk(i));
         println!("{:?}", encoding.certificate(i));
     }
-    // The ring's eigenvalues come in pairs. Their vectors are the canonical basis of each pair's plane, the same on
-    // every machine.
+    // Most eigenvalues of the ring are double. The two eigenvectors of a double eigenvalue are the canonical basis of
+    // the plane that they span, which is the same on every machine.
     assert_eq!(encoding.tie_group[0], encoding.tie_group[1]);
-    // The path has three pairs in addition to its zero mode, so the fourth column is masked.
+    // The path has three eigenpairs in addition to its zero mode, so the fourth column is masked.
     assert_eq!(encoding.mask[4..], [1, 1, 1, 0]);
     Ok(())
 }

@@ -12,17 +12,17 @@ fn main() -> fiedler::Result<()> {
     ];
     let a = Array::from_matrices(&batch)?;
 
-    // `eigh` returns at once; nothing waits for a device until something is read. `ok` reads the certificates and
-    // makes an unconverged matrix an error.
+    // `eigh` returns immediately; the program waits for a device only when it reads a result. `ok` reads the
+    // certificates and returns an error if a matrix did not converge.
     let found = eigh(&ctx, &a)?.ok(&ctx)?;
-    // Both reads start before either is waited for.
+    // Both reads start before the program waits for one of them.
     let (values, vectors) = (found.values.read(&ctx)?, found.vectors.read(&ctx)?);
     let (values, vectors) = (values.wait()?, vectors.wait()?);
 
     for (i, (matrix, certificate)) in batch.iter().zip(found.certificates(&ctx)?.iter()).enumerate() {
         println!("matrix {i}: eigenvalues {}", values.matrix(i).transpose());
         println!("residual {:.1e}, orthogonality {:.1e}", certificate.residual, certificate.orthogonality);
-        // V diag(w) V' reproduces the matrix.
+        // The product V diag(w) V' of the eigenvectors V and the eigenvalues w is the matrix.
         let v = vectors.matrix(i);
         let again = v * DMatrix::from_diagonal(&values.matrix(i).column(0).into_owned()) * v.transpose();
         assert!((again - matrix).amax() < 1e-5);

@@ -1,5 +1,5 @@
-//! A picture is a matrix: its singular values say how much of it a few columns and rows hold. The example checks
-//! itself against the certificate and against the matrix.
+//! Decomposes pictures, which are matrices of pixels. The singular values say how well a few columns and rows can
+//! approximate a picture. The example compares the product of the factors with the matrix.
 
 use fiedler::ops::svd::{TruncatedOptions, Vectors, svd_truncated};
 use fiedler::{Array, Context, ErrorKind, svd};
@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 
 fn main() -> fiedler::Result<()> {
     let ctx = Context::new()?;
-    // Two waves and a ring. Its wide, tall and square parts are one batch each.
+    // The picture shows waves and rings. A tall, a wide and a square part of it are decomposed, in one call each.
     let pixel = |i: usize, j: usize| {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let (x, y) = (i as f32 / 40.0, j as f32 / 40.0);
@@ -28,8 +28,8 @@ fn main() -> fiedler::Result<()> {
         assert!((again - &picture).amax() < 1e-4 * s.as_slice()[0]);
         assert!(s.as_slice().windows(2).all(|pair| pair[0] >= pair[1]));
 
-        // Four columns and rows instead: `residual` reports what they omit, which is close to the least that any
-        // four can omit.
+        // Approximates the picture by four columns and rows. `residual` is the share of the picture that they omit,
+        // which is close to the smallest share that any four columns and rows can omit.
         let cpu = Context::cpu();
         let few = svd_truncated(&cpu, &Array::from_matrices(&[picture])?, 4, TruncatedOptions::default())?;
         let left = few.residual.to_host(&cpu)?.as_slice()[0];
@@ -43,7 +43,7 @@ fn main() -> fiedler::Result<()> {
         );
         assert!(left <= 1.05 * least + 1e-5);
     }
-    // A matrix with a NaN is reported, and does not affect the other one.
+    // A matrix with a NaN is reported, and does not affect the other matrix of the batch.
     let nan = DMatrix::from_element(3, 2, f32::NAN);
     let found = svd(&ctx, &Array::from_matrices(&[nan, DMatrix::identity(3, 2)])?, Vectors::Full)?;
     let error = found.ok(&ctx).map(drop).expect_err("one of two is no matrix");

@@ -59,7 +59,7 @@ impl<T: Scalar> Array<T> {
         Self { shape, storage, choice: None }
     }
 
-    /// Returns this array with `choice` attached, which says where and why the operation that computed it ran.
+    /// Returns this array with `choice` attached, which says where and why the operation that computed the array ran.
     pub(crate) fn chosen(self, choice: &Arc<Choice>) -> Self {
         Self { choice: Some(Arc::clone(choice)), ..self }
     }
@@ -179,8 +179,8 @@ impl<T: Scalar> ArrayRead<T> {
 
 impl Array<f32> {
     /// Wraps the first `shape.len()` elements of a buffer that other code, such as Burn or CubeCL, created on the
-    /// device of `ctx`. Work that the other code submits to the queue before an operation of this crate is executed
-    /// before the operation.
+    /// device of `ctx`. If the other code submits work to the queue before it calls an operation of this crate, the
+    /// device finishes that work before it starts the operation.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NoAdapter`] if `ctx` has no device; [`crate::ErrorKind::Shape`] if the buffer is too short

@@ -65,7 +65,7 @@ impl Context {
         ContextBuilder::default()
     }
 
-    /// Returns this context with `backend` as the setting of where operations run.
+    /// Returns a clone of this context in which `backend` determines where operations run.
     #[must_use]
     pub fn with_backend(&self, backend: Backend) -> Self {
         Self { policy: Policy { backend, ..self.policy.clone() }, ..self.clone() }

@@ -163,7 +163,7 @@ impl Error {
 /// The description of the limit on device memory, for error messages.
 pub(crate) const DEVICE_BYTES: &str = "bytes of device memory (FIEDLER_MEMORY_BUDGET)";
 
-/// Checks `limits` on `of`. Each limit is a triple of its name, the amount needed and the amount allowed.
+/// Checks the limits that apply to `of`. Each limit is a triple of its name, the amount needed and the amount allowed.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] for the first limit that is exceeded.

@@ -34,7 +34,7 @@ pub enum MatmulForm {
     Cooperative,
 }
 
-/// The forms of Fourier transforms, several of which may be used together.
+/// The forms of Fourier transforms. One transform may use several of these forms together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FftForm {
@@ -42,7 +42,7 @@ pub enum FftForm {
     General,
     /// The radices of the transform's length are compiled into the kernel.
     Known,
-    /// A pass handles more values per workgroup, if the workgroup memory is large enough.
+    /// A workgroup holds 4096 complex values instead of 2048. This form requires 32 KiB of workgroup memory.
     Long,
     /// The workgroups have few invocations. This form is for software adapters.
     Narrow,

@@ -1,6 +1,6 @@
-//! SIMD vectors of reals, used to process one matrix per lane. The CPU solves as many small matrices at once as a
-//! register has lanes. pulp detects the instruction set at run time, which is AVX-512, AVX2 with FMA, NEON, or scalar
-//! code with one lane.
+//! SIMD vectors of reals. The CPU uses them to solve several small matrices together, one matrix in each lane of a
+//! register. pulp detects at run time whether the machine has AVX-512, AVX2 with FMA, or NEON. On other machines,
+//! vectors have one lane.
 //!
 //! No lane affects another, so the result of a lane has the same bits regardless of the contents of the other lanes.
 

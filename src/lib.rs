@@ -37,15 +37,16 @@
 //!
 //! - A [`Context`] is an opened adapter, or only the CPU, with a thread pool, a memory budget and a pool of buffers. A
 //!   program creates one context and passes it to every call.
-//! - For every call, a cost model chooses between the CPU and the device. `fiedler tune` (or [`policy`]) measures the
-//!   rates of the model on the machine. Every result has a [`Choice`](policy::Choice), which says where and why the
-//!   result was computed. [`Backend`] forces one side.
+//! - For every call, a cost model ([`policy`]) chooses between the CPU and the device. `fiedler tune` measures the
+//!   rates of the model on the machine. Every result has a [`Choice`](policy::Choice), which says where the result was
+//!   computed and why that side was chosen. [`Backend`] forces one side.
 //! - An [`Array`] is on the host or on the device. Results that are computed on the device stay on the device, so a
-//!   chain of operations transfers nothing in between. Operations record their work and return at once.
-//!   [`Array::to_host`] waits.
-//! - Every decomposition has a certificate for each matrix. A certificate consists of the residual `max_j |A v_j - l_j
-//!   v_j|_2 / |A|_1`, the departure from orthogonality `max |V'V - I|`, and an [`ops::Status`]. A matrix that fails
-//!   does not affect the others. `ok()` returns an error if any matrix failed.
+//!   chain of operations transfers nothing in between. Operations on the device record their work and return
+//!   immediately. [`Array::to_host`] waits for the work to finish.
+//! - Every decomposition has a certificate for each matrix. For a matrix A with eigenvalues `l_j`, eigenvectors
+//!   `v_j` and the matrix V whose columns are the eigenvectors, a certificate consists of the residual
+//!   `max_j |A v_j - l_j v_j|_2 / |A|_1`, the departure from orthogonality `max |V'V - I|`, and an [`ops::Status`]. A
+//!   matrix that fails does not affect the other matrices. `ok()` returns an error if any matrix failed.
 //!
 //! # Where to go
 //!
@@ -65,13 +66,14 @@
 //! - Eigenvalues ascend. Eigenvectors are columns of unit 2-norm. Only the lower triangle of symmetric input is read.
 //! - f32 runs on the CPU and on the device. f64 runs only on the CPU and is never narrowed to f32 unless you request
 //!   it.
-//! - The eigenvectors of the random-walk Laplacian `I - D^-1 W` are `D^-1/2 v`, scaled to unit norm, where `v` are the
-//!   eigenvectors of the similar symmetric matrix.
+//! - The random-walk Laplacian is `I - D^-1 W`, where W is the weighted adjacency matrix and D is the diagonal matrix
+//!   of the degrees. Its eigenvectors are `D^-1/2 v`, scaled to unit norm, where `v` is an eigenvector of the symmetric
+//!   Laplacian `I - D^-1/2 W D^-1/2`.
 //! - Encodings are canonical. The same graph has the same vectors on every machine, even for repeated eigenvalues
 //!   ([`encode::SpectralEncoder`]).
 //! - [`graph::Conventions`] sets how a Laplacian treats directions, self-loops, duplicate edges and isolated nodes.
-//! - Operations on the device are recorded and return at once, and reading a result waits. The same adapter, driver and
-//!   input give the same bits.
+//! - Operations on the device are recorded and return immediately, and reading a result waits. The same adapter, driver
+//!   and input give the same bits.
 
 #![warn(unreachable_pub, clippy::print_stdout)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]

@@ -1,9 +1,9 @@
 //! Parallel work on the threads of the current pool.
 //!
 //! For every closure that is passed to a rayon iterator, the compiler generates a separate copy of rayon's
-//! task-splitting code. These copies were a quarter of this library's code (2026-11-23). With the functions of this
-//! module, the threads take one item after another from a list, so only the code of the closure is compiled for each
-//! use.
+//! task-splitting code. These copies were a quarter of this library's compiled code (2026-11-23). With the functions of
+//! this module, the threads take one item after another from a list, so only the closure itself is compiled again for
+//! each use.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,8 +1,8 @@
-//! The doctor on machines that lack something or have a fault: each is reported plainly, with the right exit
-//! status.
+//! `fiedler doctor` on machines that lack something or have a fault. Each problem has to be reported plainly, with
+//! the right exit status.
 //!
-//! `FIEDLER_TEST_FAULT` names a deliberate fault: `open` (the device is refused) or `kernel=NAME` (that kernel is
-//! made wrong).
+//! `FIEDLER_TEST_FAULT` names a deliberate fault: `open` (the device cannot be opened) or `kernel=NAME` (the named
+//! kernel computes wrong results).
 
 #[path = "command/call.rs"]
 mod call;
@@ -58,7 +58,8 @@ fn main() -> std::process::ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Makes a trial. If something is missing, it is ignored; if adapters are required, that is a failure.
+/// Makes a trial. If `missing` names something that the trial needs, the trial is ignored, or it fails if adapters
+/// are required.
 fn trial(name: &str, missing: Option<&'static str>, test: fn()) -> Trial {
     let required = std::env::var("FIEDLER_REQUIRE_ADAPTERS").is_ok_and(|names| !names.is_empty());
     let run = move || match missing {
@@ -71,7 +72,7 @@ fn trial(name: &str, missing: Option<&'static str>, test: fn()) -> Trial {
     Trial::test(name, run).with_ignored_flag(missing.is_some() && !required)
 }
 
-/// Where distributions put the manifests of the software drivers.
+/// The paths at which distributions install the manifest of the software driver.
 const LAVAPIPE: [&str; 2] = ["/usr/share/vulkan/icd.d/lvp_icd.x86_64.json", "/usr/share/vulkan/icd.d/lvp_icd.json"];
 const SWIFTSHADER: [&str; 3] = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
@@ -83,13 +84,13 @@ fn first(paths: &[&'static str]) -> Option<&'static str> {
     paths.iter().copied().find(|path| Path::new(path).is_file())
 }
 
-/// Returns the adapter that is tested: the best one, with SwiftShader last, whose compiler takes twenty seconds for
-/// these tests.
+/// Returns the adapter that is tested, which is the best one. SwiftShader is used only if there is no other,
+/// because its compiler takes twenty seconds for these tests.
 fn adapter() -> Option<Adapter> {
     Adapter::all().into_iter().min_by_key(|adapter| adapter.name.contains("SwiftShader"))
 }
 
-/// Returns the exit status and the report of the doctor as JSON, without measuring speed.
+/// Runs the doctor without measuring speed. Returns its exit status and its report as JSON.
 fn asked(arguments: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, Value) {
     let mut command = fiedler(&["doctor", "--quick", "--json"]);
     let output =
@@ -119,7 +120,7 @@ fn checks(report: &Value, on: &str) -> (usize, Vec<String>) {
     (own.len(), failed.collect())
 }
 
-/// The families, all of which are tested.
+/// All families of operations. The doctor tests each of them.
 const FAMILIES: [&str; 11] =
     ["laplacian", "eigh", "svd", "fft", "matmul", "stats", "cov", "random", "divergence", "spmm", "eigsh"];
 
@@ -153,7 +154,7 @@ fn a_software_adapter_alone_is_nothing_wrong() {
     let (code, report) = asked(&[], &[("VK_DRIVER_FILES", drivers)]);
     assert!(code == Some(0) && report["chosen"].is_null(), "{report:#}");
     assert!(lines(&report["advice"]).contains("only software adapters"), "{report:#}");
-    // It is tested if it is named, and passes.
+    // A software adapter is tested if it is named, and it passes.
     let (code, report) = asked(&["--adapter", "llvmpipe"], &[("VK_DRIVER_FILES", drivers)]);
     let chosen = report["chosen"].as_str().expect("llvmpipe").to_owned();
     let (count, failed) = checks(&report, &chosen);
@@ -183,17 +184,19 @@ fn an_adapter_that_cannot_be_opened_is_wrong() {
     assert!(report["without_adapter"].as_str().is_some_and(|why| why.contains("cannot be opened")), "{report:#}");
     // The report calls the fault deliberate.
     assert!(lines(&report["notes"]).contains("on purpose"), "{report:#}");
-    // The CPU is tested nevertheless.
+    // The CPU is tested even if the device has a fault.
     let (count, failed) = checks(&report, "cpu");
     assert!(count > 0 && failed.is_empty(), "{report:#}");
-    // A hardware adapter that cannot be opened is a problem even if it is not named; a software adapter is not.
+    // A hardware adapter that cannot be opened is a problem even if it is not named. A software adapter that
+    // cannot be opened is a problem only if it is named.
     let (code, _) = asked(&[], &[("FIEDLER_TEST_FAULT", "open")]);
     assert_eq!(code, Some(i32::from(!adapter.software)));
     let output = fiedler(&["doctor", "--quick"]).env("FIEDLER_TEST_FAULT", "opne").output().unwrap();
     assert_eq!(output.status.code(), Some(2), "a fault of no known name");
 }
 
-/// Kernels and a family in which a fault of theirs shows; those that the adapter uses are tested.
+/// Names of kernels, each with a family whose check fails if the kernel is wrong. Only the kernels that the
+/// adapter uses are tested.
 const SPOILT: [(&str, &str); 13] = [
     ("Assemble", "laplacian"),
     ("Tiny6", "eigh"),
@@ -234,8 +237,8 @@ fn a_kernel_that_is_wrong_is_found_and_its_family_named() {
     for family in FAMILIES {
         assert!(tried.iter().any(|(_, own)| *own == family), "no kernel of {family} was tried, of {used:?}");
     }
-    // All of them, for manual runs. Kernels that count and sort have no values to spoil, and an iteration corrects
-    // some errors.
+    // For manual runs: tries all kernels. Some faults are not noticed, because kernels that count and sort have no
+    // numbers to change, and because an iteration corrects some errors.
     if std::env::var_os("FIEDLER_LARGE").is_some() {
         used.iter().for_each(|kernel| eprintln!("{kernel}: {:?}", families(kernel)));
     }
@@ -251,7 +254,7 @@ fn the_command_names_the_family_that_is_wrong_and_fails() {
     );
     let (_, failed) = checks(&report, &adapter.name);
     assert_eq!(failed, ["laplacian"]);
-    // For a person: the row, its meaning, the remedy, and the number of problems.
+    // The report as text has the row of the problem, its meaning, the remedy, and the number of problems.
     let mut command = fiedler(&["doctor", "--quick", "--adapter", &adapter.name]);
     let output =
         command.env_remove("FIEDLER_BACKEND").env("FIEDLER_TEST_FAULT", "kernel=Assemble").output().expect("it starts");
@@ -278,7 +281,7 @@ fn kernels_are_compiled_and_named_around_each() {
     let variants = KernelVariant::all().into_iter().filter(|variant| variant.family() == "eigsh");
     let given: Vec<String> = variants.filter(|v| v.is_for(&adapter)).map(|v| v.to_string()).collect();
     assert!(given.len() > 10 && report["families"][0]["compiled"] == given.len(), "{report}");
-    // A line before and after each kernel, in the order in which they are compiled.
+    // The file has a line before and after each kernel, in the order in which the kernels are compiled.
     let text = std::fs::read_to_string(statistics).expect("the lines");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2 * given.len(), "{text}");
@@ -333,7 +336,7 @@ fn the_state_of_tuning_is_told() {
     let mut command = fiedler(&["doctor", "--quick"]);
     let output = command.env("FIEDLER_CACHE_DIR", folder.path()).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("cpu: measured 2026-11-20"));
-    // A damaged file, and one of another machine.
+    // A damaged tuning file, and the tuning file of another machine.
     let whole = std::fs::read_to_string(&file).unwrap();
     for (text, why) in
         [(&whole[..whole.len() / 2], "no JSON"), (&whole.replace("\"cpu\"", "\"gpu\""), "measured on gpu")]
@@ -345,7 +348,8 @@ fn the_state_of_tuning_is_told() {
     }
 }
 
-/// Returns rates that a file may hold: defaults do not know some of them, and no file lacks them.
+/// Returns rates that a tuning file may hold. The default rates lack some of the numbers, but a tuning file has
+/// all of them.
 fn rates(cpu: &Context) -> (CpuRates, GpuRates) {
     let mut rates = (cpu.policy().rates.cpu.clone(), cpu.policy().rates.gpu.clone());
     (rates.0.copy, rates.0.fma, rates.0.fresh) = (1e10, 1e11, 1e9);
@@ -353,7 +357,7 @@ fn rates(cpu: &Context) -> (CpuRates, GpuRates) {
     rates
 }
 
-/// An adapter has a separate file.
+/// The doctor reports the state of the tuning file of an adapter, which is separate from that of the CPU.
 fn the_state_of_an_adapters_tuning_is_told() {
     let adapter = adapter().expect("an adapter");
     let folder = TempDir::new().unwrap();
@@ -369,7 +373,8 @@ fn the_state_of_an_adapters_tuning_is_told() {
     Tuning::Gpu(rates.1).save(&kept, &machine, "2026-11-21").unwrap();
     let (all, advice) = tuning(&folder, &named);
     assert!(all[1]["date"] == "2026-11-21" && !advice.contains("fiedler tune"), "{all:?} {advice}");
-    // The turning points are reported for an adapter that may be chosen, and for no other.
+    // The sizes from which the adapter is faster than the CPU are reported only for an adapter that `auto` may
+    // choose.
     let turns = |as_gpu: &str| {
         let folder = folder.path().to_str().unwrap();
         asked(&named, &[("FIEDLER_CACHE_DIR", folder), ("FIEDLER_SOFTWARE_AS_GPU", as_gpu)]).1
@@ -395,7 +400,7 @@ fn speed_is_measured_beside_its_class() {
     let speed = report["speed"].as_array().unwrap();
     assert!(speed.len() == 1 && speed[0]["on"] == "cpu" && speed[0]["class_gives"]["class"] == "cpu", "{report:#}");
     assert!(speed[0]["copy_bytes_per_s"].as_f64().is_some_and(|found| found > 0.0), "{report:#}");
-    // A timing is no reason to fail here; the exit status only has to follow from the report.
+    // A slow machine must not make this test fail, so it only checks that the exit status agrees with the report.
     assert_eq!(output.status.code() == Some(0), report["ok"] == true);
     let output = run(&["doctor", "--quick"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -12,8 +12,8 @@ fn main() -> std::process::ExitCode {
     common::run([vec![on_gpus("forms by trial", by_trial)]])
 }
 
-/// With a margin of 0, the next form wins every trial. The tuning reports that, and a context with it uses other
-/// forms and computes correctly.
+/// With a margin of 0, the form that is tried next always wins. The tuning reports this, and a context with this tuning
+/// uses other forms and computes correctly.
 fn by_trial(ctx: &Context) -> Checked {
     let plain = alike(ctx).build()?;
     let rates = tune(&plain, TuneOptions { seconds: 4, margin: 0.0 }, |_| ())?;

@@ -1,5 +1,5 @@
-// divergences[i] = D(p_i, q_j), where j = i / share. A team of TEAM invocations computes a pair, as in totals.wgsl.
-// Sums are computed in a fixed order.
+// divergences[i] = D(p_i, q_j), where j = i / share, because `share` histograms p use the same q. A team of TEAM
+// invocations computes a pair, as in totals.wgsl. Sums are computed in a fixed order.
 
 override TEAM: u32 = 64;
 override WIDTH: u32 = 64;

@@ -9,7 +9,7 @@ const KULLBACK_LEIBLER: u32 = 0;
 const JENSEN_SHANNON: u32 = 1;
 // |p - q| / 2
 const TOTAL_VARIATION: u32 = 2;
-// (p - q)^2 / q, Pearson's
+// (p - q)^2 / q, the term of Pearson's chi-square
 const CHI_SQUARE: u32 = 3;
 // (p - q)^2 / (p + q) / 2
 const SYMMETRIC_CHI_SQUARE: u32 = 4;
@@ -17,7 +17,7 @@ const SYMMETRIC_CHI_SQUARE: u32 = 4;
 const HELLINGER: u32 = 5;
 override KIND: u32 = KULLBACK_LEIBLER;
 
-// The number of iterations of a loop between two additions to the sum.
+// The number of terms that a loop adds up before it adds their sum to the total.
 const RUN: u32 = 32;
 
 // Returns tail(t), where artanh(s) = s + s^3 tail(s^2). The series is accurate to 1e-8 for t <= 1/9.
@@ -80,8 +80,8 @@ fn term(p: f32, q: f32, unit: i32) -> f32 {
     if KIND == TOTAL_VARIATION { return 0.5 * abs(p - q); }
     let d = p - q;
     if KIND == CHI_SQUARE {
-        // Each factor is scaled by the square root of the unit, so neither a square nor a quotient overflows unless the
-        // result does.
+        // Each factor is scaled by the square root of the unit, so a square or a quotient overflows only if the result
+        // does.
         let half = d * power_of_two(-unit / 2);
         return half * (half / select(1.0, q, q > 0.0));
     }

@@ -2,8 +2,8 @@
 // are not normalized, the number is 1 and the exponent is 0. The number is NaN if an entry is negative or not finite or
 // if, with `normalize`, the sum is not positive. A team of TEAM invocations sums one histogram, and a dispatch sums the
 // bins `begin` to `end`. `fresh` marks the first dispatch and `last` the last dispatch; before the last dispatch ends,
-// a total consists of two sums. Loops of an invocation: (end - begin) / TEAM and a 32nd of that. Needs
-// divergence/scaled.wgsl.
+// totals[i] holds two unfinished sums instead. Loop iterations of an invocation: (end - begin) / TEAM, and a 32nd of
+// that for the outer loop. Needs divergence/scaled.wgsl.
 
 override TEAM: u32 = 64;
 override WIDTH: u32 = 64;
@@ -14,8 +14,8 @@ struct Params { bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: 
 @group(0) @binding(1) var<storage, read> histograms: array<u32>;
 @group(0) @binding(2) var<storage, read_write> totals: array<vec2<u32>>;
 
-// There are two sums. Entries from 2^-20 on are multiplied by 2^-64, and smaller entries by 2^64, so that neither sum
-// overflows or loses subnormal entries. SMALL has the bits of 2^-20.
+// There are two sums. Entries of at least 2^-20 are multiplied by 2^-64, and smaller entries by 2^64, so that neither
+// sum overflows or loses subnormal entries. SMALL has the bits of 2^-20.
 const SMALL: u32 = 0x35800000u;
 
 var<workgroup> sums: array<vec2<f32>, WIDTH>;
@@ -65,8 +65,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             if params.last != 0u {
                 words = vec2<u32>(0x3f800000u, 0u);
                 if params.normalize != 0u {
-                    // The sum of small entries is scaled 2^128 times as much as the sum of large entries; this factor
-                    // is reverted here.
+                    // The scale of the sum of small entries is 2^128 times the scale of the sum of large entries. The
+                    // two factors 2^-64 undo this.
                     let large = total.x > 0.0;
                     let bits = bitcast<u32>(select(total.y, total.x + (total.y * power_of_two(-64)) * power_of_two(-64), large));
                     let exponent = i32(bits >> 23u) - 127 + select(-64, 64, large);

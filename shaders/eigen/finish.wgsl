@@ -1,20 +1,21 @@
-// Finishes a one-sided Jacobi: computes the eigenvectors v_j = w_j / |w_j|, the eigenvalues as Rayleigh quotients of A
-// itself, their ascending order, and the certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory,
-// one invocation per column.
+// Finishes a one-sided Jacobi of W = 2^-e A + s I (eigen/prepare.wgsl), whose column j is now w_j: computes the
+// eigenvectors v_j = w_j / |w_j|, the eigenvalues as Rayleigh quotients of A itself, their ascending order, and the
+// certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory, one invocation per column.
 //
-// With g_j = |w_j| - s as a first approximation, r = A v_j - g_j v_j and d = v_j' r, the Rayleigh quotient is g_j + d
-// and the residual of the pair is sqrt(|r|^2 - d^2). This takes one pass over A, and no large numbers cancel.
+// Let g_j = |w_j| - s be a first approximation of eigenvalue j of the scaled A, r = A v_j - g_j v_j, and d = v_j' r.
+// Then the Rayleigh quotient is g_j + d, and the residual of the eigenpair is sqrt(|r|^2 - d^2). This takes one pass
+// over A, and no large numbers cancel.
 //
 // w:            on input W, on output V.
-// certificates: residual max_j |A v_j - l_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status (0 Converged,
-//               1 NotConverged, 2 NonFinite).
+// certificates: residual max_j |A v_j - lambda_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status
+//               (0 Converged, 1 NotConverged, 2 NonFinite).
 
 override CAPACITY: u32 = 32;
 override STRIDE: u32 = 9;
 // At least CAPACITY.
 override WIDTH: u32 = 32;
 
-// vectors: 0 if only the values are wanted.
+// vectors: 0 if only the eigenvalues are wanted.
 struct Params { first: u32, vectors: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -92,7 +93,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     if lane < n {
         quotients[lane] = guess + correction;
-        // An eigenvalue may overflow in f32 although no element does.
+        // An eigenvalue may overflow in f32 although no element of A does.
         if magnitude_bits((guess + correction) * unscale) >= INFINITE { atomicMax(&residual, INFINITE); }
         atomicMax(&residual, magnitude_bits(sqrt(max(remainder - correction * correction, 0.0))));
         for (var other = lane; other < n; other += 1u) {
@@ -113,7 +114,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let x = quotients[other];
             if x < own || (x == own && other < lane) { rank += 1u; }
         }
-        // If the matrix is not finite, its values are NaN, made from bits at run time, and its vectors are 0.
+        // If the matrix is not finite, its eigenvalues are NaN and its eigenvectors are 0. The NaN is made from bits at
+        // run time, because WGSL has no constant NaN.
         if finite { values[m.rows + rank] = own * unscale; }
         else { values[m.rows + lane] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
         for (var row = 0u; row < n && params.vectors != 0u; row += 1u) {

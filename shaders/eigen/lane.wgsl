@@ -1,8 +1,8 @@
 // The code of eigen/lane_N that needs no unrolling: the eigendecomposition by LANES lanes of a subgroup, in the order
-// of shared/ring.wgsl. A subgroup holds one or more matrices. A matrix that is done is no longer rotated. It waits for
-// the other matrices, and none of its bits change.
+// of shared/ring.wgsl. A subgroup holds one or more matrices. A matrix whose columns are orthogonal is no longer
+// rotated. It waits for the other matrices, and none of its bits change.
 //
-// Loops of an invocation: LANES + 1 iterations per sweep, and about N + LANES to finish.
+// Loop iterations of an invocation: LANES + 1 iterations per sweep, and about N + LANES to finish.
 
 // Returns rows 4 q to 4 q + 3 of a column of A, with zeros beyond the order.
 fn quad(m: Matrix, column: u32, q: u32) -> vec4<f32> {
@@ -25,7 +25,7 @@ fn unit(column: u32, q: u32) -> vec4<f32> {
 
 fn size(x: vec4<f32>) -> f32 { return dot(abs(x), vec4<f32>(1.0)); }
 
-// Returns the bits of the largest magnitude.
+// Returns the bits of the largest magnitude of a component.
 fn peak(x: vec4<f32>) -> u32 {
     let bits = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
     return max(max(bits.x, bits.y), max(bits.z, bits.w));

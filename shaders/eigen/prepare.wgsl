@@ -2,9 +2,9 @@
 // largest element of A into [1, 2), and the shift s makes W safely positive definite. A matrix with a NaN or an
 // infinity is marked, and its W is 0. One workgroup per matrix.
 //
-// state: the flags and sweeps (see shared/state.wgsl), and then, as bits of f32, the scale 2^-e, the shift s, and the
-// norm |2^-e A|_1.
-// Shift: Gershgorin's lower bound plus a twentieth of the norm, so that no column of W is short.
+// state: the flags and the number of sweeps (see shared/state.wgsl), and then, as bits of f32, the scale 2^-e, the
+// shift s, and the norm |2^-e A|_1.
+// Shift: Gershgorin's lower bound plus a twentieth of the norm, so that no column of W has a small norm.
 
 override WIDTH: u32 = 64;
 

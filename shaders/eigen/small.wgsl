@@ -13,8 +13,8 @@ struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
 @group(0) @binding(4) var<storage, read_write> values: array<f32>;
 @group(0) @binding(5) var<storage, read_write> certificates: array<vec4<f32>>;
 
-// Returns an element of A, from the lower triangle; 0 beyond the order. (An early return from a function that is called
-// in a loop hangs SwiftShader.)
+// Returns an element of A, which is read from the lower triangle, or 0 beyond the order. (An early return from a
+// function that is called in a loop hangs SwiftShader.)
 fn entry(m: Matrix, i: u32, j: u32) -> f32 {
     var x = 0.0;
     if max(i, j) < m.order { x = a[m.elements + max(i, j) + min(i, j) * m.order]; }
@@ -25,14 +25,15 @@ fn entry(m: Matrix, i: u32, j: u32) -> f32 {
 // the distance by which its Gershgorin disc reaches below zero.
 fn disc(sum: f32, center: f32) -> vec2<f32> { return vec2<f32>(sum, max(sum - abs(center) - center, 0.0)); }
 
-// Returns the contribution of one row to |r|^2 and to v'r, where r = A v - g v.
+// Returns the contribution of one row to |r|^2 and to v'r, where r = A v - g v. `product` is the row of A v, and
+// `guess` is g.
 fn remainder(product: f32, guess: f32, v: f32) -> vec2<f32> {
     let r = product - guess * v;
     return vec2<f32>(r * r, r * v);
 }
 
-// The eigenvalue of a column, and the bits of its residual. They are the bits of infinity if the eigenvalue overflows
-// in f32 although no element does.
+// The eigenvalue of a column, and the bits of its residual. The bits are those of infinity if the eigenvalue overflows
+// in f32 although no element of A does.
 struct Pair { value: f32, residual: u32 }
 
 fn pair_of(guess: f32, sums: vec2<f32>, unscale: f32) -> Pair {

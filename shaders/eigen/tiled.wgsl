@@ -1,11 +1,12 @@
-// The tiled versions of the steps before and after Jacobi, for matrices larger than workgroup memory. Many workgroups
-// share a matrix. The results that one kernel stores for the next are in arrays with room for params.capacity columns,
-// or params.tiles tiles, per matrix. The constants are also in ops/eigen/kernels.rs.
+// What the tiled kernels share. They make the steps before and after Jacobi for matrices larger than workgroup memory,
+// with many workgroups per matrix. The results that one kernel stores for the next are in arrays with room for
+// params.capacity columns, or params.tiles tiles, per matrix. The constants are also in ops/eigen/kernels.rs.
 
 // The number of rows in a tile, and the number of columns in a tile.
 const ROWS: u32 = 64u;
 const COLUMNS: u32 = 32u;
-// The number of elements that workgroup memory holds while columns are sorted: 16 KiB, two rows at the largest order.
+// The number of elements that workgroup memory holds while columns are sorted: 16 KiB, or two rows of a matrix of the
+// largest order.
 const SLOTS: u32 = 4096u;
 
 // The index in the table of the first matrix, the number of workgroups per matrix in this dispatch, and the numbers of

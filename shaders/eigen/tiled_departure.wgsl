@@ -1,6 +1,6 @@
 // Computes the largest magnitude in a tile of V'V - I, COLUMNS by COLUMNS, as bits. The lower triangle has T rows of
 // tiles, which are folded into a rectangle: row r of the rectangle has first the tiles of row T - 1 - r of the
-// triangle, and then those of row r. Each invocation computes the products of four columns with four columns.
+// triangle, and then the tiles of row r. Each invocation computes the products of four columns with four columns.
 // Loop iterations of an invocation: n / DEPTH (1 + 15 + 15 (1 + 4)) + 20.
 
 @group(0) @binding(0) var<uniform> params: Tiles;
@@ -9,8 +9,8 @@
 @group(0) @binding(3) var<storage, read> state: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> departures: array<u32>;
 
-// The number of rows processed at once. It is the largest that fits in 16 KiB, WebGPU's minimum of workgroup memory,
-// with an odd number of groups of four rows, so that columns start in different banks.
+// The number of rows that workgroup memory holds at a time. It is the largest that fits in 16 KiB, WebGPU's minimum of
+// workgroup memory, with an odd number of groups of four rows, so that columns start in different banks.
 const DEPTH: u32 = 60u;
 const QUADS: u32 = DEPTH / 4u;
 const STRIDE: u32 = QUADS;

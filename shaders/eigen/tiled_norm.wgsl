@@ -1,6 +1,6 @@
-// Computes the bounds from Gershgorin's circles for every tile of ROWS rows of the scaled matrix: the largest
-// |a_ii| + r_i and the largest max(r_i - a_ii, 0), as bits. One invocation per row. Second of the three kernels that
-// prepare large matrices.
+// Computes the bounds from Gershgorin's circles for every tile of ROWS rows of the scaled matrix: the largest |a_ii| +
+// r_i and the largest max(r_i - a_ii, 0), as bits, where r_i is the sum of the magnitudes of the other elements of row
+// i. One invocation per row. Second of the three kernels that prepare large matrices.
 // Loop iterations of an invocation: params.groups + n.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

@@ -1,5 +1,6 @@
-// Computes the eigenvalue (scaled) and the residual of every column. With the first approximation g_j and d = v_j' r_j,
-// the Rayleigh quotient is g_j + d, and the residual is sqrt(|r_j|^2 - d^2). One invocation per column.
+// Computes the eigenvalue of the scaled matrix and the residual of every column. If g_j is the first approximation, r_j
+// = A v_j - g_j v_j and d = v_j' r_j, the Rayleigh quotient is g_j + d, and the residual is sqrt(|r_j|^2 - d^2). One
+// invocation per column.
 // Loop iterations of an invocation: params.tiles.
 
 @group(0) @binding(0) var<uniform> params: Tiles;
@@ -24,7 +25,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let value = guesses[place] + sum.y;
     guesses[place] = value;
     var away = magnitude_bits(sqrt(max(sum.x - sum.y * sum.y, 0.0)));
-    // An eigenvalue may overflow in f32 although no element does.
+    // An eigenvalue may overflow in f32 although no element of A does.
     let unscale = power_of_two(127 - i32(state[m.place].y >> 23u));
     if magnitude_bits(value * unscale) >= INFINITE { away = INFINITE; }
     residuals[place] = away;

@@ -1,5 +1,6 @@
 // Computes the rank of every eigenvalue among the eigenvalues of its matrix, and stores the eigenvalues in ascending
-// order. One invocation per column. If a matrix is not finite, its values are NaN, made from bits at run time.
+// order. One invocation per column. If a matrix is not finite, its eigenvalues are NaN, made from bits at run time
+// because WGSL has no constant NaN.
 // Loop iterations of an invocation: n.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

@@ -1,7 +1,8 @@
-// Computes X'X and X'AX, summed over the rows of a chunk. A workgroup processes one chunk, and each invocation
-// computes one 4 x 4 tile. `left` has 4 LEFT columns; `right` and `image`, its product with A, have 4 RIGHT
-// columns. A chunk is (first row, end row, problem, -). Each group of 16 rows is summed separately, so that the
-// rounding error grows with the number of groups and not with the number of rows.
+// Computes the sums of X'X and X'AX over the rows of a chunk, for the columns of two slabs of X. A workgroup
+// processes one chunk, and each invocation computes one 4 x 4 tile. The slab `left` has 4 LEFT columns. The slab
+// `right` has 4 RIGHT columns, and `image` is A times `right`. A chunk is (first row, end row, problem, -). Each
+// group of 16 rows is summed separately, so that the rounding error grows with the number of groups and not with
+// the number of rows.
 //
 // Loop iterations: rows of a chunk (512) and its groups of 16.
 
@@ -42,7 +43,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         xy += some_xy;
     }
     // Both tiles are stored row by row, first X'X and then X'AX. An invocation writes the rows 4 i to 4 i + 3 of
-    // its columns.
+    // the columns 4 j to 4 j + 3.
     let tile = 4u * LEFT * RIGHT;
     let place = (slot - params.base) * 2u * tile + 4u * i * RIGHT + j;
     sums[place] = xx[0];

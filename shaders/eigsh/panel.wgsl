@@ -1,7 +1,7 @@
 // Copies rows of a slab, which has 4 * lanes columns, into a panel, which has 4 * total columns, next to the
 // columns of the other slabs.
 //
-// Loop iterations: vectors of an invocation.
+// Loop iterations: the number of vec4s that an invocation copies.
 
 override WIDTH: u32 = 64;
 

@@ -1,8 +1,8 @@
 // Replaces a slab of X by X Q and computes the squares of the columns of AX Q - X Q diag(values), summed over a
 // chunk of rows. A workgroup processes one chunk, and LANES invocations process each row of the slab. Whole rows
-// of X and AX are in panels, which have `total` vectors per row and start at row `row`. A chunk is (first row, end
-// row, problem, -). For each problem, `values` starts with a vector whose x is nonzero if the problem is rotated;
-// the eigenvalues follow.
+// of X and AX are in panels, which have `total` vec4s per row and start at row `row`. A chunk is (first row, end
+// row, problem, -). For each problem, `values` starts with a vec4 whose first component is nonzero if the problem
+// is rotated. The eigenvalues follow.
 //
 // Loop iterations: rows of a chunk (512) / 8, times (1 + total).
 

@@ -1,6 +1,7 @@
 // Sums the power in bands of frequencies, or computes the power-weighted mean frequency. Each workgroup has one line
 // and one band. The order of the sums is fixed: each invocation adds every WIDTH-th element, then the sums of the
-// invocations are added pairwise. Iterations of an invocation: the bins of a band / WIDTH. Needs shared/real.wgsl.
+// invocations are added pairwise. Loop iterations of an invocation: the number of bins of a band / WIDTH. Needs
+// shared/real.wgsl.
 
 override WIDTH: u32 = 64;
 
@@ -34,7 +35,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) l
     }
     if lane == 0u {
         var result = part[0].x;
-        // The mean of silence is 0. A sum that is not finite is the result itself.
+        // The mean frequency is 0 if the power is 0. If the sum of the power is not finite, this sum is the result.
         if params.centroid == 1u && magnitude_bits(result) < INFINITE {
             let nothing = result == 0.0;
             result = select(part[0].y / select(result, 1.0, nothing) * params.unit, 0.0, nothing);

@@ -1,4 +1,4 @@
-// Complex input: all values, or half of a spectrum of reals.
+// Complex input: all elements, or half of the spectrum of reals.
 
 @group(0) @binding(2) var<storage, read> input: array<vec2<f32>>;
 

@@ -1,5 +1,5 @@
-// Real input: single values, or pairs of values along the axis. If there is a window, they are multiplied by the
-// window.
+// Real input: single reals, or pairs of adjacent reals along the axis, which become one complex value. If there
+// is a window, the reals are multiplied by it.
 
 @group(0) @binding(2) var<storage, read> input: array<f32>;
 @group(0) @binding(3) var<storage, read> window: array<f32>;

@@ -4,22 +4,25 @@
 //
 // A stage of radix R, where N is the product of the radices of the stages before it, takes the R points j, j + N, ...,
 // multiplies the q-th of these points by exp(-2 pi i q (j mod N) / (N R)), transforms the points, and stores them back.
-// If the stages run in reverse order and apply the twiddle factors after the transform, they take elements in natural
-// order and leave them in the order that the forward stages expect. A convolution therefore needs no digit reversal.
+// If the stages run in reverse order and each applies its twiddle factors after its transform, they take elements in
+// natural order and leave them in the order that the forward stages expect. A convolution therefore needs no digit
+// reversal.
 //
 // The radices of the stages and all lengths are parameters, so one kernel serves every length. Powers of two have
 // separate kernels, whose first stage reads from the input and whose last stage writes to the output. Every other
 // condition that selects code is an override, because software adapters execute both sides of a branch.
 //
-// A point is one complex value, or two complex values of two transforms, which software adapters read and write in the
-// time of one value.
+// A point is one complex value, or the complex values of two transforms at the same position. Software adapters read
+// and write two values in the time of one.
 //
 // Loops test their condition at the end: with a test at the beginning, software adapters run the body once more than
 // needed. Needs generated/fft/butterflies.wgsl, fft/complex.wgsl, fft/point_single.wgsl or fft/point_pair.wgsl, one of
 // fft/from_*.wgsl and one of fft/to_*.wgsl. Twiddle factors come from tables made in f64, or are products of at most
-// four such values. A root between two passes is a product of two table values, or of at most five such products.
+// four table values. Between two passes, elements are multiplied by roots of unity. Such a root is a product of two
+// table values, or a product of at most five of these products.
 //
-// Iterations: one per stage; within each, and on input and output, one per WIDTH butterflies or elements.
+// Loop iterations of an invocation: one per stage. Within each stage, there is one per WIDTH butterflies; on input and
+// on output, there is one per WIDTH elements.
 
 override WIDTH: u32 = 64;
 // The number of points that a workgroup holds.
@@ -31,15 +34,15 @@ override MIDDLE: u32 = 0;
 override LAST: u32 = 0;
 // Whether adjacent addresses are spread over the banks of workgroup memory.
 override SPREAD: bool = true;
-// What a pass does in addition to transforming. Each override below is one bit.
+// What a pass does in addition to transforming. Each override below is one bit of FLAGS.
 override FLAGS: u32 = 0;
 // The input, or the output, is conjugated.
 override CONJUGATE_IN: bool = (FLAGS & 1u) != 0u;
 override CONJUGATE_OUT: bool = (FLAGS & 2u) != 0u;
-// Elements are multiplied by the chirp when loaded, or when stored.
+// Elements are multiplied by the chirp when they are loaded (CHIRP_IN) or stored (CHIRP_OUT).
 override CHIRP_IN: bool = (FLAGS & 4u) != 0u;
 override CHIRP_OUT: bool = (FLAGS & 8u) != 0u;
-// Elements are multiplied by the filter when stored, or between two transforms.
+// Elements are multiplied by the filter when they are stored, or between the two transforms of TWICE.
 override FILTER: bool = (FLAGS & 16u) != 0u;
 // Elements are multiplied by the roots of unity of the whole length, because this is the first of two passes.
 override TURN: bool = (FLAGS & 32u) != 0u;
@@ -59,7 +62,7 @@ override LOAD_ACROSS: bool = (FLAGS & 2048u) != 0u;
 override STORE_ACROSS: bool = (FLAGS & 4096u) != 0u;
 // Elements are conjugated on output before anything else is done with them.
 override CONJUGATE_FIRST: bool = (FLAGS & 8192u) != 0u;
-// Elements are multiplied by the window when loaded.
+// Elements are multiplied by the window when they are loaded.
 override WINDOW: bool = (FLAGS & 16384u) != 0u;
 // Not all elements exist in the input, or not all are wanted in the output.
 override PARTIAL_INPUT: bool = (FLAGS & 32768u) != 0u;
@@ -70,16 +73,17 @@ struct Pass {
     first: u32,
     // The number of transforms, the length of each, and the number of transforms (or of pairs) per workgroup.
     count: u32, length: u32, group: u32,
-    // The radices as hexadecimal digits, the first stage lowest, 16 encoded as 15.
+    // The radices as hexadecimal digits. The lowest digit is the radix of the first stage, and radix 16 is encoded as
+    // 15.
     radices: u32, stages: u32,
     // Transform t has three digits: t mod digit_0, t / digit_0 mod digit_1, and the remaining quotient.
     digit_0: u32, digit_1: u32,
-    // A transform starts at the sum of its first digit times in_0, its second times in_1 and its third times in_2. Its
-    // elements are in_step apart. The same holds for the output.
+    // A transform starts at the sum of its first digit times in_0, its second digit times in_1 and its third digit
+    // times in_2. Its elements are in_step apart. The parameters out_* describe the output in the same way.
     in_0: u32, in_1: u32, in_2: u32, in_step: u32,
     out_0: u32, out_1: u32, out_2: u32, out_step: u32,
     // The position along the axis of element e: e times in_place_step, plus the transform's second digit times
-    // in_place_digit. The same holds for the output.
+    // in_place_digit. The parameters out_place_* describe the output in the same way.
     in_place_step: u32, in_place_digit: u32, out_place_step: u32, out_place_digit: u32,
     // Along the axis: the number of elements that exist (zeros follow), the number that is wanted, and the distances
     // between adjacent elements of the input and of the output.
@@ -108,18 +112,19 @@ var<private> group: u32;
 // butterfly.
 struct Stage { number: u32, stride: u32 }
 
-// A butterfly: the position of its first point, the distance to the next, and the index of the twiddle factor of its
-// second point.
+// A butterfly: the position of its first point, the distance from one point to the next, and the index of the twiddle
+// factor of its second point.
 struct Place { begin: u32, stride: u32, twiddle: u32 }
 
 // A transform of the batch: the index of its first element in the array, that element's position along the axis, and
 // the transform's second digit.
 struct Line { begin: u32, place: u32, digit: u32 }
 
-// Returns the quotient of integers below 2^21 from a product, which is cheaper than a division and as exact.
+// Returns the quotient of two integers below 2^21. It is computed as a product, which is cheaper than an integer
+// division and gives the same result.
 fn small(a: u32, b: u32) -> u32 { return u32((f32(a) + 0.5) * (1.0 / f32(b))); }
 
-// Returns the quotient of integers below 2^31 from two products and a final correction.
+// Returns the quotient of two integers below 2^31. It is computed from two products and a final correction.
 fn quotient(a: u32, b: u32) -> u32 {
     let inverse = 1.0 / f32(b);
     var q = u32(f32(a) * inverse);
@@ -128,7 +133,8 @@ fn quotient(a: u32, b: u32) -> u32 {
     return q + select(0u, 1u, rest >= i32(b)) - select(0u, 1u, rest < 0);
 }
 
-// Returns the radix of a stage: 0 if there is no such stage, or if it is the one that writes to the output.
+// Returns the radix of a stage. The result is 0 if there is no such stage, or if the stage is a compiled-in last stage,
+// which writes to the output.
 fn radix_of(stage: u32) -> u32 {
     let digit = (params.radices >> (4u * (stage & 7u))) & 15u;
     return select(0u, select(digit, 16u, digit == 15u), stage < params.stages - select(0u, 1u, LAST != 0u));
@@ -139,7 +145,8 @@ fn next(now: Stage, mirrored: bool) -> Stage {
     return Stage(now.number + 1u, now.stride * radix_of(now.number));
 }
 
-// Converts index i to (transform of the workgroup, butterfly or element of the transform).
+// Converts index i to two indices: a transform of the workgroup, and one of the `each` butterflies or elements of this
+// transform.
 fn own(i: u32, each: u32, across: bool) -> vec2<u32> {
     if across {
         let along = small(i, params.group);
@@ -314,7 +321,8 @@ fn unfold_all() {
     }
 }
 
-// Stores element k of the spectrum of reals, from point z of the pairs' transform and the mirrored point.
+// Stores element k of the spectrum of reals. It is computed from element z of the transform of pairs and from the
+// mirrored element.
 fn unfold_of(line: Line, k: u32, z: vec2<f32>, here: u32, mirrored: vec2<f32>, there: u32) {
     let value = unfolded(finished(z, here, line), finished(mirrored, there, line), tables[params.folds + k]);
     store(line.begin + k * params.out_step, value);

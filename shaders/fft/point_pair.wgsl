@@ -1,4 +1,5 @@
-// A point of two consecutive transforms at the same position. Joined to fft/pass.wgsl.
+// A point holds the complex values of two consecutive transforms at the same position. The text of this file is joined
+// to fft/pass.wgsl.
 
 alias Point = vec4<f32>;
 alias Digits = vec2<u32>;
@@ -11,7 +12,7 @@ fn mirror(p: Point) -> Point { return vec4<f32>(conjugate(p.xy), conjugate(p.zw)
 // Returns the point times -i.
 fn quarter(p: Point) -> Point { return vec4<f32>(p.y, -p.x, p.w, -p.z); }
 
-// If the number of transforms is odd, the last one is paired with itself.
+// If the number of transforms is odd, the last transform is paired with itself.
 fn other(line: u32) -> u32 { return min(line + 1u, params.count - 1u); }
 
 fn exists(two: u32) -> bool { return 2u * (group * params.group + two) < params.count; }

@@ -1,4 +1,4 @@
-// A point of one transform. Joined to fft/pass.wgsl.
+// A point is one complex value of one transform. The text of this file is joined to fft/pass.wgsl.
 
 alias Point = vec2<f32>;
 alias Lines = Line;

@@ -1,5 +1,6 @@
 // Computes the power of half of a spectrum: c |scale X|^2, where c = 1 at frequency 0 and, for an even number of reals,
-// at the last one. Elsewhere c = 2, which includes the power of the conjugate. One invocation per element.
+// at the last frequency. Elsewhere c = 2, because the other half of the spectrum, which is the conjugate, has the same
+// power. One invocation per element.
 
 override WIDTH: u32 = 256;
 
@@ -14,7 +15,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     for (var i = id.x; i < params.count; i += groups.x * WIDTH) {
         let k = i / params.inner % params.bins;
         let alone = k == 0u || (k + 1u == params.bins && params.even == 1u);
-        // Scaling comes first because the square has half of the exponent range.
+        // Scaling comes before squaring, because a square overflows or underflows sooner.
         let x = spectrum[i] * params.scale;
         power[i] = select(2.0, 1.0, alone) * (x.x * x.x + x.y * x.y);
     }

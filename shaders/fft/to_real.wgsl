@@ -1,4 +1,4 @@
-// Real output: real parts, or both parts as a pair along the axis.
+// Real output: the real part of a value, or its real and imaginary parts as two adjacent reals along the axis.
 
 @group(0) @binding(4) var<storage, read_write> output: array<f32>;
 

@@ -1,6 +1,7 @@
 // Blocked one-sided Jacobi, first of three kernels: computes the inner products of the columns of every pair of blocks
-// of a round (Bischof 1987; Arbenz and Slapnicar 1995; Becka, Oksa and Vajtersic 2002; the schedule is that of MAGMA's
-// zgesvj_batched). Each workgroup handles CHUNK rows of one pair, and the next kernel adds the chunks in their order.
+// of a round (Bischof 1987; Arbenz and Slapnicar 1995; Becka, Oksa and Vajtersic 2002; the order of the steps is the
+// same as in MAGMA's zgesvj_batched). Each workgroup handles CHUNK rows of one pair, and the next kernel adds the
+// chunks in their order.
 //
 // grams: PAIR x PAIR numbers for each chunk of each pair of each matrix, starting with the matrix params.first.
 // Loop iterations of an invocation: 2 + CHUNK / TILE (1 + 8 + QUADS).

@@ -1,7 +1,7 @@
 // Blocked one-sided Jacobi, second of three kernels: makes one sweep of two-sided Jacobi on the inner products G of a
 // pair of blocks, and collects the rotations in Q. One workgroup per pair of blocks, with G and Q in workgroup memory.
 // A round of the tournament has BLOCK disjoint pairs of columns. In each round, each invocation rotates one 2 x 2 block
-// of G from both sides, and two rows of a pair of columns of Q.
+// of G from both sides, and two rows of one pair of columns of Q.
 //
 // grams: on input, the inner products in params.chunks chunks; on output, Q in the first chunk, row by row.
 // marks: the marks of the pair of blocks (jacobi/blocked.wgsl). The third kernel skips a pair whose columns are
@@ -35,7 +35,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let word = state[m.place].x;
     if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u { return; }
     // The rounding error of an inner product of n terms is about sqrt(n) eps. Two columns are rotated if their cosine
-    // is above a quarter of that.
+    // is above a quarter of this error.
     let rounding = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
     let tolerance = 1.1920929e-7 * max(4.0, 0.25 * sqrt(f32(m.order)));
 

@@ -1,8 +1,8 @@
 // The code of jacobi/register_N that needs no unrolling: one-sided Jacobi in registers, in the order of
 // shared/ring.wgsl.
 //
-// Only for square matrices that are safely positive definite, because the squared norms are updated during a sweep and
-// not computed again for each pair.
+// The code is only for square matrices that are safely positive definite, because the squared norms of the columns are
+// updated during a sweep and not computed again for each pair of columns.
 
 struct Params { first: u32, sweeps: u32 }
 

@@ -61,7 +61,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var sweep = 0u; sweep < params.sweeps && n > 1u && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; sweep += 1u) {
         if lane == 0u { atomicStore(&rotations, 0u); }
         for (var round = 0u; round + 1u < players; round += 1u) {
-            // The last player keeps its position, and the others rotate.
+            // The last player keeps its position, and the other players rotate.
             var one = players - 1u;
             var two = round;
             if pair > 0u {

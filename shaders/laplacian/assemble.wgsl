@@ -1,7 +1,7 @@
 // Builds the dense column-major Laplacians of a ragged batch of graphs in CSR form. For a node of degree 0, the
-// normalized forms have ISOLATED on the diagonal and use UNSCALED as D^-1/2 or D^-1. Such a node may still have edges,
-// because the degrees of a directed graph count the edges of one direction only. One workgroup per graph; each
-// invocation writes only its own rows.
+// normalized Laplacians have ISOLATED on the diagonal, and UNSCALED takes the place of D^-1/2 or D^-1. Such a node may
+// still have edges, because the degrees of a directed graph count the edges of one direction only. One workgroup per
+// graph; each invocation writes only its own rows.
 
 // L = D - W
 const COMBINATORIAL: u32 = 0;
@@ -33,7 +33,8 @@ fn root_scale(d: f32) -> f32 {
 // Returns the coupling of two nodes, of degrees d and e, that are joined by an edge of the given weight.
 fn coupling(weight: f32, d: f32, e: f32) -> f32 {
     if KIND == COMBINATORIAL { return weight; }
-    // The scales are multiplied first. Their product commutes, so L is symmetric to the last bit.
+    // The two scales are multiplied with each other first. This product does not depend on their order, so L is
+    // symmetric to the last bit.
     if KIND == SYMMETRIC { return weight * (root_scale(d) * root_scale(e)); }
     if d > 0.0 { return weight / d; }
     return weight * UNSCALED;

@@ -1,14 +1,14 @@
 enable f16;
 enable wgpu_cooperative_matrix;
 // Each workgroup computes 4 x 4 fragments of a product of f16 on matrix units, with sums in f32. Each of its four
-// subgroups has 2 x 2 fragments. Workgroup memory holds DEPTH terms at a time. The elements of op(A), and those of
-// op(B), that belong to the same term are contiguous, so that op(A) is read by columns and op(B) by rows. Needs
-// matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
+// subgroups has 2 x 2 fragments. Workgroup memory holds DEPTH terms of every sum at a time. The elements of op(A) that
+// belong to the same term are contiguous, and so are those of op(B). Therefore op(A) is read by columns and op(B) by
+// rows. Needs matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
 //
 // Iterations of an invocation:
 // ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / FRAGMENT) + CORNER / LANES + 4 (1 + FOURS / LANES).
 
-// Whether the k terms of a row of op(A), or of a column of op(B), are contiguous.
+// A_ALONG: whether the k elements of a row of op(A) are contiguous. B_ALONG: the same for a column of op(B).
 override A_ALONG: bool = false;
 override B_ALONG: bool = true;
 
@@ -18,7 +18,7 @@ const SIDE: u32 = 4u * FRAGMENT;
 const DEPTH: u32 = 32;
 // Eight elements of padding, so that the terms start in different banks.
 const PITCH: u32 = SIDE + 8u;
-// The number of elements in a fragment, and the number of groups of four elements.
+// The number of elements in a fragment, and the number of groups of four elements in it.
 const CORNER: u32 = FRAGMENT * FRAGMENT;
 const FOURS: u32 = CORNER / 4u;
 
@@ -31,7 +31,7 @@ const FOURS: u32 = CORNER / 4u;
 
 var<workgroup> left: array<f16, DEPTH * PITCH>;
 var<workgroup> right: array<f16, DEPTH * PITCH>;
-// One fragment of each subgroup, column-major.
+// One fragment of each subgroup at a time, column-major.
 var<workgroup> made: array<f32, 4u * CORNER>;
 
 @compute @workgroup_size(WIDTH)
@@ -102,7 +102,7 @@ fn main(
             c11 = coopMultiplyAdd(a1, b1, c11);
         }
     }
-    // The fragments are stored one after another, through the subgroup's share of workgroup memory.
+    // The four fragments of a subgroup are stored one after another, through the subgroup's share of workgroup memory.
     for (var fragment = 0u; fragment < 4u; fragment += 1u) {
         workgroupBarrier();
         if fragment == 0u { coopStore(c00, &made[corner], FRAGMENT); }

@@ -1,17 +1,17 @@
-// Each invocation computes a 16 x 16 tile of a product in registers, or a tile of 8 rows (columns) if the product has
-// at most eight. The factors are read straight from memory, four terms at a time. This form is for adapters on a CPU:
-// they have no fast workgroup memory, a barrier stores and loads every register, and a load of four values takes as
-// long as a load of one. The time therefore depends on the number of loads per term: here one load serves 32
-// multiplications. m, n and k are multiples of four, and k is not 0.
+// Each invocation computes a 16 x 16 tile of a product in registers. If the product has at most eight rows, a tile has
+// 8 rows; if it has at most eight columns, a tile has 8 columns. The factors are read straight from memory, four terms
+// at a time. This form is for adapters on a CPU: they have no fast workgroup memory, a barrier stores and loads every
+// register, and a load of four values takes as long as a load of one. The time therefore depends on the number of loads
+// per term. Here one load of four values serves 32 multiplications. m, n and k are multiples of four, and k is not 0.
 //
 // Iterations of an invocation: ceil(span / 4).
 
 const DIRECT: u32 = 8;
 
-// Whether the k terms of a row of op(A), or of a column of op(B), are contiguous.
+// A_ALONG: whether the k elements of a row of op(A) are contiguous. B_ALONG: the same for a column of op(B).
 override A_ALONG: bool = false;
 override B_ALONG: bool = true;
-// Whether a product has more than eight rows, or columns.
+// TALL: whether a product has more than eight rows. WIDE: whether it has more than eight columns.
 override TALL: bool = true;
 override WIDE: bool = true;
 
@@ -22,7 +22,7 @@ override WIDE: bool = true;
 @group(0) @binding(4) var<storage, read> bias: array<u32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;
 
-// Returns four rows of op(A) by four terms. The columns of the returned matrix are the terms.
+// Returns the elements of op(A) for four rows and four terms. A column of the returned matrix belongs to one term.
 fn fours_of_a(base: u32, row: u32, p: u32) -> mat4x4<f32> {
     if A_ALONG {
         let at = (base + row * params.k + p) / 4u;
@@ -34,7 +34,7 @@ fn fours_of_a(base: u32, row: u32, p: u32) -> mat4x4<f32> {
     return mat4x4<f32>(a[at], a[at + step], a[at + 2u * step], a[at + 3u * step]);
 }
 
-// Returns four terms by four columns of op(B).
+// Returns the elements of op(B) for four terms and four columns. A column of the returned matrix is a column of op(B).
 fn fours_of_b(base: u32, column: u32, p: u32) -> mat4x4<f32> {
     if B_ALONG {
         let at = (base + column * params.k + p) / 4u;
@@ -68,9 +68,10 @@ fn keep_fours(sums: mat4x4<f32>, matrix: u32, part: u32, row: u32, column: u32) 
 
 @compute @workgroup_size(DIRECT)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-    // Invocations cover two rows of tiles at a time: down the two tiles first, then across. The elements that a
-    // workgroup reads are then close together, and the next workgroups read the same rows (n = 2048, lavapipe,
-    // 2026-11-22: 640 ms; 1200 ms if all tiles of a column come first).
+    // Invocations cover two rows of tiles at a time, first down the two tiles of a column and then across the columns.
+    // The elements that a workgroup reads are then close together, and the next workgroups read the same rows. On
+    // lavapipe, a product of order 2048 takes 640 ms in this order, and 1200 ms if all tiles of a column come first
+    // (measured on 2026-11-22).
     let tall = select(8u, 16u, TALL);
     let wide = select(8u, 16u, WIDE);
     let down = (params.m + tall - 1u) / tall;
@@ -85,7 +86,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let fours = vec4<u32>(0u, 4u, 8u, 12u);
     let row = (within / (pair * across) * pair + within % pair) * tall + fours;
     let column = within / pair % across * wide + fours;
-    // A group of four beyond the last one is replaced by the last one, which is computed again and not stored.
+    // A group of four rows or columns beyond the last one is replaced by the last one. Its elements are computed again
+    // and not stored.
     let i = min(row, vec4<u32>(params.m - 4u));
     let j = min(column, vec4<u32>(params.n - 4u));
     let base_a = matrix * params.a_stride;

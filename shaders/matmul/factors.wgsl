@@ -1,6 +1,6 @@
 // The two factors of a product, and its bindings. Needs matmul/product.wgsl.
 
-// Whether the k terms of a row of op(A), or of a column of op(B), are contiguous.
+// A_ALONG: whether the k elements of a row of op(A) are contiguous. B_ALONG: the same for a column of op(B).
 override A_ALONG: bool = false;
 override B_ALONG: bool = true;
 

@@ -1,5 +1,5 @@
-// The lines along which f32 is scaled before it is split into f16: rows of op(A) or columns of op(B), numbered
-// consecutively through the batch. A workgroup has 8 lines and one chunk of their terms, with 32 invocations per line.
+// The lines whose f32 are scaled together before they are split into f16: rows of op(A) or columns of op(B), numbered
+// consecutively through the batch. A workgroup handles one chunk of the terms of 8 lines, with 32 invocations per line.
 // Needs shared/real.wgsl.
 
 // Whether the terms of a line are contiguous.

@@ -1,7 +1,7 @@
-// Scaling by powers of two that exceed the range of one factor. Needs shared/real.wgsl.
+// Scaling by powers of two that may be too large or too small to be one f32. Needs shared/real.wgsl.
 
-// Returns the value with the given bits times 2^by, rounded once. The function works on bits because a compiler may
-// combine two factors into one that is infinite, and drivers flush subnormal values to 0.
+// Returns the f32 with the given bits times 2^by, rounded once. The function works on bits for two reasons: a compiler
+// may combine two finite factors into one infinite factor, and drivers flush subnormal values to 0.
 fn scaled(bits: u32, by: i32) -> f32 {
     let sign = bits & 0x80000000u;
     let size = bits & 0x7fffffffu;
@@ -17,6 +17,7 @@ fn scaled(bits: u32, by: i32) -> f32 {
     if exponent >= 255 { return bitcast<f32>(sign | INFINITE); }
     let fraction = number & 0x7fffffu;
     if exponent > 0 { return bitcast<f32>(sign | (u32(exponent) << 23u) | fraction); }
-    // The result is subnormal on adapters that support it: scale down from [2^-100, 2^-99) in one step.
+    // The result is below the normal numbers. A number in [2^-100, 2^-99) is scaled down in one step, which rounds once
+    // on adapters that support subnormal numbers.
     return bitcast<f32>(sign | (27u << 23u) | fraction) * power_of_two(max(exponent - 27, -126));
 }

@@ -1,10 +1,10 @@
 // Definitions that the kernels of products share: access to elements in words, and the steps that turn a sum into a
 // result, `C = act(alpha op(A) op(B) + beta C + bias)`. Needs shared/real.wgsl and shared/half.wgsl.
 
-// Whether elements are f16, two to a word, or f32. Sums are f32 in both cases.
+// Whether elements are f16, two to a word, instead of f32. Sums are f32 in both cases.
 override HALF: bool = false;
-// Whether results are sums times alpha, with nothing added or applied. This is compiled in because adapters on a CPU
-// also execute code that a condition at run time would skip.
+// Whether results are sums times alpha, without beta C, bias or activation. This is compiled in because adapters on a
+// CPU also execute code that a condition at run time would skip.
 override PLAIN: bool = false;
 
 // Activations.
@@ -14,7 +14,7 @@ const GELU: u32 = 2;
 const TANH: u32 = 3;
 const SIGMOID: u32 = 4;
 
-// Whether there is a bias, and whether it has one value per row or per column.
+// Whether there is a bias, and if so, whether it has one element per row or per column.
 const NO_BIAS: u32 = 0;
 const BIAS_OF_ROWS: u32 = 1;
 const BIAS_OF_COLUMNS: u32 = 2;
@@ -40,8 +40,8 @@ fn number(word: u32, index: u32) -> f32 {
     return bitcast<f32>(word);
 }
 
-// Returns tanh to a few ulp of 1; the built-in may be off by 1e-5. For small arguments the function uses a series whose
-// next term is below 2^-24.
+// Returns tanh with an absolute error of a few ulp of 1, because the error of the built-in may be 1e-5. For small
+// arguments the function uses a series, whose first omitted term is below 2^-24.
 fn tangent(x: f32) -> f32 {
     let bounded = clamp(x, -1.0, 1.0);
     let s = bounded * bounded;
@@ -52,14 +52,14 @@ fn tangent(x: f32) -> f32 {
 }
 
 fn activated(x: f32) -> f32 {
-    // NaN is returned unchanged; comparisons would lose it.
+    // NaN is returned unchanged, because the comparisons below would lose it.
     if params.activation == IDENTITY || magnitude_bits(x) > INFINITE { return x; }
     if params.activation == RELU { return select(x, 0.0, (bitcast<u32>(x) >> 31u) == 1u); }
     if params.activation == GELU {
-        // The cube overflows only where tanh has long been 1.
+        // The clamp keeps the cube finite. For such large arguments, tanh is 1 or -1 in f32.
         let bounded = clamp(x, -100.0, 100.0);
         let u = 0.7978845608 * (bounded + 0.044715 * bounded * bounded * bounded);
-        // The clamp avoids 0 times an infinity, which is NaN.
+        // For an infinite negative x, `bounded` avoids infinity times 0, which is NaN.
         return select(x, bounded, x < 0.0) * (0.5 * (1.0 + tangent(u)));
     }
     if params.activation == TANH { return tangent(x); }

@@ -10,8 +10,8 @@
 // The exponent s of each line, an i32.
 @group(0) @binding(5) var<storage, read_write> exponents: array<u32>;
 
-// Returns the exponent s for the bits of a line's largest magnitude; 0 for a line of zeros or with a non-finite
-// element.
+// Returns the exponent s for the bits of a line's largest magnitude. The exponent is 0 if the line has only zeros or
+// has an element that is not finite.
 fn exponent_for(bits: u32) -> i32 {
     if bits == 0u || bits >= INFINITE { return 0; }
     if bits >= 0x800000u { return 141 - i32(bits >> 23u); }

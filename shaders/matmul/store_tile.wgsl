@@ -1,6 +1,6 @@
 // Stores results, four rows of a column at a time. Needs matmul/product.wgsl and a kernel with `out`.
 
-// Stores the results row..row+4 of a column. f16 results are stored here only where m is even, so that each word has
+// Stores the results row..row+4 of a column. This function stores f16 results only if m is even, so that each word has
 // one writer.
 fn store_tile(sums: vec4<f32>, matrix: u32, part: u32, m: u32, n: u32, row: u32, column: u32) {
     if column >= n || row >= m { return; }

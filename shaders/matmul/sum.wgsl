@@ -1,7 +1,7 @@
-// Adds the parts of raw sums in order and finishes the results, one word per invocation. Needs matmul/product.wgsl, and
-// matmul/no_scaling.wgsl or matmul/undo_scaling.wgsl.
+// Adds the parts of each raw sum in their order and turns the sum into a result. An invocation makes one word. Needs
+// matmul/product.wgsl, and matmul/no_scaling.wgsl or matmul/undo_scaling.wgsl.
 //
-// Iterations: parts; twice that for f16.
+// Loop iterations: the number of parts, or twice that number for f16.
 
 const SUMMED: u32 = 64;
 

@@ -1,14 +1,14 @@
 // Each workgroup computes a tile of 8 SIDE rows and columns of a product, and each invocation computes 8 x 8 elements
-// of the tile in registers. Workgroup memory holds two halves of DEPTH terms each: while one half is multiplied, the
-// next terms are loaded through registers into the other. There is one barrier per step.
+// of the tile in registers. Workgroup memory has two halves, which hold DEPTH terms each. While the terms of one half
+// are multiplied, the next terms are loaded through registers into the other half. There is one barrier per step.
 //
 // Iterations of an invocation: ceil(span / DEPTH) (1 + DEPTH).
 
 override SIDE: u32 = 16;
 override DEPTH: u32 = 8;
 
-// The number of groups of four rows (or columns) in a tile, and the numbers of groups of four elements in a step and in
-// both halves of workgroup memory.
+// FOURS: the number of groups of four rows (or columns) in a tile. STEP: the number of groups of four elements of each
+// factor in a step. STORED: the number of these groups in both halves of workgroup memory.
 override FOURS: u32 = 2u * SIDE;
 override STEP: u32 = DEPTH * 2u * SIDE;
 override STORED: u32 = 2u * DEPTH * 2u * SIDE;
@@ -18,11 +18,13 @@ override LOADS: u32 = DEPTH * 2u / SIDE;
 var<workgroup> left: array<vec4<f32>, STORED>;
 var<workgroup> right: array<vec4<f32>, STORED>;
 
-// Returns the position of term p of a group of four. The XOR with the term lets invocations that load the terms of one
-// group write to different banks, while invocations that read the groups of one term still read adjacent groups.
+// Returns the position in workgroup memory of term p of a group of four rows or columns. The XOR with the term lets
+// invocations that load the terms of one group write to different banks, while invocations that read the groups of one
+// term still read adjacent groups.
 fn place_of(p: u32, four: u32) -> u32 { return p * FOURS + (four ^ (p & 7u)); }
 
-// Returns the (term, group of four) that an invocation loads; adjacent invocations load what is contiguous in memory.
+// Returns the (term, group of four) that an invocation loads. Adjacent invocations load elements that are adjacent in
+// memory.
 fn brought(slot: u32, along: bool) -> vec2<u32> {
     if along { return vec2<u32>(slot % DEPTH, slot / DEPTH); }
     return vec2<u32>(slot / FOURS, slot % FOURS);

@@ -1,5 +1,5 @@
 // Each workgroup computes `together` small products, and each invocation computes 4 x 4 elements of a result. Workgroup
-// memory holds `depth` terms of the sums at a time. A result has at most 32 rows and 32 columns.
+// memory holds `depth` terms of every sum at a time. A result has at most 32 rows and 32 columns.
 //
 // Iterations of an invocation: ceil(k / depth) (1 + 2 ceil(ROOM / WIDTH) + depth).
 

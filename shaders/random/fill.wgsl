@@ -1,11 +1,11 @@
-// Makes random numbers: numbers[i] holds four numbers, made of the words 4 i to 4 i + 3 after the position of the
-// stream. The numbers are handled as bits: no arithmetic in which adapters may differ is applied to the numbers, except
-// for the last product and sum of a law. One invocation makes a vector of four numbers. Its loops are the ten rounds of
-// one block, or of two blocks if the position is within a block. The values of LAW mean:
+// Makes random numbers. numbers[i] holds four numbers. They are made of the words 4 i to 4 i + 3 of the random stream,
+// counted from its position. The numbers are handled as bits, so adapters may differ only in the product and the sum
+// at the end of a law. One invocation makes a vector of four numbers. Its loops are the ten rounds of one block, or of
+// two blocks if the position is within a block. The values of LAW mean:
 //   WORDS:     the words unchanged
 //   UNIFORM:   min(offset + factor u, below), where u is made of the upper 24 bits of the word
-//   NORMAL:    offset + factor x, where x is standard normal by the inverse of its distribution, in integers
-//              (src/ops/random/quantile.rs)
+//   NORMAL:    offset + factor x, where x is standard normal, by the inverse of its distribution function in integer
+//              arithmetic (src/ops/random/quantile.rs)
 //   BERNOULLI: 1 if `some` is set and the word is at most `last`, else 0
 
 const WORDS: u32 = 0;

@@ -1,4 +1,4 @@
-// Copies `given` to `made`, one vector of four per invocation, to measure the ceiling of memory. No loops.
+// Copies `given` to `made`, one vector of four per invocation, to measure the bandwidth of memory. It has no loops.
 
 override WIDTH: u32 = 256;
 

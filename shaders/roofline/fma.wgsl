@@ -1,6 +1,6 @@
-// Computes chains of x = a x + b in registers to measure the ceiling of arithmetic. An invocation has eight independent
-// vectors of four, so that no operation waits for the previous one. An invocation does 8 x 4 x 2 operations per
-// iteration, and its loop has `turns` iterations. The result is written, so that the compiler does not remove the
+// Computes chains of x = a x + b in registers to measure the highest rate of arithmetic. An invocation has eight
+// independent vectors of four, so that no operation waits for the previous one. An invocation does 8 x 4 x 2 operations
+// per iteration, and its loop has `turns` iterations. The result is written, so that the compiler does not remove the
 // computation.
 
 override WIDTH: u32 = 256;

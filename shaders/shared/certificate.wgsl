@@ -10,7 +10,8 @@ const EPSILON: f32 = 1.1920929e-7;
 
 // Returns the certificate: the largest residual divided by the norm, the departure from orthogonality, the number of
 // sweeps, and the status. The residual and the departure are passed as bits, because infinity and NaN can be detected
-// in bits whatever a compiler assumes about numbers. Both are promised to be at most promise * order * EPSILON.
+// in bits whatever a compiler assumes about numbers. Residual and departure are promised to be at most promise * order
+// * EPSILON.
 fn judge(
     order: u32, promise: f32, norm: f32, residual: u32, departure: u32, sweeps: u32, orthogonal: bool, finite: bool,
 ) -> vec4<f32> {

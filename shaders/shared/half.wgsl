@@ -10,7 +10,7 @@ fn widen(half: u32) -> f32 {
     return bitcast<f32>(((half & 0x8000u) << 16u) | bits);
 }
 
-// Rounds to the nearest f16, ties to even. From 65520 on the result is infinity; NaN stays NaN.
+// Rounds to the nearest f16, ties to even. Magnitudes of at least 65520 become infinity, and NaN stays NaN.
 fn narrow(x: f32) -> u32 {
     let bits = bitcast<u32>(x);
     let size = bits & 0x7fffffffu;

@@ -3,14 +3,15 @@
 // of a workgroup.
 //
 // The modulus ordering (Luk and Park, On parallel Jacobi orderings, SIAM J. Sci. Stat. Comput. 10, 1989): among m = 2 p
-// players, players i and j meet in round k if i + j = k mod m. In an even round, k = 2 s, players s and s + p would each
-// meet themselves, so they meet each other: place 0 has the columns s and s + p, and place d has the columns x = s - d
-// and y = s + d. In an odd round, k = 2 s + 1, place d has x = s - d and y = s + 1 + d.
+// players, players i and j meet in round k if i + j = k mod m. In an even round (k = 2 s), player s would meet itself,
+// and so would player s + p, so these two players meet each other. Place 0 then has the columns s and s + p, and every
+// other place d has the columns x = s - d and y = s + d. In an odd round (k = 2 s + 1), place d has the columns x = s -
+// d and y = s + 1 + d.
 //
-// So one column of each pair stays at its place, and the other moves to a neighboring place (a ring as in Zhou and
-// Brent, J. Parallel Distrib. Comput. 42, 1997): after an even round, the columns y move in from the next place; after
-// an odd round, the columns x move in from the previous place, and place 0 exchanges its two columns. After p such
-// double rounds, every pair has met, and s has grown by p.
+// So after each round, one column of each pair stays at its place, and the other moves to a neighboring place (a ring
+// as in Zhou and Brent, J. Parallel Distrib. Comput. 42, 1997). After an even round, each place gets its column y from
+// the next place. After an odd round, each place gets its column x from the previous place, and place 0 exchanges its
+// two columns. After p even and p odd rounds, all pairs of columns have met, and s has grown by p.
 
 // Returns the columns at a place before an even round in which s is 0 or p. A column whose index is beyond the order is
 // a ghost: it consists of zeros and is never rotated.

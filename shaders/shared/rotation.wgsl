@@ -1,11 +1,11 @@
 // The rotation of one-sided Jacobi. Needs shared/real.wgsl.
 
-// Squared norms up to this bound count as 0. At this size, a product no longer has eight digits, and in data that is
-// scaled to 1, values are this small only if they are rounding errors.
+// Squared norms up to this bound count as 0. Products of this size no longer have the full precision of f32. In data
+// whose largest elements are about 1, squared norms are this small only if the columns are rounding errors.
 const NEGLIGIBLE: f32 = 1e-35;
 
-// Returns |cos| of the angle between two columns with the squared norms x, y and the inner product z; 0 if either is
-// negligible.
+// Returns |cos| of the angle between two columns with the squared norms x and y and the inner product z. Returns 0 if
+// either squared norm is negligible.
 fn cosine(x: f32, y: f32, z: f32) -> f32 {
     let some = min(x, y) > NEGLIGIBLE;
     return select(0.0, abs(z), some) * reciprocal_sqrt(select(1.0, x, some)) * reciprocal_sqrt(select(1.0, y, some));
@@ -24,7 +24,7 @@ fn rotation(x: f32, y: f32, z: f32, tolerance: f32) -> vec2<f32> {
     let t = select(near, 0.5 / select(1.0, zeta, large), large);
     let c = inverseSqrt(1.0 + t * t);
     let s = c * t;
-    // Division and inverseSqrt are imprecise; one Newton step makes the rotation orthogonal.
+    // Division and inverseSqrt are imprecise, so one Newton step makes the rotation orthogonal.
     return select(vec2<f32>(1.0, 0.0), vec2<f32>(c, s) * (1.5 - 0.5 * (c * c + s * s)), turns);
 }
 

@@ -2,8 +2,8 @@
 //
 // coefficients[base + problem] = (product, own, before, 1 + the first column that takes part); the last component is 0
 // if no column takes part. The slab starts at column `column` of the block, and the block ends before column `width`.
-// Columns and problems that take no part keep their values. In the first step (`fresh`), these values are copied from
-// x, because y is not defined yet.
+// Columns and problems that do not take part keep their values in y. In the first step (`fresh`), these values are
+// copied from x, because y is not defined yet.
 
 struct Params { first: u32, end: u32, base: u32, fresh: u32, coupling: f32, column: u32, width: u32 }
 

@@ -1,4 +1,4 @@
-// Finds where each row begins: the position of the first sorted entry that belongs to no earlier row.
+// Finds where each row begins among the sorted entries: at the first entry that belongs to this row or a later row.
 //
 // Loop iterations: 32 for each row of an invocation.
 

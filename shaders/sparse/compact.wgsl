@@ -1,7 +1,7 @@
-// Moves the first entry for each row and column to its final position. If the entries are sorted by weight too,
-// that entry has the largest weight.
+// Moves the first of the entries that have the same row and column to its final position. If the entries are also
+// sorted by weight, the first one has the largest weight.
 //
-// Loop iterations: entries of an invocation.
+// Loop iterations: the number of entries of an invocation.
 
 override WEIGHTED: bool = false;
 override WIDTH: u32 = 64;

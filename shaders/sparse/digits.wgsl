@@ -1,5 +1,5 @@
-// Counts how often each value of a 4-bit digit occurs, separately for each invocation of a block;
-// histogram.wgsl adds these counts up in counts[value * blocks + block].
+// Counts how often each value of a 4-bit digit occurs, separately for each invocation of a block; histogram.wgsl adds
+// these counts over the invocations and stores the sums in counts[value * blocks + block].
 //
 // Loop iterations: 2 * 16 and 64.
 

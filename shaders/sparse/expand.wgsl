@@ -2,7 +2,7 @@
 // dropped: their entries get the row index `nodes`, which sorts after all rows. A weight is stored as the complement of
 // its bits, which ascends as the weight descends.
 //
-// Loop iterations: edges of an invocation.
+// Loop iterations: the number of edges of an invocation.
 
 override WEIGHTED: bool = false;
 override WIDTH: u32 = 64;

@@ -1,5 +1,5 @@
-// A step of a recurrence for the long rows, whose segments have already been summed. Each workgroup has one row. An
-// item is (row, first slot, end of the row's slots, problem). See advance.wgsl and shares.wgsl.
+// Makes a step of a recurrence for the long rows, whose segments have already been summed. Each workgroup has one row.
+// An item is (row, first slot, end of the row's slots, problem). See advance.wgsl and shares.wgsl.
 
 override SCALED: bool = false;
 

@@ -1,5 +1,5 @@
 // The first half of a pass of a stable radix sort: counts the digits of each block. Loop iterations: those of
-// digits.wgsl and 64.
+// digits.wgsl, and 64 more.
 
 struct Params { first: u32, blocks: u32, count: u32, shift: u32 }
 

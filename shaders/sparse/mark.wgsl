@@ -1,7 +1,7 @@
-// Marks each sorted entry that is within the matrix and is the first with its row and column: 1 for a marked entry,
-// otherwise 0. An additional 0 follows the last entry.
+// Marks each sorted entry that is within the matrix and is the first entry with its row and column: 1 for a marked
+// entry, otherwise 0. An additional 0 follows the last entry.
 //
-// Loop iterations: entries of an invocation.
+// Loop iterations: the number of entries of an invocation.
 
 override WIDTH: u32 = 64;
 

@@ -1,7 +1,7 @@
 // Copies the columns first..first + 4 lanes of a row-major block of `width` columns into a slab; columns beyond
 // the block are 0.
 //
-// Loop iterations: vectors of an invocation.
+// Loop iterations: the number of vec4s that an invocation copies.
 
 override WIDTH: u32 = 64;
 

@@ -1,4 +1,5 @@
-// Adds to every element the sum of all earlier blocks. Loop iterations: elements of an invocation.
+// Adds to every element the sum of all blocks before its own, which completes the scan of scan.wgsl. Loop iterations:
+// the number of elements of an invocation.
 
 override WIDTH: u32 = 64;
 

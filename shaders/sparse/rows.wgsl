@@ -1,6 +1,7 @@
-// Computes sums over the entries of rows. A workgroup has TEAMS rows, with LANES invocations per row. Each invocation
-// has four columns of a row-major slab of 4 LANES columns. The order of a sum is fixed and the same for every slab: the
-// terms of four adjacent entries are added first, then the groups of four in order.
+// Computes sums over the entries of rows. A workgroup handles TEAMS rows, with LANES invocations per row. Each
+// invocation handles four columns of a row-major slab of 4 LANES columns. The order of a sum is fixed and the same for
+// every slab: the terms of four adjacent entries are added first, then the sums of these groups are added in their
+// order.
 //
 // Loop iterations of an invocation and row: entries / 4 + 3.
 

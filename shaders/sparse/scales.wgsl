@@ -2,7 +2,7 @@
 // `degrees`, which is W x for x = 1; otherwise it is the number of entries in the row. If NORMALIZED, d = 1 and S =
 // D^-1/2, except that d = ISOLATED and S = 0 where the degree is 0. Otherwise d is the degree, and S is not used.
 //
-// Loop iterations: rows of an invocation.
+// Loop iterations: the number of rows of an invocation.
 
 override WEIGHTED: bool = false;
 override NORMALIZED: bool = false;

@@ -1,8 +1,8 @@
-// The second half of a pass: moves every entry to its sorted position and keeps the order of entries with equal
-// digits. `starts` are the counts of histogram.wgsl after the scan. Loop iterations: those of digits.wgsl, 64
-// and 16.
+// The second half of a pass of a stable radix sort: moves every entry to its sorted position and keeps the order of
+// entries with equal digits. `starts` are the counts of histogram.wgsl after the scan. Loop iterations: those of
+// digits.wgsl, 64 and 16.
 
-// Whether an entry has a third element.
+// Whether an entry has three components (row, column and weight) instead of two.
 override THREE: bool = false;
 
 struct Params { first: u32, blocks: u32, count: u32, shift: u32 }

@@ -1,5 +1,5 @@
-// Adds the segment sums of a long row. Each of eight shares of LANES invocations adds every eighth segment; then the
-// shares are added pairwise in a fixed order.
+// Adds the sums of the segments of a long row. The invocations of a workgroup form eight groups of LANES invocations.
+// Each group adds every eighth segment; then the sums of the groups are added pairwise in a fixed order.
 //
 // Loop iterations of an invocation: ceil(segments / 8).
 
@@ -9,7 +9,7 @@ const SHARES: u32 = 8u;
 
 var<workgroup> shares: array<vec4<f32>, SHARES * LANES>;
 
-// Returns the sum. Callers use the sums of the first LANES invocations only.
+// Returns the sum. Every group of LANES invocations computes the same sums, and callers use those of the first group.
 fn sum_of_segments(begin: u32, end: u32, lane: u32) -> vec4<f32> {
     let part = lane % LANES;
     var sum = vec4<f32>(0.0);

@@ -1,5 +1,6 @@
-// A step of a recurrence for the rows that are not cut. An element of y is read only by the invocation that writes it.
-// An item is (row, first entry, end of the row's entries, problem). See advance.wgsl and rows.wgsl.
+// Makes a step of a recurrence for the rows that are not cut into segments. An element of y is read only by the
+// invocation that writes it. An item is (row, first entry, end of the row's entries, problem). See advance.wgsl and
+// rows.wgsl.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> items: array<vec4<u32>>;

@@ -1,6 +1,6 @@
 // Copies a slab into a row-major block of `width` columns, starting at column `first`.
 //
-// Loop iterations: vectors of an invocation.
+// Loop iterations: the number of vec4s that an invocation copies.
 
 override WIDTH: u32 = 64;
 

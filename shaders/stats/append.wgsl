@@ -2,7 +2,7 @@
 // series, and the first `held` elements of this room are already in use. Consecutive invocations copy consecutive rows
 // of a series.
 //
-// Loop iterations: elements of an invocation.
+// Loop iterations: the number of elements of an invocation.
 
 override WIDTH: u32 = 64;
 

@@ -1,7 +1,7 @@
-// Counts the elements of a series in each bin. A workgroup counts a part of 16384 elements of one series, in the bins
-// `window` to `window + 2048`. If `window` is 0, the workgroup also counts the elements below the first edge, the
-// elements above the last edge, and NaNs, and stores these three counts after the counts of the bins. `ends` holds the
-// keys of the lower edges of all bins, then the key of the upper edge of the last bin.
+// Counts the elements of a series in each bin. A workgroup counts a part of 16384 elements of one series, in the 2048
+// bins from `window` on. If `window` is 0, the workgroup also counts the elements below the first edge, the elements
+// above the last edge, and NaNs, and stores these three counts after the counts of the bins. `ends` holds the keys of
+// the lower edges of all bins, then the key of the upper edge of the last bin.
 //
 // Loop iterations: 9 + 64 * (1 + 25) + 9.
 

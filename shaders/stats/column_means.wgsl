@@ -1,7 +1,7 @@
 // Computes the means of columns from shifts, offsets and the exponents of the offsets. If an element of a column is not
 // finite, the mean of this column is NaN.
 //
-// Loop iterations: columns of an invocation.
+// Loop iterations: the number of columns of an invocation.
 
 override WIDTH: u32 = 64;
 

@@ -1,8 +1,9 @@
-// Computes covariances, or correlations if CORRELATION is set, from products about the mean. The products are a lower
-// triangle; the result is the whole matrix. If a column has an element that is not finite, all results of this column
-// are NaN. With fewer than two rows, all results are NaN. Covariances are in units of 4^`exponent`.
+// Computes covariances, or correlations if CORRELATION is set, from the sums of products of distances from the means.
+// These sums are given as a lower triangle; the result is the whole matrix. If a column has an element that is not
+// finite, all results of this column are NaN. With fewer than two rows, all results are NaN. Covariances are in units
+// of 4^`exponent`.
 //
-// Loop iterations: elements of an invocation.
+// Loop iterations: the number of elements of an invocation.
 
 override WIDTH: u32 = 64;
 override CORRELATION: bool = false;

@@ -1,4 +1,4 @@
-// One round of a radix selection, for up to 8 ranks at once. For each rank, counts how often each value of an 8-bit
+// One round of a radix selection, for up to 8 ranks together. For each rank, counts how often each value of an 8-bit
 // digit occurs among the keys that start with the digits found for this rank so far. A workgroup counts a part of 16384
 // elements of a series for eight ranks of this series. The counts are stored as counts[part][series][rank][256].
 //

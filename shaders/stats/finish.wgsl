@@ -1,7 +1,7 @@
 // Computes the statistics of every series from its moments: mean, variance (divided by count - ddof), biased skewness,
-// biased excess kurtosis, extremes and count.
+// biased excess kurtosis, minimum, maximum and count.
 //
-// Loop iterations: series of an invocation.
+// Loop iterations: the number of series of an invocation.
 
 override WIDTH: u32 = 64;
 
@@ -33,7 +33,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
 
         let up = power_of_two(node.lowered);
         let down = power_of_two(-node.lowered);
-        // The mean is clamped to the extremes, so that rounding cannot make it infinite.
+        // The mean is clamped to the minimum and the maximum, so that rounding cannot make it infinite.
         let between = min(max(node.shift + node.offset, node.least * down), node.most * down) * up;
         var middle = bitcast<u32>(between);
         if more { middle = positive; }

@@ -1,9 +1,9 @@
-// Merges the products of neighboring nodes about their common mean. Nodes 2 k and 2 k + 1 of `left` become node k of
-// the result; a last node without a neighbor is copied. Units are powers of two, and the result has the larger unit of
-// the two nodes. Every node has `rows` rows, except that the last node has `rows_of_last`. If PAIR, `left` and `right`
-// hold one node each, and these two nodes are merged.
+// Merges the sums of products (gram.wgsl) of neighboring nodes into sums about the common means of both nodes. Nodes 2
+// k and 2 k + 1 of `left` become node k of the result; a last node without a neighbor is copied. Units are powers of
+// two, and the result has the larger unit of the two nodes. Every node has `rows` rows, except that the last node has
+// `rows_of_last`. If PAIR, `left` and `right` hold one node each, and these two nodes are merged.
 //
-// Loop iterations: vectors of an invocation.
+// Loop iterations: the number of vec4s of an invocation.
 
 override WIDTH: u32 = 64;
 override PAIR: bool = false;

@@ -1,7 +1,7 @@
-// Merges the means that belong to the products of join.wgsl, with the flags and the exponents of the units of the
-// means.
+// Merges the means of neighboring nodes, with their flags and with the exponents of their units. join.wgsl merges the
+// sums of products of the same nodes.
 //
-// Loop iterations: columns of an invocation.
+// Loop iterations: the number of columns of an invocation.
 
 override WIDTH: u32 = 64;
 override PAIR: bool = false;

@@ -1,7 +1,7 @@
 // Merges neighboring nodes. Nodes 2 k and 2 k + 1 of `left` become node k of the result; a last node without a neighbor
 // is copied. If PAIR, `left` and `right` hold one node each, and these two nodes are merged.
 //
-// Loop iterations: nodes of an invocation.
+// Loop iterations: the number of nodes of an invocation.
 
 override WIDTH: u32 = 64;
 override PAIR: bool = false;

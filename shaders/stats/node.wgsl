@@ -6,8 +6,8 @@
 // not finite affect only the flags and the count.
 //
 // If an element or the shift is 2^100 or more, then shift, offset and exponent describe the elements times 2^-16, so
-// that neither distances nor sums overflow. The digits that the smallest elements lose by this factor are negligible
-// next to the largest elements.
+// that neither distances nor sums overflow. The smallest elements lose digits by this factor, but these digits are
+// negligible relative to the largest elements.
 
 struct Node {
     // Two 32-bit words, the lower word first.
@@ -67,12 +67,12 @@ fn flags_of(bits: u32) -> u32 {
     return select(FLAG_MORE, FLAG_LESS, bits > 0x80000000u);
 }
 
-// Returns the exponent of a distance that is not negative; the least exponent for 0.
+// Returns the exponent of a distance that is not negative. The exponent of 0 is LEAST_EXPONENT.
 fn exponent_of(distance: f32) -> i32 {
     return clamp(i32(magnitude_bits(distance) >> 23u) - 127, LEAST_EXPONENT, 126);
 }
 
-// Returns the node of all elements times 2^-16.
+// Returns the node that describes the elements times 2^-16.
 fn lowered(node: Node) -> Node {
     if node.lowered != 0 { return node; }
     var low = node;

@@ -1,6 +1,6 @@
 // Sums counts over `parts` parts of `size` counts each.
 //
-// Loop iterations: parts for each total of an invocation.
+// Loop iterations: `parts` for each total of an invocation.
 
 override WIDTH: u32 = 64;
 

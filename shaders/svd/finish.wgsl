@@ -1,15 +1,16 @@
 // Computes the certificate of every matrix from the results of other kernels: the norms of the columns of B, the
-// residuals of the columns, and the departures from orthonormality of the tiles. One workgroup per matrix; iterations:
-// 2 ceil(short / WIDTH) + ceil(tiles / WIDTH) for P and V.
+// residuals of the columns, and the largest departure from orthonormality in every tile of the Gram matrices of P and
+// V. One workgroup per matrix. Loop iterations: 2 ceil(short / WIDTH), and ceil(tiles / WIDTH) for each of P and V.
 //
 // certificates: residual, orthogonality, sweeps, status (0 Converged, 1 NotConverged, 2 NonFinite).
 
-// Residuals and departures from orthogonality are promised to be at most PROMISE n EPSILON.
+// Residuals and departures from orthogonality are promised to be at most PROMISE n EPSILON, where n is the larger
+// dimension of the matrix.
 const PROMISE: f32 = 15.0;
 
 override WIDTH: u32 = 64;
 
-// of_p, of_v: the numbers of tiles of the Gram matrices of P and V.
+// of_p: the number of tiles of the Gram matrix of P. of_v: the number of tiles of the Gram matrix of V.
 struct Params { first: u32, long: u32, short: u32, of_p: u32, of_v: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -1,11 +1,11 @@
-// Forms the first `left` columns of Q in X = Q R (svd/panel.wgsl). The columns start as columns of the identity, with
-// the signs that make the diagonal of R positive, and the reflections begins..ends are applied to them, the last one
+// Forms the first `left` columns of Q in X = Q R (svd/panel.wgsl). Each column starts as a column of the identity, with
+// the sign that makes the diagonal of R positive. Then the reflections begins..ends are applied, the last reflection
 // first. A matrix that is not finite gets columns of 0. If `optional` is not 0 and the matrix has no missing column,
 // the result is X itself.
 //
 // Iterations: (ends - begins) (2 ceil(long / LANES) + LANES) + ceil(long / LANES).
 
-// begin: whether these reflections are the first to be applied.
+// begin: whether the reflections begins..ends are the first to be applied.
 struct Params { first: u32, long: u32, short: u32, left: u32, begins: u32, ends: u32, begin: u32, optional: u32 }
 
 @group(0) @binding(0) var<uniform> params: Params;

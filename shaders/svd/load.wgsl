@@ -1,4 +1,5 @@
-// Computes the scaled B, and the sums of the magnitudes in its columns. A matrix that is not finite becomes 0.
+// Computes the scaled B (svd/peaks.wgsl), and the sum of the magnitudes in each of its columns. A matrix that is not
+// finite becomes 0.
 
 struct Params { first: u32, long: u32, short: u32, wide: u32 }
 

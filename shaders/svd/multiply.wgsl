@@ -1,4 +1,4 @@
-// Computes Y = B V, where B (long, short) is read from the matrix as given and scaled. One workgroup per tile of Y, one
+// Computes Y = B V, where B (long, short) is read from the given matrix and scaled. One workgroup per tile of Y, one
 // invocation per element.
 //
 // Iterations: ceil(short / TILE) (1 + TILE).

@@ -3,7 +3,7 @@
 //
 // The reflection of column j is I - tau v v', where v = x - beta e_j is stored in place of x from row j down. R is
 // stored above v, and its diagonal in betas. tau = 2 / v'v is computed from the stored v, so that I - tau v v' is a
-// reflection to within rounding, however imprecise the square root was. A column that is missing (state.wgsl) is not
+// reflection up to rounding even if the square root in beta is imprecise. A column that is missing (state.wgsl) is not
 // reflected.
 //
 // Iterations for b columns: b (ceil(long / LANES) + LANES + (1 + ceil(b / GROUPS)) (2 ceil(long / LANES) + LANES)), see
@@ -42,7 +42,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         var beta = alpha;
         var tau = 0.0;
         var head = 0.0;
-        // There is nothing to reflect if everything below the diagonal is 0.
+        // There is nothing to reflect if all elements below the diagonal are 0.
         if whole > MISSING && square > 0.0 {
             beta = select(-1.0, 1.0, alpha < 0.0) * whole * reciprocal_sqrt(whole);
             head = alpha - beta;

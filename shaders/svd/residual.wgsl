@@ -1,6 +1,6 @@
-// Computes the singular values, and |B v_j - s_j p_j| of each, from Y = B V and P. The values are the diagonal of R in
-// B V = P R. Values that rounding cannot separate may be out of order, so each value is replaced by the smallest value
-// up to it.
+// Computes the singular values s_j, and the residual |B v_j - s_j p_j| of each, from Y = B V and P. The singular values
+// are the diagonal of R in B V = P R. Singular values that differ only by rounding may be out of order, so each one is
+// replaced by the smallest of itself and those before it.
 //
 // Iterations: ceil(short / LANES) + ceil(long / LANES) + 2 LANES.
 
@@ -24,7 +24,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let finite = (state[matrix].x & FLAG_NON_FINITE) == 0u;
     let scale = bitcast<f32>(state[matrix].y);
     let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
-    // The smallest value has the largest complement of its bits.
+    // The smallest singular value has the largest complement of its bits.
     var complement = 0u;
     if column < n {
         for (var i = part; i <= column; i += LANES) {
@@ -42,10 +42,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     square = sum_over_lanes(lane, square);
     if column < n && part == 0u {
         let own = value * unscale;
-        // If the matrix is not finite, its values are NaN, made from bits at run time.
+        // If the matrix is not finite, its singular values are NaN, made from bits at run time because WGSL has no
+        // constant NaN.
         if finite { values[matrix * n + column] = own; }
         else { values[matrix * n + column] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
-        // A value may overflow in f32 although no element does.
+        // A singular value may overflow in f32 although no element of the matrix does.
         residuals[matrix * n + column] = select(sqrt(square), 3.0e38, magnitude_bits(own) >= INFINITE);
     }
 }

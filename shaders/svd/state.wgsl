@@ -1,11 +1,11 @@
-// The state of a matrix, which the kernels of one decomposition share: flags and sweeps (shared/state.wgsl), the scale
-// 2^-e as bits, and whether a column of V is missing.
+// The state of a matrix, which the kernels of one decomposition share: the flags and the number of sweeps
+// (shared/state.wgsl), the scale 2^-e as bits, and whether a column of V is missing.
 
 // A column is missing if its squared length is at most this bound. Such a length is negligible relative to an element
 // of 1, but far enough from underflow for an inner product to keep its digits.
 const MISSING: f32 = 8.271806e-25;
 
-// The shape of the matrix that is solved, which is the transpose of the matrix as given if that is wide.
+// The shape of the matrix that is solved. It is the transpose of the given matrix if the given matrix is wide.
 struct Given { long: u32, short: u32, wide: u32 }
 
 fn given_at(g: Given, matrix: u32, i: u32, j: u32) -> u32 {

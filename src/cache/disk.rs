@@ -22,8 +22,8 @@ const ENDING: &str = ".entry";
 const TEMPORARY: (&str, &str) = (".fiedler-", ".tmp");
 /// The age after which a temporary file is considered abandoned by its writer.
 const ABANDONED: Duration = Duration::from_secs(3600);
-/// The number of files written after which the folder is listed again, because other processes may also write to the
-/// folder.
+/// After this process has written this number of files, it lists the folder again, because other processes may also
+/// write to the folder.
 const LISTED_EVERY: u32 = 32;
 
 /// The result of searching for an entry.
@@ -83,8 +83,8 @@ impl Folder {
         };
         match checked(&file, key) {
             Ok(Ok(value)) => {
-                // The modification time is the time of last use. If setting it fails, the entry is only evicted
-                // earlier.
+                // The modification time is the time of last use. If setting it fails, the only effect is that the entry
+                // is evicted earlier.
                 let _ = file.set_modified(SystemTime::now());
                 Looked::Found(value)
             }

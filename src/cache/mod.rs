@@ -125,9 +125,10 @@ impl Cache {
         self
     }
 
-    /// Stores entries on disk, as [`Cache::disk`] does, in the folder `FIEDLER_CACHE_DIR` or, if that is not set, in
-    /// this user's cache folder. The limit is `FIEDLER_CACHE_BYTES` (default 1G), where 0 means that nothing is stored
-    /// on disk. If there is no folder, logs a warning and stores nothing on disk.
+    /// Stores entries on disk, as [`Cache::disk`] does. The folder is the value of `FIEDLER_CACHE_DIR` or, if that is
+    /// not set, this user's cache folder. The limit is the value of `FIEDLER_CACHE_BYTES` (default 1G), where 0 means
+    /// that nothing is stored on disk. If `FIEDLER_CACHE_DIR` is not set and the user has no home folder, logs a
+    /// warning and stores nothing on disk.
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if the value of `FIEDLER_CACHE_BYTES` is invalid.
@@ -150,8 +151,8 @@ impl Cache {
         }
     }
 
-    /// Removes all entries from memory after every `calls` calls that use the cache, for training loops whose graphs
-    /// change from epoch to epoch. 0 means never. Entries on disk are kept.
+    /// Removes all entries from memory after every `calls` calls that use the cache, or never if `calls` is 0. This is
+    /// meant for training loops whose graphs change from epoch to epoch. Entries on disk are kept.
     #[must_use]
     pub fn clear_every(mut self, calls: u64) -> Self {
         self.clear_every = Some(calls).filter(|&calls| calls > 0);
@@ -189,7 +190,8 @@ impl Cache {
         None
     }
 
-    /// Stores a value in memory and on disk. Each is skipped if the value exceeds its limit.
+    /// Stores a value in memory and on disk. The value is not stored in memory if it exceeds the limit of the memory,
+    /// nor on disk if it exceeds the limit of the disk.
     pub fn put(&self, key: Key, value: &Value) {
         let mut evicted = locked(&self.memory).put(key, value.clone());
         let mut refused = None;

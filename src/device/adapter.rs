@@ -1,4 +1,4 @@
-//! The adapters of the machine, the features and limits of each, and the selection of one.
+//! The adapters of the machine, their features and limits, and the selection of an adapter.
 
 use crate::error::{ErrorKind, Result};
 use crate::forms::KernelForm;
@@ -85,7 +85,7 @@ pub struct WgpuDevice {
     pub adapter: wgpu::Adapter,
     /// The device.
     pub device: wgpu::Device,
-    /// The device's queue. Work that other code submits to the queue earlier is executed first.
+    /// The device's queue. The device executes work in the order in which this crate and other code submit it.
     pub queue: wgpu::Queue,
 }
 
@@ -266,7 +266,8 @@ impl Adapter {
     }
 
     /// Returns what `choose` selects from the forms that are preferred for work of the given size. If `choose` selects
-    /// nothing, returns what `choose` selects from all forms that may be used.
+    /// nothing, returns what `choose` selects from all forms that may be used. `choose` receives a function that says
+    /// whether it may select a form.
     pub(crate) fn form<T>(&self, size: f64, choose: impl Fn(&dyn Fn(KernelForm) -> bool) -> Option<T>) -> Option<T> {
         choose(&|form| self.prefers(form, size)).or_else(|| choose(&|form| self.uses(form)))
     }

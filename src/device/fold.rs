@@ -1,13 +1,13 @@
-//! Removes from a module the code that cannot run with a variant's override values, so that the driver does not compile
-//! this code. Drivers inline every call before they search for dead code. Without the removal, they would process the
-//! code of all variants of a kernel each time they compile one variant.
+//! Removes from a naga module the code that cannot run with a variant's override values, so that the driver does not
+//! compile this code. Drivers inline every call before they search for dead code. Without the removal, they would
+//! process the code of all variants of a kernel each time they compile one variant.
 
 use naga::compact::{KeepUnused, compact};
 use naga::{Block, Expression, Function, Handle, Literal, Module, Statement};
 
 /// Removes from every function the branches that are never taken, and then removes everything that is unused from the
 /// module. The overrides must be resolved. A branch is removed only if its condition consists of overrides and
-/// constants, because the results of function calls are not examined.
+/// constants. A condition that calls a function is not evaluated, so both its branches remain.
 pub(super) fn fold(mut module: Module) -> Module {
     let functions: Vec<(Handle<Function>, Block)> =
         module.functions.iter().map(|(handle, f)| (handle, folded(&module, f, &f.body))).collect();

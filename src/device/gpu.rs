@@ -19,9 +19,9 @@ use crate::profile::{Clock, Stopwatch};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The divisor of the byte budget that gives one limit on the total size of the cached constants.
+/// The first limit on the total size of the cached constants is the byte budget divided by this number.
 const CONSTANTS_SHARE: u64 = 32;
-/// The maximum number of bytes of all cached constants together, regardless of the byte budget.
+/// The second limit on the total size of the cached constants, in bytes. It applies regardless of the byte budget.
 const CONSTANTS: u64 = 64 << 20;
 
 /// The options for opening a device.
@@ -29,7 +29,7 @@ const CONSTANTS: u64 = 64 << 20;
 pub(crate) struct DeviceOptions {
     /// The maximum number of bytes that the buffers of this device may occupy.
     pub(crate) budget: u64,
-    /// Whether to keep the driver's run-time checks in the shaders.
+    /// Whether the shaders keep the run-time checks that wgpu adds to them.
     pub(crate) checked: bool,
     /// Whether the pool fills every buffer that it lends with a large value, so that tests detect reads of undefined
     /// content.
@@ -132,7 +132,7 @@ impl Gpu {
         self.core.pipelines.make(kernel, overrides, &self.core.adapter).map(drop)
     }
 
-    /// Adopts a device that was opened outside this crate.
+    /// Uses a device that is already open. It may have been opened outside this crate.
     pub(crate) fn adopt(device: WgpuDevice, options: DeviceOptions) -> Arc<Self> {
         let adapter = device.describe();
         let WgpuDevice { device, queue, .. } = device;

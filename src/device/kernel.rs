@@ -1,6 +1,6 @@
-//! Kernels as structs whose fields are their WGSL variables. A variable that a kernel reads is a shared borrow, and a
-//! variable that a kernel writes is a mutable borrow. The borrow checker therefore enforces WebGPU's rule that a buffer
-//! written in a dispatch has no other binding in the same dispatch.
+//! Kernels as structs whose fields are their WGSL variables. The field of an array that the kernel only reads is a
+//! shared borrow, and the field of an array that the kernel writes is a mutable borrow. The borrow checker therefore
+//! enforces WebGPU's rule that a buffer written in a dispatch has no other binding in the same dispatch.
 
 use super::buffer::{Bound, Element};
 use super::shader::{Overrides, Reflection, Shader, VarKind};
@@ -108,7 +108,7 @@ macro_rules! uniform {
 ///         write y: f32,
 ///     }
 ///     /// A kernel with a generated file for each order, here sort_8.wgsl and sort_16.wgsl.
-///     /// Its field `order` says which.
+///     /// Its field `order` selects the file.
 ///     Sort = ["vector/sort.wgsl"] each order in "generated/vector/sort_" [8, 16] variants one_variant {
 ///         write x: f32,
 ///     }
@@ -125,7 +125,7 @@ macro_rules! kernels {
             $(pub(super) $w: &'a mut $crate::device::Buffer<$wty>,)*
         }
         impl $name<'_> {
-            $(/// The orders that have a file.
+            $(/// The orders for which there is a generated file.
             pub(super) const ORDERS: &'static [u32] = &$orders;)?
             const DECLARATIONS: &'static [$crate::device::Declaration] =
                 $crate::device::kernels!(@declarations Self, $name, $files $($generated $orders)?);

@@ -21,8 +21,8 @@ pub(crate) fn check_constant(kernels: &[Shipped], name: &str, value: f64) {
     assert!(seen > 0, "no kernel's WGSL has a constant {name}");
 }
 
-/// Returns the values of a kernel's `const`s and, with the given overrides, of its `override`s. The keys are the names,
-/// and the boolean values are represented by 1 and 0.
+/// Returns the values of a kernel's `const`s and `override`s by their names. `overrides` replaces the defaults of the
+/// `override`s that it lists. Boolean values are represented by 1 and 0.
 pub(crate) fn constants(kernel: &Declaration, overrides: Overrides<'_>) -> HashMap<String, f64> {
     let parsed = naga::front::wgsl::parse_str(kernel.shader.source).unwrap_or_else(|e| panic!("{e}"));
     let settled = kernel.shader.resolve(overrides).unwrap_or_else(|e| panic!("{e}")).0;

@@ -188,7 +188,7 @@ fn limits_of_the_adapter() {
         check_limits(&RIGHT_KERNEL.shader, &RIGHT_KERNEL.shader.reflect(overrides).unwrap(), overrides, adapter)
     };
     let adapter = small_adapter();
-    check(&[("TILE", 1024.0), ("WIDTH", 256.0)], &adapter).unwrap(); // exactly what it has
+    check(&[("TILE", 1024.0), ("WIDTH", 256.0)], &adapter).unwrap(); // exactly the limits
     let few = {
         let mut few = small_adapter();
         few.limits.storage_buffers = 1;

@@ -1,9 +1,10 @@
 //! The buffer pool, with size classes, reuse of returned buffers, a byte budget and counters.
 //!
 //! A buffer returns to the pool when the last handle of its lease is dropped. The recorder keeps the handles of all
-//! recorded buffers until it submits, so the order of the queue makes reuse safe. A new buffer contains zeros, and a
-//! reused buffer contains old data. To ensure that no code relies on either, a poisoned pool (in tests) fills the
-//! buffers that it lends with a large finite value.
+//! recorded buffers until it submits the work that uses them. The work of a buffer's next user is therefore always
+//! submitted after the work of its previous users. The queue executes both in this order, so reuse is safe. A new
+//! buffer contains zeros, and a reused buffer contains old data. To ensure that no code relies on this content, a
+//! poisoned pool (in tests) fills the buffers that it lends with a large finite value.
 
 use super::faults::{Faults, error_of, scoped};
 use crate::error::{ErrorKind, Result};
@@ -87,7 +88,8 @@ struct State {
     bind_groups: HashMap<BindKey, wgpu::BindGroup>,
 }
 
-/// The address of a pipeline and, for each binding, the id of the lease and the number of bytes.
+/// The key of a bind group, which consists of the address of the pipeline and, for each binding, the id of the lease
+/// and the number of bytes that are bound.
 pub(super) type BindKey = (usize, Vec<(u64, u64)>);
 
 /// The maximum number of cached bind groups. A full cache is cleared, because many old bind groups are not worth their
@@ -270,7 +272,8 @@ impl State {
     }
 }
 
-/// Rounds `bytes` up to a size class. The size classes are 2^k and 3 * 2^(k-1), and the smallest class is 192 bytes.
+/// Rounds `bytes` up to a size class. The size classes are 2^k and 3 * 2^(k-1) bytes for integers k, and the smallest
+/// class is 192 bytes.
 pub(crate) fn size_class(bytes: u64) -> u64 {
     let power = bytes.max(256).next_power_of_two();
     let middle = power / 4 * 3;

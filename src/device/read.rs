@@ -116,7 +116,7 @@ impl<T: Element> Future for Read<T> {
             let drive = move || {
                 let _ = device.poll(wgpu::PollType::wait_indefinitely());
                 // Wakes the task once more, in case the device was lost and never calls back. The lock is released
-                // before the call to `wake`, because an executor may run the task at once.
+                // before the call to `wake`, because an executor may run the task immediately.
                 let waker = mapping.lock().unwrap_or_else(PoisonError::into_inner).waker.take();
                 waker.into_iter().for_each(Waker::wake);
             };

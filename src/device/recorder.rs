@@ -1,6 +1,6 @@
-//! Records dispatches and copies in a list, then encodes and submits them together. Because of the watchdogs of
-//! operating systems, a submission contains at most about 100 ms of work unless a single dispatch needs longer. Only a
-//! few submissions are in flight at a time.
+//! Records dispatches and copies in a list, then encodes and submits them together. A submission contains at most about
+//! 100 ms of work, because operating systems reset a device that is busy for too long. Only a single dispatch that
+//! needs longer makes a submission exceed this limit. Only a few submissions are in flight at a time.
 
 use super::Buffer;
 use super::buffer::{Bound, Element};
@@ -35,7 +35,8 @@ pub(crate) enum Grid {
     /// The number of workgroups along x.
     Workgroups(u32),
     /// The number of invocations, from which the number of workgroups along x is computed. If one dispatch cannot have
-    /// enough workgroups, the maximum number runs, and the kernel loops with a stride over the rest.
+    /// enough workgroups, the maximum number of workgroups runs, and each invocation of the kernel must loop with a
+    /// stride to do the work of the missing invocations.
     Invocations(u32),
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct DispatchRange {
 }
 
 impl DispatchRange {
-    /// Returns the index after that of the last workgroup.
+    /// Returns the index one past the last workgroup.
     pub(crate) fn end(&self) -> u32 {
         self.first + self.count
     }

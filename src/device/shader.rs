@@ -16,9 +16,9 @@ pub(crate) type Overrides<'a> = &'a [(&'static str, f64)];
 /// matter, because WGSL allows declarations at module scope in any order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shader {
-    /// The module that declares the kernel.
+    /// The path of the Rust module that declares the kernel.
     pub(crate) family: &'static str,
-    /// The kernel's name, unique within the module.
+    /// The kernel's name, which is unique within the Rust module.
     pub(crate) name: &'static str,
     /// The text of all files, joined.
     pub(crate) source: &'static str,
@@ -31,7 +31,7 @@ pub(crate) struct Reflection {
     /// The number of bytes of workgroup memory that the entry point uses.
     pub(crate) workgroup_storage: u32,
     pub(crate) variables: Vec<Variable>,
-    /// The module of the variant, without the code that never runs.
+    /// The naga module of the variant, without the code that never runs.
     pub(crate) module: naga::Module,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum VarKind {
 }
 
 impl Shader {
-    /// Returns the module with the given overrides resolved, and naga's analysis of the module.
+    /// Returns the naga module with the given overrides resolved, and naga's analysis of the module.
     pub(super) fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, ModuleInfo)> {
         let fail = |message: String| self.error(overrides, message);
         let module = naga::front::wgsl::parse_str(self.source)

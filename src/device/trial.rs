@@ -1,5 +1,5 @@
-//! Runs unit tests that need a device on every adapter, with a separate process for each adapter, as the suite under
-//! `tests/` does. Used only in tests.
+//! Runs unit tests that need a device. A test runs once on every adapter, in a separate process for each adapter. Used
+//! only in tests.
 
 use super::{Adapter, Chosen, DeviceOptions, Gpu};
 use crate::error::ErrorKind;
@@ -21,8 +21,8 @@ const SWIFTSHADER: [&str; 4] = [
     "/usr/lib/chromium-browser/vk_swiftshader_icd.json",
 ];
 
-/// Runs `body` once for each adapter. `body` must be the entire test function. `module` is its `module_path!()`, and
-/// `test` is its name.
+/// Runs `body` once for each adapter. `body` must be everything that the test function does. `module` is the
+/// `module_path!()` of the test function, and `test` is its name.
 ///
 /// # Panics
 /// If the body panics, or if a required adapter is absent.

@@ -3,10 +3,12 @@
 //!
 //! The sign of an eigenvector is arbitrary, and so is the orthonormal basis of the eigenspace of a repeated eigenvalue.
 //! This module chooses a basis by a rule that depends only on the space that the vectors span: the basis of a tie group
-//! is the pivoted Cholesky factor of the group's projector `P = V V'`. The pivot is always the row with the largest
-//! remaining diagonal entry. The first column, with the pivot row `p`, is `P e_p / sqrt(P_pp)`; the next column is
-//! computed in the same way from `P` minus the outer product of this column with itself. `P` is never formed. Instead,
-//! `V` is reflected so that its pivot row becomes `(r, 0, ..., 0)`, which gives the same columns with full accuracy.
+//! is the pivoted Cholesky factor of the group's projector `P = V V'`, where the columns of `V` are the group's
+//! eigenvectors. The pivot is always the row with the largest remaining diagonal entry. If `p` is the first pivot row,
+//! the first column is `P e_p / sqrt(P_pp)`. Each further column is computed in the same way, after the outer product
+//! of the previous column with itself has been subtracted from `P`. `P` is never formed. Instead, the columns of `V`
+//! are combined by a reflection, so that the pivot row of `V` becomes `(r, 0, ..., 0)`, which gives the same columns
+//! with full accuracy.
 //!
 //! The vectors must be orthonormal, so the vectors of a random-walk Laplacian are made canonical before they are scaled
 //! by `D^-1/2`. A tie group must be complete, because no rule gives a unique basis if only some vectors of an
@@ -17,13 +19,14 @@
 /// is the pivot.
 ///
 /// Symmetric nodes have rows of equal norms up to the solver's error, which in f32 is about `1e-6 / gap` for vectors of
-/// unit norm; 1e-2 exceeds this error for every gap down to `1e-4`. A larger tolerance is not needed, and a smaller one
-/// has no advantage: a pivot within 1 % of the largest is as stable as the largest. Whatever the threshold, the results
-/// of two solvers can differ only if the distance of a norm from the threshold is at most their error. On all graphs of
-/// MUTAG and the graphs of PROTEINS with up to 60 nodes, a backward error of 3 eps |L| changed no vector by more than
-/// the solver's error for tolerances from 1e-3 to 2e-2; at 1e-4, and at 5e-2 and above, some vectors flipped
-/// (2026-11-20).
-/// (Every rule has such a threshold, because no continuous function assigns a basis to every subspace.)
+/// unit norm, where `gap` is the relative distance to the next eigenvalue. The tolerance of 1e-2 exceeds this error for
+/// every gap down to `1e-4`. A larger tolerance is not needed, and a smaller tolerance has no advantage, because a
+/// pivot row whose norm is within 1 % of the largest norm is as stable as the row of largest norm. Whatever the
+/// tolerance, the results of two solvers can differ only if the norm of a row is so close to the limit for equal norms
+/// that the solvers' errors decide on which side of the limit it is. On all graphs of MUTAG and the graphs of PROTEINS
+/// with up to 60 nodes, a backward error of 3 eps |L| changed no vector by more than the solver's error for tolerances
+/// from 1e-3 to 2e-2. At 1e-4, and at 5e-2 and above, some vectors changed their sign (2026-11-20). (Every rule has
+/// such a limit, because no continuous function assigns a basis to every subspace.)
 const TIE: f64 = 1e-2;
 
 /// Replaces the first `wanted` columns of `group` by the first `wanted` vectors of the canonical basis of the space
@@ -32,10 +35,11 @@ const TIE: f64 = 1e-2;
 ///
 /// In each resulting column, the pivot entry is positive, entries at lower indices are smaller in magnitude, and no
 /// entry exceeds the pivot entry by more than the tolerance. For a single column, this is the sign rule: the entry of
-/// largest magnitude is positive, and within the tolerance the lowest index counts. Later columns also satisfy the
-/// rule, for three reasons: an entry is at most the norm of its row over the remaining columns, the pivot row has the
-/// largest of these norms within the tolerance, and the reflection makes the pivot entry equal to its row's norm. The
-/// resulting columns have unit 2-norm. Columns that are zero or not finite are unchanged.
+/// largest magnitude is positive, and among entries that are equal within the tolerance, the one with the lowest index
+/// counts. If there are several columns, each of them satisfies the rule, for three reasons. An entry is at most the
+/// norm of its row over the remaining columns. The pivot row has the largest of these norms within the tolerance. The
+/// reflection makes the pivot entry equal to the norm of the pivot row. The resulting columns have unit 2-norm. If all
+/// entries of `group` are zero, or any entry is not finite, `group` is unchanged.
 pub(super) fn canonical_basis(group: &mut [f64], n: usize, wanted: usize) {
     if n == 0 || !group.iter().all(|x| x.is_finite()) {
         return;
@@ -64,9 +68,10 @@ fn pivot_row(columns: &[f64], n: usize) -> Option<usize> {
     squares.iter().position(|&s| s > 0.0 && s >= enough)
 }
 
-/// Returns whether the sign of a single vector in canonical form is uncertain. Each entry, multiplied by the `scale` of
-/// its row, has an error of at most `error` times that scale. The sign is uncertain if perturbations within these
-/// errors can change the sign of the pivot, which is the lowest of the largest entries.
+/// Returns whether the sign of a single vector in canonical form is uncertain. The vector is `column` with each entry
+/// multiplied by the `scale` of its row, and each entry of `column` has an error of at most `error`. The sign is
+/// uncertain if perturbations within these errors can change the sign of the pivot. The pivot is the entry with the
+/// lowest index among the entries of largest magnitude.
 pub(super) fn sign_in_doubt(column: &[f64], error: f64, scale: impl Fn(usize) -> f64) -> bool {
     let entries = || column.iter().enumerate().map(|(row, x)| (x * scale(row), (error * scale(row)).abs()));
     // The largest magnitude is between `least` and `most`.
@@ -85,7 +90,7 @@ pub(super) fn sign_in_doubt(column: &[f64], error: f64, scale: impl Fn(usize) ->
             return false; // A later entry cannot be the pivot.
         }
     }
-    // All entries that may be the pivot have this sign.
+    // All entries that may be the pivot have the same sign. If no entry may be the pivot, the sign is uncertain.
     sign == 0.0
 }
 
@@ -274,8 +279,8 @@ mod tests {
                     let pivot = (0..n).find(|&i| p[(i, i)] >= 0.99 * 0.99 * largest_left).unwrap();
                     let factor = p.column(pivot) / p[(pivot, pivot)].sqrt();
                     let error = (&factor - got.column(column)).amax();
-                    // Cholesky computes with squares. In the worst case it would lose half of the 16 digits; here it
-                    // loses few.
+                    // The Cholesky factorization computes with the squares of the entries. In the worst case, this
+                    // loses half of the 16 digits; for these graphs, it loses few.
                     assert!(error <= 1e-10, "{name}, column {column}: differs by {error:e}");
                     p -= &factor * factor.transpose();
                 }

@@ -1,5 +1,5 @@
-//! Converts a dense eigendecomposition to the [`Candidates`] of an encoding. This includes the choice of the columns
-//! that are needed and of the f32 results that must be recomputed in f64.
+//! Converts a dense eigendecomposition to the [`Candidates`] of an encoding. This module also decides which columns are
+//! needed, and which f32 results must be recomputed in f64.
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
@@ -13,8 +13,8 @@ use crate::ops::sparse::Operator;
 use std::ops::Range;
 
 /// Returns the range of columns of an f64 decomposition that an encoding needs: the selected columns, and adjacent
-/// columns whose values are so close that the vectors must be separated together with the selected ones. `values` is
-/// the whole spectrum in ascending order.
+/// columns whose eigenvalues are so close to the selected ones that the eigenvectors must be separated together.
+/// `values` is the whole spectrum in ascending order.
 pub(super) fn needed(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
     let null = null_vectors(graph, settings.normalization);
     closed(&Selection::new(settings, null, values.len()), null, values)
@@ -27,9 +27,9 @@ fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
     graph.components().count - alone
 }
 
-/// Returns the selection as a range of the whole spectrum. The range is extended at both ends as long as the relative
-/// distance to the next value is at most [`CLOSE`]. If the extended range is that close to the null space, the range
-/// includes the null space.
+/// Returns the selection as a range of the whole spectrum. The range is extended at both ends as long as the distance
+/// to the next eigenvalue, relative to the largest eigenvalue, is at most [`CLOSE`]. If the extended range begins
+/// within this distance of the null space, it also includes the null space.
 fn closed(selection: &Selection, null: usize, values: &[f64]) -> Range<usize> {
     if selection.others.is_empty() {
         return 0..0;
@@ -60,8 +60,8 @@ pub(super) fn candidates(
     let values = values[range.start.max(null)..range.end.max(null)].to_vec();
     let columns = &vectors[range.start * n..range.end * n];
     let (first, vectors) = if range.start < null {
-        // The computed null vectors are mixed with the vectors of small values, so the known null space is removed from
-        // these columns. The other columns keep the order of their values.
+        // The computed null vectors are mixed with the eigenvectors of small eigenvalues, so the known null space is
+        // removed from all of these columns together. The columns of the other eigenvalues are copied unchanged.
         let mixed = (null + small(&values, operator.bounds(0).upper)).min(range.len());
         let (mixed, others) = columns.split_at(mixed * n);
         (0, [complement(mixed, n, &operator.null), others.to_vec()].concat())
@@ -74,16 +74,18 @@ pub(super) fn candidates(
 }
 
 /// The backward error of a device's decomposition, relative to the bound of the spectrum. The residuals are at most 2
-/// eps of f32 on molecules and on LAPACK's families of test matrices; another 2 eps allow for the rounding of the
+/// eps of f32 on molecules and on LAPACK's families of test matrices. Another 2 eps allow for the rounding of the
 /// matrix itself.
 const ERROR: f64 = 4.0 * f32::EPSILON as f64;
-/// The distance between two values, relative to the bound of the spectrum, up to which the graph is solved again in
-/// f64. Above this distance, the error of the vectors is about 1e-4, which is the allowed difference between the CPU
-/// and the device. (With 1e-4 instead, one of 20,000 molecules differed by 5.8e-4; 2026-11-22.)
+/// The limit for the distance between two eigenvalues, relative to the bound of the spectrum. If a distance is at most
+/// this limit, the graph is solved again in f64. Above this limit, the error of the vectors is about 1e-4, which is the
+/// allowed difference between the CPU and the device. (With a limit of 1e-4 instead, the result for one of 20,000
+/// molecules differed by 5.8e-4; 2026-11-22.)
 const TOO_CLOSE: f64 = 2e-3;
 
-/// Returns the candidates from an f32 decomposition. Returns `None` if the f32 error may change which values are tied,
-/// which values are selected, or the sign of a vector.
+/// Returns the candidates from an f32 decomposition. `similarity` contains the row factors that convert the vectors to
+/// those of the random-walk Laplacian, if that Laplacian is requested. Returns `None` if the f32 error may change which
+/// eigenvalues are tied, which eigenvalues are selected, or the sign of an eigenvector.
 pub(super) fn decided<T: Real>(
     selection: &Selection,
     operator: &Operator<'_, f64>,
@@ -95,8 +97,8 @@ pub(super) fn decided<T: Real>(
     let bound = operator.bounds(0).upper;
     let rest: Vec<f64> = values[null..].iter().map(|x| x.to_f64()).collect();
     let selected = selection.others.clone();
-    // The distance of a value from the next smaller value. If there is a null space, 0 is the next smaller value of the
-    // first.
+    // The distance of an eigenvalue from the next smaller eigenvalue. If there is a null space, the next smaller
+    // eigenvalue of the first eigenvalue is 0.
     let below = |i: usize| {
         if i > 0 {
             rest[i] - rest[i - 1]

@@ -8,7 +8,7 @@ use nalgebra::{DMatrixView, Dyn};
 pub type RowMajor<'a, T = f32> = nalgebra::MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn>;
 
 /// The spectral encodings of a batch of graphs. Arrays are row-major. If a graph has fewer than k pairs, the remaining
-/// columns are masked: the eigenvalue is NaN, the vector 0, the tie group -1 and the mask 0.
+/// columns are masked: the eigenvalue is NaN, the eigenvector is 0, the tie group is -1 and the mask is 0.
 ///
 /// Eigenvalues and eigenvectors have the type `T`, which is f32, or f64 in the result of
 /// [`SpectralEncoder::encode_f64`](super::SpectralEncoder::encode_f64).
@@ -36,8 +36,8 @@ pub struct Encoding<T = f32> {
     /// The number of connected components of each graph.
     pub components: Vec<i64>,
     /// The tie group of each pair, with shape `(graphs, k)`. Pairs of the same group are tied, and their vectors are
-    /// the canonical basis of the space that they span. The known null space is a separate group; other values are tied
-    /// if the difference between their square roots is at most 1e-10 times the square root of the bound of the
+    /// the canonical basis of the space that they span. The known null space is a separate group. Other eigenvalues are
+    /// tied if the difference between their square roots is at most 1e-10 times the square root of the bound of the
     /// spectrum.
     pub tie_group: Vec<i64>,
     /// Whether each graph's encoding contains only some pairs of a tie group (1) or only complete groups (0). An
@@ -45,8 +45,8 @@ pub struct Encoding<T = f32> {
     pub tie_cut: Vec<u8>,
     /// The mask with shape `(graphs, k)`, which is 1 for every pair that exists.
     pub mask: Vec<u8>,
-    /// The return probabilities with shape `(nodes, walk_steps)`, which are the diagonals of the powers 1, 2, ... of
-    /// D^-1 W.
+    /// The return probabilities of the random walk, with shape `(nodes, walk_steps)`. They are the diagonals of the
+    /// powers 1, 2, ... of D^-1 W, where W is the adjacency matrix and D is the diagonal matrix of the degrees.
     pub random_walk: Vec<f32>,
 }
 

@@ -1,6 +1,6 @@
 //! Converts the eigenpairs that a solver found for the Laplacian of a graph to the pairs of its encoding. The steps
-//! are: add the known null space, separate close values, find tie groups, make the vectors canonical, and compute the
-//! certificate. All steps run in f64 on the host and are the same for every solver.
+//! are: add the known null space, separate close eigenvalues, find tie groups, make the vectors canonical, and compute
+//! the certificate. All steps run in f64 on the host and are the same for every solver.
 
 use super::canonical::canonical_basis;
 use super::separate::{CLOSE, is_due, separate, small};
@@ -20,7 +20,7 @@ use std::ops::Range;
 pub(super) struct Pairs<T> {
     /// The eigenvalues, at most k of them.
     pub(super) values: Vec<T>,
-    /// The eigenvectors as the columns of a column-major matrix, one for each value.
+    /// The eigenvectors as the columns of a column-major matrix, one for each eigenvalue.
     pub(super) vectors: Vec<T>,
     pub(super) tie_group: Vec<i64>,
     /// Whether only some pairs of a tie group are among the k pairs.
@@ -34,14 +34,16 @@ pub(super) struct Pairs<T> {
 /// The pairs of the spectrum that an encoding contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
-    /// The number of vectors of the known null space in the encoding. They are its first pairs.
+    /// The number of vectors of the known null space that the encoding contains. They are the first pairs of the
+    /// encoding.
     pub(super) known: usize,
-    /// The range of the other pairs, as indices into the spectrum without the null space, in ascending order.
+    /// The range of the other pairs that the encoding contains. Its indices refer to the ascending spectrum without the
+    /// null space.
     pub(super) others: Range<usize>,
 }
 
 impl Selection {
-    /// Selects pairs from a spectrum of n values. `null` is the number of values that are known to be 0.
+    /// Selects pairs from a spectrum of `n` eigenvalues. `null` is the number of eigenvalues that are known to be 0.
     pub(super) fn new(settings: &Settings, null: usize, n: usize) -> Self {
         let (k, rest) = (settings.k, n - null);
         let zeros = if settings.drop_trivial { 0 } else { null };
@@ -61,16 +63,17 @@ impl Selection {
 /// The pairs that a solver found, without the known null space.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
-    /// Adjacent values of the spectrum in ascending order. Tie groups are complete if the solver could complete them.
+    /// Adjacent eigenvalues of the spectrum in ascending order. Tie groups are complete if the solver could complete
+    /// them.
     pub(super) values: Vec<f64>,
-    /// The vectors as the columns of a column-major matrix, one for each value. They are orthonormal and orthogonal to
-    /// the null space.
+    /// The eigenvectors as the columns of a column-major matrix, one for each eigenvalue. They are orthonormal and
+    /// orthogonal to the null space.
     pub(super) vectors: Vec<f64>,
     /// The range of `values` that the encoding contains.
     pub(super) selected: Range<usize>,
-    /// Whether the solver separated the values as far as f64 allows.
+    /// Whether the solver separated the eigenvalues as far as f64 allows.
     pub(super) apart: bool,
-    /// The next value of the spectrum after the last of `values`, if it is known.
+    /// The eigenvalue of the spectrum that follows the last of `values`, if it is known.
     pub(super) next: Option<f64>,
     /// The status that the solver returned.
     pub(super) status: Status,
@@ -78,7 +81,8 @@ pub(super) struct Candidates {
     pub(super) iterated: bool,
 }
 
-/// Computes the encoding of one graph. `operator` is the Laplacian in f64 whose pairs the solver found.
+/// Computes the encoding of one graph. `operator` is the Laplacian in f64 whose pairs the solver found, and `known` is
+/// the number of null vectors that the encoding contains.
 pub(super) fn pairs<T: Real>(
     settings: &Settings,
     graph: GraphRef<'_>,
@@ -147,7 +151,8 @@ pub(super) fn pairs<T: Real>(
     Pairs { values, vectors, tie_group, tie_cut, certificate, components, random_walk }
 }
 
-/// Returns the encoding of a graph whose decomposition contains values that are not finite.
+/// Returns the encoding of a graph whose decomposition contains eigenvalues that are not finite. `found` is the number
+/// of pairs in the encoding.
 pub(super) fn not_finite<T: Real>(
     settings: &Settings,
     graph: GraphRef<'_>,
@@ -165,13 +170,14 @@ pub(super) fn not_finite<T: Real>(
     }
 }
 
-/// The value, relative to the bound of the spectrum, above which every solver here reliably distinguishes an eigenvalue
-/// from 0.
+/// The limit, relative to the bound of the spectrum, above which every solver of this library reliably distinguishes an
+/// eigenvalue from 0.
 const DOUBTFUL: f64 = 1e-5;
 
-/// Returns whether all these values are certainly not 0. The error of a Rayleigh quotient is at most r^2 / d, where r
-/// is the residual of its vector and d is the distance to the next larger value `beyond` (Temple 1928). If `beyond` is
-/// not known, the error is at most r.
+/// Returns whether all `values` are certainly not 0. Each of them is the Rayleigh quotient of one of the `columns`. Its
+/// error is at most r^2 / d, where r is the residual of the column and d is the distance to `beyond`, the next larger
+/// eigenvalue that is not close to `values` (Temple 1928). If `beyond` is not known or d is at most r, the error is at
+/// most r.
 fn is_told_from_zero(operator: &Operator<'_, f64>, values: &[f64], columns: &[f64], beyond: Option<f64>) -> bool {
     let residuals = operator.residuals(values, columns);
     values.iter().zip(residuals).all(|(&value, residual)| {
@@ -192,7 +198,7 @@ struct Finished<T> {
     orthogonality: f64,
 }
 
-/// Converts the canonical basis to the vectors of the requested Laplacian and measures their accuracy.
+/// Converts the canonical basis to the eigenvectors of the requested Laplacian and measures their accuracy.
 fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut basis: Vec<f64>) -> Finished<T> {
     let n = graph.nodes();
     let orthogonality = orthogonality::<T>(&basis, n, values.len());
@@ -205,7 +211,8 @@ fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut b
     Finished { vectors, residual, orthogonality }
 }
 
-/// Computes `max |V'V - I|`, where V contains the columns rounded to T, as the encoding stores them.
+/// Computes `max |V'V - I|`, where the columns of V are the columns of `basis`, rounded to T as the encoding stores
+/// them.
 fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     let column = |j: usize| basis[j * n..(j + 1) * n].iter().map(|&x| T::from_f64(x).to_f64());
     let mut worst = 0.0;
@@ -220,8 +227,8 @@ fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     worst
 }
 
-/// Replaces each column v by D^-1/2 v, scaled to unit 2-norm and with the sign for which the entry of largest magnitude
-/// is positive.
+/// Replaces each column v by D^-1/2 v, where `scale` is the diagonal of D^-1/2. The result is scaled to unit 2-norm,
+/// and its sign is chosen so that the entry of largest magnitude is positive.
 fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
     for column in basis.chunks_exact_mut(n.max(1)) {
         column.iter_mut().zip(scale).for_each(|(x, s)| *x *= s);
@@ -229,7 +236,8 @@ fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
     }
 }
 
-/// Computes `max_j |L v_j - l_j v_j|_2 / |L|_1` for the pairs of the encoding.
+/// Computes `max_j |L v_j - l_j v_j|_2 / |L|_1` for the eigenvalues l_j and the eigenvectors v_j of the encoding, where
+/// L is the Laplacian.
 fn residual<T: Real>(laplacian: &Laplacian<'_>, values: &[T], vectors: &[T]) -> f64 {
     let n = laplacian.order();
     let norm = laplacian.norm_1();

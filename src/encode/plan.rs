@@ -29,27 +29,30 @@ pub(super) struct Plan {
     pub(super) choice: Choice,
 }
 
-/// Returns the number of bytes of working memory for a graph with n nodes. On the CPU, the matrix, its scaled copy, the
-/// basis, the solver's scratch memory, the result and the products for the certificate need n^2 f64 values each. On the
-/// device, A, W and the copy of W for reading back need n^2 f32 values each, and so does W on the host.
+/// Returns the number of bytes of working memory for a graph with n nodes. On the CPU, n^2 f64 values are needed for
+/// each of the following: the matrix, its scaled copy, the basis, the solver's scratch memory, the result, and the
+/// products for the certificate. On the device, n^2 f32 values are needed for each of the following: the matrix A, the
+/// work matrix W of the solver (`ops::eigen`), and the copy of W that is read back. The host needs another n^2 f32
+/// values for its copy of W.
 fn working_bytes(nodes: usize, side: Side) -> u64 {
     let square = (nodes as u64).saturating_mul(nodes as u64);
     square.saturating_mul(if side == Side::Cpu { 48 } else { 16 })
 }
 
-/// Returns the number of bytes of the graphs themselves. They stay in memory in addition to the chunks.
+/// Returns the number of bytes of the graphs themselves. The graphs stay in memory in addition to the working memory of
+/// the chunks.
 fn graph_bytes(graphs: &GraphBatch) -> u64 {
     let entry = if graphs.weights().is_some() { 8 } else { 4 };
     8 * (graphs.nodes() + graphs.len()) as u64 + entry * graphs.entries() as u64
 }
 
-/// Returns whether a graph is solved by iteration. This is the case if a dense decomposition costs more than the
-/// products and restarts of an iteration.
+/// Returns whether a graph with `n` nodes is solved by iteration. With [`Method::Auto`], this is the case if a dense
+/// decomposition is expected to cost more than the products and restarts of an iteration.
 ///
 /// The ratio of the time of the dense decomposition to the time of the iteration on the CPU (medians, k = 4, 8, 16, 32,
-/// 2026-11-21) was 0.6 to 2.3 at n = 300 (large for meshes and trees, small for many pairs of random graphs), 0.9 to
-/// 4.0 at n = 400 for k up to 16, and 0.9 to 5.6 at n = 500 for all k. For smaller graphs, the iteration could save at
-/// most 4 ms per graph, and the dense result is more accurate.
+/// 2026-11-21) was 0.6 to 2.3 at n = 300, 0.9 to 4.0 at n = 400 for k up to 16, and 0.9 to 5.6 at n = 500 for all k. At
+/// n = 300, it was large for meshes and trees, and small if many pairs of a random graph were requested. For smaller
+/// graphs, the iteration could save at most 4 ms per graph, and the dense result is more accurate.
 fn is_sparse(settings: &Settings, n: usize) -> bool {
     let k = settings.k;
     match settings.method {
@@ -59,7 +62,7 @@ fn is_sparse(settings: &Settings, n: usize) -> bool {
     }
 }
 
-/// The order from which `auto` uses the iteration. Each requested pair raises this order by five.
+/// [`Method::Auto`] uses the iteration from this number of nodes plus five nodes for each requested pair.
 const SPARSE_FROM: usize = 300;
 
 /// Returns the number of bytes that an iteration on a graph with n nodes needs: three blocks of vectors, the vectors
@@ -68,9 +71,10 @@ fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {
     (nodes as u64).saturating_mul((settings.k as u64 + 8).saturating_mul(2 * 12 + 24))
 }
 
-/// Divides the graphs into chunks. Each chunk needs at most an eighth of the memory budget that remains after the
-/// graphs: two chunks are in flight on the device, the memory pool rounds sizes up, and the upload ring and the copies
-/// on the host also need memory.
+/// Divides the graphs into chunks. A chunk of several graphs needs at most an eighth of the memory budget that remains
+/// after the graphs themselves are stored. The fraction is small because two chunks are in flight on the device, the
+/// memory pool rounds sizes up, and the upload ring and the copies on the host also need memory. A graph that needs
+/// more than this is a separate chunk.
 pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> Result<Plan> {
     let limit = device_order_limit(ctx) as usize;
     let orders: Vec<usize> = graphs.iter().map(|graph| graph.nodes()).collect();
@@ -125,10 +129,11 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     Ok(Plan { chunks, choice })
 }
 
-/// Returns the side of each graph and the choice for all graphs together, whose side is that of the part that takes
-/// longest. `sizes` contains the number of nodes and entries of each graph. Graphs that are solved by dense
-/// decomposition are assigned together in size classes, within which the order varies by a factor of at most sqrt(2),
-/// so that they take about the same time. Graphs that are solved by iteration are assigned individually.
+/// Returns the choice for all graphs together, and the side of each graph. `sizes` contains the number of nodes and the
+/// number of entries of each graph. Graphs that are solved by dense decomposition are divided into size classes, and
+/// one choice is made for each class. The number of nodes within a class varies by a factor of at most sqrt(2), so that
+/// the graphs of a class take about the same time. A separate choice is made for each graph that is solved by
+/// iteration. The choice for all graphs together has the side of the choice with the longest predicted time.
 pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
     let limit = device_order_limit(ctx) as usize;
     let mut classes: BTreeMap<(bool, u32), Vec<usize>> = BTreeMap::new();
@@ -160,11 +165,12 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
 
 /// Returns the work that an encoding causes on the CPU in addition to the solver: canonical vectors, tie groups and the
 /// certificate. The unit is flop at the default rate of the policy, 2e10 flop/s per thread. At this rate, the work
-/// takes 12 us per graph, 80 ns for each element of the vectors, and 4 ns for each combination of an entry and a pair.
+/// takes 12 us per graph, 80 ns for each element of the eigenvectors, and 4 ns for each combination of an entry of the
+/// adjacency matrix and an eigenpair.
 ///
 /// The table shows the measured time of a whole encoding, in microseconds of one thread per graph (2026-11-22, busy
-/// machine, minimum of five), and the prediction without and with this work, each for k = 8 and k = 16. The prediction
-/// without this work does not depend on k.
+/// machine, minimum of five), and the prediction without and with this work. If a cell contains two numbers, the first
+/// is for k = 8 and the second is for k = 16. The prediction without this work does not depend on k.
 ///
 /// | nodes | entries | measured | predicted without | predicted with |
 /// | ---: | ---: | ---: | ---: | ---: |
@@ -172,7 +178,8 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
 /// | 40 | 120 | 67, 97 | 29 | 70, 99 |
 /// | 100 | 240 | 254, 374 | 450 | 534, 605 |
 ///
-/// The last prediction is too large because the solver computes only k vectors.
+/// The predictions for 100 nodes are too large, because they include the computation of all eigenvectors, but the
+/// solver computes only k of them.
 fn host_flops(k: usize, (nodes, entries): (usize, usize)) -> f64 {
     let [k, nodes, entries] = [k.min(nodes), nodes, entries].map(|count| count as f64);
     2.4e5 + k * (1600.0 * nodes + 80.0 * entries)
@@ -192,8 +199,8 @@ fn joined(a: Workload, b: Workload) -> Workload {
     }
 }
 
-/// Combines several choices into one. The times of both sides are the sums over all choices; everything else comes from
-/// the choice with the longest time.
+/// Combines several choices into one. The workloads are added up, and so are the predicted times of each side.
+/// Everything else comes from the choice with the longest predicted time.
 fn together(ctx: &Context, parts: &[Choice]) -> Choice {
     let Some(first) = parts.iter().max_by(|a, b| a.seconds().total_cmp(&b.seconds())) else {
         return ctx.explain(&Workload { family: Family::Encode, ..Workload::default() }, true);

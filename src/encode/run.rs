@@ -30,11 +30,12 @@ struct Submitted {
 enum Solution {
     Gpu(EighRead<f32>),
     Cpu(EighRead<f64>),
-    /// The pairs that an iteration found, and whether they are in f64.
+    /// The pairs that an iteration found, and whether the iteration ran in f64.
     Sparse(Vec<Solved>, bool),
 }
 
-/// The result for a graph: its pairs, or `None` if a decision is within the error of f32.
+/// The result for a graph: its pairs, or `None` if the error of f32 may change a decision, such as whether two
+/// eigenvalues are tied. The graph is then solved again in f64.
 type Finished<T> = Result<Option<Pairs<T>>>;
 
 pub(super) struct Run<'a, T> {
@@ -121,7 +122,8 @@ impl<T: Real> Run<'_, T> {
         Ok(solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options, starts)?.0)
     }
 
-    /// Waits for a chunk and writes the encodings of its graphs. Graphs that f32 cannot decide are solved again in f64.
+    /// Waits for a chunk and writes the encodings of its graphs. Graphs for which the f32 results leave a decision
+    /// uncertain are solved again in f64.
     fn collect(&mut self, submitted: Submitted) -> Result<()> {
         let Submitted { indices, graphs, solution } = submitted;
         let decompose = |run: &Self, chosen: &GraphBatch, _: &[usize]| {
@@ -150,7 +152,8 @@ impl<T: Real> Run<'_, T> {
         }
     }
 
-    /// Writes the results of all graphs. For the graphs that are not finished, it calls `again` to compute the results.
+    /// Writes the results of all graphs. If the entry of a graph in `finished` is `None`, its result is computed by a
+    /// call of `again`, which receives all such graphs together with their indices in the chunk.
     fn write_all(
         &mut self,
         indices: &[usize],
@@ -173,8 +176,8 @@ impl<T: Real> Run<'_, T> {
         Ok(())
     }
 
-    /// Returns the pairs of a graph from the decomposition of its Laplacian, or `None` if a decision is within the
-    /// error of f32.
+    /// Returns the pairs of a graph from the decomposition of its Laplacian, or `None` if the error of f32 may change a
+    /// decision. `i` is the index of the graph in `solved`.
     fn decomposed<U: Real>(&self, graph: GraphRef<'_>, solved: &HostEigh<U>, i: usize) -> Finished<T> {
         let (values, vectors) = (&solved.values[solved.layout.rows(i)], &solved.vectors[solved.layout.elements(i)]);
         let certificate = solved.certificates[i];
@@ -194,8 +197,8 @@ impl<T: Real> Run<'_, T> {
         Ok(candidates.map(|found| pairs(self.settings, graph, &operator, selection.known, found)))
     }
 
-    /// Returns the pairs of a graph from an iteration on its Laplacian, or `None` if a decision is within the error of
-    /// f32.
+    /// Returns the pairs of a graph from an iteration on its Laplacian, or `None` if the error of f32 may change a
+    /// decision.
     fn iterated(&self, graph: GraphRef<'_>, found: &Solved, in_f64: bool) -> Finished<T> {
         let operator = self.operator(graph)?;
         let selection = Selection::new(self.settings, operator.null_vectors(), graph.nodes());
@@ -204,13 +207,13 @@ impl<T: Real> Run<'_, T> {
         Ok((!open).then(|| pairs(self.settings, graph, &operator, selection.known, candidates)))
     }
 
-    /// Returns the Laplacian whose pairs are computed, in f64.
+    /// Returns, in f64, the Laplacian whose pairs are computed.
     fn operator<'g>(&self, graph: GraphRef<'g>) -> Result<Operator<'g, f64>> {
         Operator::laplacian(graph, sparse::solved_normalization(self.settings.normalization))
     }
 
-    /// Returns the row factors that convert vectors of the symmetric Laplacian to vectors of the random-walk Laplacian,
-    /// or `None` if a different Laplacian is requested.
+    /// Returns the factors by which the rows of an eigenvector of the symmetric Laplacian are multiplied to convert it
+    /// to an eigenvector of the random-walk Laplacian. Returns `None` if a different Laplacian is requested.
     fn similarity(&self, graph: GraphRef<'_>) -> Option<Vec<f64>> {
         let normalization = self.settings.normalization;
         (normalization == Normalization::RandomWalk).then(|| Laplacian::new(graph, normalization).similarity_scale())

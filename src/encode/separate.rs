@@ -4,11 +4,12 @@
 //! A decomposition in f64 has an error of a few eps |L|. Eigenvalues below this error, which occur if clusters of the
 //! graph are weakly connected, are noise in the result, and their vectors are mixed with each other and with the known
 //! null space. However, the space that these vectors span together is accurate, because the rest of the spectrum is far
-//! away. Within this space, the quadratic form is a sum over edges, `v'Lw = sum W_ij (y_i - y_j) (z_i - z_j)`, where `y
-//! = v` and `z = w`, or `y = D^-1/2 v` and `z = D^-1/2 w` for the normalized Laplacian. If a vector is constant on a
-//! cluster, its differences within the cluster are only rounding errors, and the sum contains their squares, which are
-//! of order eps^2. Every entry of the small matrix is therefore accurate relative to its diagonal, and Jacobi's method
-//! preserves this accuracy (Demmel and Veselic 1992).
+//! away. Within this space, the quadratic form is a sum over edges, `v'Lw = sum W_ij (y_i - y_j) (z_i - z_j)`, where
+//! W_ij is the weight of the edge between i and j. For the combinatorial Laplacian, `y = v` and `z = w`. For the
+//! normalized Laplacian, `y = D^-1/2 v` and `z = D^-1/2 w`. If a vector is constant on a cluster, its differences
+//! within the cluster are only rounding errors, and the sum contains their squares, which are of order eps^2. Every
+//! entry of the small matrix of this form is therefore accurate relative to the diagonal entries in its row and column,
+//! and Jacobi's method preserves this accuracy (Demmel and Veselic 1992).
 
 use crate::graph::{GraphRef, IsolatedDiagonal};
 use crate::ops::Normalization;
@@ -16,26 +17,26 @@ use crate::ops::sparse::NullSpace;
 use crate::parallel;
 use nalgebra::DMatrix;
 
-/// The distance between two values, relative to the bound of the spectrum, up to which they are separated here. The
-/// error of the vectors of an f64 solver is about 1e-15 divided by the relative distance, so it is at most 1e-8 for
-/// larger distances, which is invisible in f32.
+/// The limit for the distance between two eigenvalues, relative to the bound of the spectrum, up to which this module
+/// separates them. The error of the eigenvectors of an f64 solver is about 1e-15 divided by the relative distance. For
+/// larger distances, this error is therefore at most 1e-8, which is invisible in f32.
 pub(super) const CLOSE: f64 = 1e-7;
-/// The bound, relative to the bound of the spectrum, above which the decomposition itself is accurate enough. Two
-/// values above it that are not tied (`ops::ties`) differ by at least 2e-11 of the spectrum's bound, which is ten
-/// thousand times the rounding error.
+/// The limit for small eigenvalues, relative to the bound of the spectrum. Above this limit, the decomposition itself
+/// is accurate enough: two eigenvalues that are not tied (`ops::ties`) differ by at least 2e-11 times the bound of the
+/// spectrum, which is ten thousand times the rounding error.
 const SMALL: f64 = 1e-2;
 
-/// Returns whether the spectrum contains small neighboring values that a decomposition does not separate well enough.
-/// `values` are ascending; `null` says whether there is also a null space, whose value is 0.
+/// Returns whether the spectrum contains small neighboring eigenvalues that a decomposition does not separate well
+/// enough. `values` must be ascending. `null` says whether there is also a null space, whose eigenvalue is 0.
 pub(super) fn is_due(values: &[f64], null: bool, bound: f64) -> bool {
     let close = |gap: f64| gap <= CLOSE * bound;
     null && values.first().is_some_and(|&first| close(first))
         || values.windows(2).any(|pair| pair[0] <= SMALL * bound && close(pair[1] - pair[0]))
 }
 
-/// Returns the number of values that are separated together: the small values, and larger values that are close to the
-/// last small one. `values` are ascending. The work grows with the cube of this number (21 s for all 1200 values of a
-/// graph with 1200 nodes, 2026-11-22).
+/// Returns the number of eigenvalues that are separated together: the small eigenvalues, and a chain of larger
+/// eigenvalues that begins close to the last small one. `values` must be ascending. The work grows with the cube of
+/// this number (21 s for all 1200 values of a graph with 1200 nodes, 2026-11-22).
 pub(super) fn small(values: &[f64], bound: f64) -> usize {
     let small = values.partition_point(|&value| value <= SMALL * bound);
     if small == 0 {
@@ -62,11 +63,11 @@ pub(super) fn separate(graph: GraphRef<'_>, normalization: Normalization, column
     values
 }
 
-/// The number of rows of a graph that are summed together. Because it is fixed, the order of the sums does not depend
-/// on the number of threads.
+/// The number of rows of a graph whose edges one task adds up. This number is fixed, so that the order of the additions
+/// does not depend on the number of threads.
 const ROWS: usize = 1 << 12;
 
-/// Computes `V'LV` as a sum over edges.
+/// Computes `V'LV` as a sum over edges, where the columns of V are the `m` given columns and L is the Laplacian.
 fn form(graph: GraphRef<'_>, normalization: Normalization, columns: &[f64], m: usize) -> DMatrix<f64> {
     let n = graph.nodes();
     let normalized = normalization != Normalization::Combinatorial;
@@ -154,8 +155,8 @@ fn rotate(a: &mut DMatrix<f64>, q: &mut DMatrix<f64>, (i, j): (usize, usize), (c
 }
 
 /// Returns an orthonormal basis of the orthogonal complement of the known null space within the space of `columns`. The
-/// columns must be orthonormal, and their space must contain the null space. The number of returned columns is smaller
-/// by the number of null vectors.
+/// columns must be orthonormal, and their space must contain the null space. The number of returned columns is the
+/// number of given columns minus the number of null vectors.
 pub(super) fn complement(columns: &[f64], n: usize, null: &NullSpace<f64>) -> Vec<f64> {
     let mut left: Vec<Vec<f64>> = columns.chunks_exact(n.max(1)).map(<[f64]>::to_vec).collect();
     let count = left.len().saturating_sub(null.len());
@@ -163,8 +164,9 @@ pub(super) fn complement(columns: &[f64], n: usize, null: &NullSpace<f64>) -> Ve
     left.iter_mut().for_each(|column| null.deflate(column));
     let square = |x: &Vec<f64>| x.iter().map(|x| x * x).sum::<f64>();
     for _ in 0..count {
-        // The longest column is chosen. If s columns that are projections of unit vectors span r dimensions, the
-        // squared norm of the longest is at least r / s.
+        // The longest column is chosen. The remaining s columns are projections of orthonormal columns onto a space of
+        // r dimensions, so their squared norms add up to r, and the squared norm of the longest column is at least
+        // `r / s`.
         let longest = (0..left.len()).max_by(|&i, &j| square(&left[i]).total_cmp(&square(&left[j])).then(j.cmp(&i)));
         let Some(longest) = longest else { break };
         let mut chosen = left.swap_remove(longest);

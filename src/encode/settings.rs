@@ -19,12 +19,12 @@ pub(super) struct Settings {
 /// The method by which the pairs of a graph are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// For each graph, the method that is faster for its order and k.
+    /// For each graph, the method that is expected to be faster for its number of nodes and the number of pairs k.
     #[default]
     Auto,
     /// The dense eigendecomposition.
     Exact,
     /// The iteration on the sparse Laplacian, [`crate::ops::eigsh()`], which computes k pairs with residuals of at most
-    /// 2e-6. The encoding contains the actual residual.
+    /// 2e-6. The encoding contains the actual residual of each graph.
     Fast,
 }

@@ -25,7 +25,7 @@ pub(super) fn wanted(settings: &Settings, null: usize, n: usize) -> Wanted {
     Wanted { count, most: settings.k, which: settings.which, separate: true }
 }
 
-/// Returns the pairs that an iteration found, in ascending order of their values.
+/// Returns the pairs that an iteration found, in ascending order of their eigenvalues.
 pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, found: &Solved) -> Candidates {
     let m = found.values.len();
     let taken = m.min(selection.others.len());
@@ -45,8 +45,9 @@ pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, f
 /// The largest error of an f32 vector, relative to the norm of the vector, with which the pair is accepted.
 const ERROR: f64 = 1e-2;
 
-/// Returns whether the error of the f32 pairs of an iteration may change which values are tied, which values are
-/// selected, or the sign of a vector.
+/// Returns whether the error of the f32 pairs of an iteration may change which eigenvalues are tied, which eigenvalues
+/// are selected, or the sign of an eigenvector. `similarity` contains the row factors that convert the eigenvectors to
+/// those of the random-walk Laplacian, if that Laplacian is requested.
 pub(super) fn is_doubtful(
     candidates: &Candidates,
     found: &Solved,
@@ -55,7 +56,7 @@ pub(super) fn is_doubtful(
 ) -> bool {
     let (n, values) = (operator.rows(), &candidates.values);
     let null = operator.null_vectors() > 0;
-    // The values contain the error of rounding to f32, even if the residuals are smaller.
+    // The eigenvalues contain the error of rounding to f32, even if the residuals are smaller than this error.
     let residual =
         found.residuals.iter().copied().fold(4.0 * f64::from(f32::EPSILON) * operator.bounds(0).norm, f64::max);
     let before = |i: usize| {
@@ -73,8 +74,8 @@ pub(super) fn is_doubtful(
     };
     candidates.selected.clone().any(|i| {
         let column = &candidates.vectors[i * n..(i + 1) * n];
-        // The value beyond the innermost pair is known only for the smallest pairs. For the largest pairs, the distance
-        // to this value is not taken into account.
+        // The eigenvalue beyond the innermost pair is known only if the smallest pairs are requested. If the largest
+        // pairs are requested, the distance to this eigenvalue is not taken into account.
         let error = residual / before(i).min(after(i));
         error > ERROR
             || error.is_nan()

@@ -36,22 +36,24 @@ pub struct Report {
     /// The number of graphs that were solved on the device.
     pub on_gpu: usize,
     /// The number of graphs that were solved on the device and then again on the CPU in f64, because a decision, such
-    /// as whether two values are tied, was within the error of f32.
+    /// as whether two eigenvalues are tied, was within the error of f32.
     pub solved_again: usize,
     /// The number of graphs whose encodings were found in a cache.
     pub stored: usize,
-    /// The number of chunks into which the remaining graphs were divided.
+    /// The number of chunks into which the graphs that were not found in a cache were divided.
     pub chunks: usize,
 }
 
 /// An encoder that computes k eigenpairs of the Laplacian of every graph. By default, it computes the pairs with the
-/// smallest eigenvalues of the symmetric normalized Laplacian, including its zero modes.
+/// smallest eigenvalues of the symmetric normalized Laplacian, including its zero modes, which are the eigenvectors
+/// with the eigenvalue 0.
 ///
-/// Vectors are canonical. Eigenvalues that f64 cannot separate form a tie group, whose basis is the pivoted Cholesky
-/// factor of the group's projector. In every vector, the entry of largest magnitude is positive; among entries within 1
-/// % of the largest, the one with the lowest index counts. The null space is known in advance, with one vector for each
-/// connected component, and is a separate group. If the f32 results of a device leave a decision uncertain, the graph
-/// is solved again in f64 on the host; see [`Report::solved_again`].
+/// Eigenvectors are canonical: up to rounding, they do not depend on the solver. Eigenvalues that f64 cannot separate
+/// form a tie group, whose basis is the pivoted Cholesky factor of the group's projector. In every eigenvector, the
+/// entry of largest magnitude is positive; among entries within 1 % of the largest, the one with the lowest index
+/// counts. The null space is known in advance. It has one vector for each connected component, and is a separate tie
+/// group. If the f32 results of a device leave a decision uncertain, the graph is solved again in f64 on the host; see
+/// [`Report::solved_again`].
 ///
 /// ```
 /// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}};
@@ -96,15 +98,16 @@ impl SpectralEncoder {
         self
     }
 
-    /// Also computes the return probabilities of a random walk: the diagonals of the first `steps` powers of D^-1 W.
+    /// Also computes the return probabilities of a random walk: the diagonals of the first `steps` powers of D^-1 W,
+    /// where W is the adjacency matrix and D is the diagonal matrix of the degrees.
     #[must_use]
     pub fn walk_steps(mut self, steps: usize) -> Self {
         self.0.walk_steps = steps;
         self
     }
 
-    /// Sets the number by which error messages refer to the first graph. The default is 0; for a TUDataset, use 1,
-    /// because its file counts graphs from 1.
+    /// Sets the number by which error messages refer to the first graph. The default is 0. For a TUDataset, use 1,
+    /// because its files count graphs from 1.
     #[must_use]
     pub fn first_graph(mut self, number: usize) -> Self {
         self.0.first_graph = number;
@@ -119,9 +122,10 @@ impl SpectralEncoder {
     }
 
     /// Adds a cache. An encoding is looked up in `cache` before it is computed, and computed encodings are stored in
-    /// it. The stored elements are cache blocks of several graphs, or single graphs if no cache of this encoder has a
-    /// disk. Several caches are searched in the order in which they were added; if an encoding is found in one of them,
-    /// it is also stored in the earlier ones. Every bit of the result is the same whether or not encodings are found.
+    /// it. The encodings of several consecutive graphs are stored together as a cache block. If no cache of this
+    /// encoder has a disk, the encoding of each graph is stored separately. Several caches are searched in the order in
+    /// which they were added. If an encoding is found in one of them, it is also stored in the caches that were
+    /// searched before. Every bit of the result is the same whether or not encodings are found.
     ///
     /// ```
     /// use fiedler::{Context, cache::Cache, encode::SpectralEncoder, graph::molecules};

@@ -8,9 +8,9 @@
 //! graph in one file. If graphs are appended to a data set, its blocks before the last stay the same. If no cache has a
 //! disk, each graph is a separate block, because training draws new batches each time.
 //!
-//! For PROTEINS with k = 8 on two cores with AVX-512 (2026-11-21, medians), computing takes 64 ms. Hashing, finding,
-//! checking and copying take 0.7 ms in total for 6 blocks on disk, and 2.3 ms for single graphs in memory. This is 1.1
-//! % and 3.6 % of the time saved.
+//! For PROTEINS with k = 8 on two cores with AVX-512 (2026-11-21, medians), computing the encodings takes 64 ms. If the
+//! encodings are stored, hashing, finding, checking and copying take 0.7 ms in total for 6 blocks on disk, and 2.3 ms
+//! in total for single graphs in memory. These times are 1.1 % and 3.6 % of the time saved.
 //!
 //! A key contains everything that affects any bit of an encoding. This includes how each graph is solved, which is
 //! chosen for the whole data set. Therefore, a data set that is partly found in a cache has the same bits as one that
@@ -37,11 +37,11 @@ const DOMAIN: &str = "fiedler 2026-11-22 spectral encodings of a run of graphs, 
 const BLOCK_WORK: u64 = 1 << 27;
 /// The maximum number of nodes in a block. At k = 8, the vectors of these nodes take 2 MiB.
 const BLOCK_NODES: usize = 1 << 16;
-/// The maximum work of a call, after which its finished blocks are stored. It takes about a second on one core, which
-/// is enough work to occupy many cores.
+/// The maximum sum of [`work`] over the graphs of a call. The blocks of a call are stored when the call has finished.
+/// This much work takes about a second on one core, which is enough to occupy many cores.
 const CALL_WORK: u64 = 1 << 31;
 
-/// The caches that an encoder searches before it computes, in this order.
+/// The caches that an encoder searches before it computes, in the order of the search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stores(Vec<Arc<Cache>>);
 
@@ -170,9 +170,9 @@ struct Route {
     sparse: bool,
 }
 
-/// Returns the work for a graph, where n^3 is the work of the dense method. Like the division into blocks, it depends
-/// only on the settings and the graph. An iteration is estimated as about a hundred products with a block of 2 k
-/// columns.
+/// Returns the work for a graph in a unit in which the dense method takes n^3 for n nodes. The division into blocks is
+/// based on the work, so the work must depend only on the settings and the graph. The estimate for an iteration is
+/// about a hundred products with a block of 2 k columns.
 fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) -> u64 {
     let (first, end) = (graphs.node_offsets()[graph], graphs.node_offsets()[graph + 1]);
     let (nodes, entries) = ((end - first) as u64, (graphs.row_offsets()[end] - graphs.row_offsets()[first]) as u64);
@@ -183,7 +183,7 @@ fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) ->
     }
 }
 
-/// Divides the graphs into runs, one for each cache block.
+/// Divides the graphs into runs, one for each cache block. If `one_by_one` is true, each graph is a separate run.
 fn runs(graphs: &GraphBatch, work: impl Fn(usize) -> u64, one_by_one: bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let (mut sum, mut nodes) = (u64::MAX, 0_usize);

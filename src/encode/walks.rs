@@ -4,31 +4,33 @@ use crate::graph::GraphRef;
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 
-/// The number of walks that are computed together as columns of a block. A row of the block is two cache lines.
-/// (Preferential attachment, 10,000 nodes, 16 steps, two cores: 3.3 s with 4 walks, 2.4 s with 8, 1.9 s with 16, 6.2 s
-/// with 32, 2.9 s with 64; 2026-11-22.)
+/// The number of walks that are computed together as columns of a block. A row of the block is two cache lines. (For a
+/// preferential-attachment graph with 10,000 nodes, 16 steps take 3.3 s on two cores with a width of 4 walks, 2.4 s
+/// with 8, 1.9 s with 16, 6.2 s with 32 and 2.9 s with 64; 2026-11-22.)
 const WIDTH: usize = 16;
 /// The number of walks that are computed together if the blocks would exceed [`BLOCK_BYTES`] with [`WIDTH`] walks.
 const NARROW: usize = 4;
 /// The maximum size in bytes of the two blocks of a thread. For graphs that exceed it even with [`NARROW`] walks, walks
 /// are computed one at a time.
 const BLOCK_BYTES: usize = 32 << 20;
-/// The divisor of the number of nodes that gives the limit for lists of reached rows. If more rows have been reached,
-/// all rows are visited, because a list would cost more than it saves.
+/// If more than one in `FILLED` of all rows have been reached, all rows are visited, because a list of the reached rows
+/// would cost more than it saves.
 const FILLED: usize = 2;
-/// The minimum work for one thread, as the number of entries and rows times the number of steps. It takes about 20 us.
+/// The minimum work for one thread: the number of entries and rows that are visited, multiplied by the number of steps.
+/// This work takes about 20 us.
 const LEAST_WORK: usize = 16 * 1024;
 
-/// Computes the diagonals of the powers 1 to `steps` of `D^-1 W` in f64 and rounds them to f32. The result is a
-/// row-major `(n, steps)` matrix. Rows of nodes with degree 0 are zero. Edge weights are used, and W must be symmetric.
+/// Computes the diagonals of the powers 1 to `steps` of `D^-1 W` in f64 and rounds them to f32. W is the adjacency
+/// matrix, and D is the diagonal matrix of the degrees. The result is a row-major `(n, steps)` matrix. Rows of nodes
+/// with degree 0 are zero. Edge weights are used, and W must be symmetric.
 ///
 /// The diagonals equal those of the powers of the similar matrix `S = D^-1/2 W D^-1/2`, so only half of the steps must
-/// be computed: with `u_t = S^t e_i`, the diagonal entry is `u_t . u_t` for the power 2t and `u_t . u_(t+1)` for the
-/// power 2t + 1. The walks of consecutive nodes are computed together as the columns of a block, and only the rows that
-/// at least one of these walks can have reached are visited. (Dwivedi et al., Graph Neural Networks with Learnable
-/// Structural and Positional Representations, 2022, use the same diagonals.)
+/// be computed: with `u_t = S^t e_i`, the diagonal entry i of the power 2t is `u_t . u_t`, and the diagonal entry i of
+/// the power 2t + 1 is `u_t . u_(t+1)`. The walks of consecutive nodes are computed together as the columns of a block,
+/// and only the rows that at least one of these walks can have reached are visited. (Dwivedi et al., Graph Neural
+/// Networks with Learnable Structural and Positional Representations, 2022, use the same diagonals.)
 ///
-/// The terms of each column's sums are added in the order of the rows, and a row that a column has not reached
+/// Each column's sums are computed in the order of the rows, and a row that the walk of a column has not reached
 /// contributes 0. The bits of a column therefore depend neither on the other columns nor on the width of the block.
 pub(super) fn return_probabilities(graph: GraphRef<'_>, steps: usize) -> Vec<f32> {
     let mut out = vec![0.0; graph.nodes() * steps];
@@ -86,7 +88,8 @@ impl<'a> Similar<'a> {
     }
 }
 
-/// Two blocks of W columns. Rows that no walk has reached are 0.
+/// Two blocks of W columns: `here` has the current vector of each walk, and `next` receives the vectors after one more
+/// step. `reached` and `before` list the rows of `here` and `next` that may be nonzero; all other rows are 0.
 struct Blocks<const W: usize> {
     here: Vec<[f64; W]>,
     next: Vec<[f64; W]>,
@@ -114,8 +117,8 @@ struct Reached {
 }
 
 impl Reached {
-    /// Replaces the list by the rows that are one step from the rows of `from`, or by all rows if `from` exceeds the
-    /// limit that [`FILLED`] sets.
+    /// Replaces the list by the rows that are one step from the rows of `from`, or by all rows if `from` has more rows
+    /// than the limit that [`FILLED`] sets.
     fn step(&mut self, from: &Self, similar: &Similar<'_>, is_reached: &mut [bool]) {
         let n = is_reached.len();
         if from.rows.len() > n / FILLED {
@@ -165,7 +168,7 @@ impl<const W: usize> Task<f64> for Walk<'_, W> {
         before.rows.clear();
         (0..count).for_each(|column| here[first + column][column] = 1.0);
         for step in (0..steps).step_by(2) {
-            // `next` contains the values of two steps ago, which are set to zero.
+            // `next` still contains the vectors from before the current ones. Its nonzero rows are set to zero.
             before.rows.iter().for_each(|&row| next[row] = [0.0; W]);
             before.step(reached, similar, is_reached);
             let mut sums = [[0.0; W]; 2];

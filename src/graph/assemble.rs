@@ -1,5 +1,5 @@
 //! Builds the compressed sparse rows of graphs from listed edges with counting sorts. The graphs are built one after
-//! the other, so the scratch memory is that of a single graph.
+//! the other, so scratch memory is needed for only one graph at a time.
 
 use super::refusal::{Reason, Refusal};
 use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization};
@@ -95,8 +95,8 @@ fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     (node_offsets, Rows { offsets, columns, weights: sorted })
 }
 
-/// Computes the start of each bucket of a counting sort by these keys. `offsets` must contain a zero for each bucket
-/// and one additional zero.
+/// Computes the start of each bucket of a counting sort by `keys`. `offsets` must contain a zero for each bucket and
+/// one additional zero.
 fn count_starts(offsets: &mut [usize], keys: impl Iterator<Item = usize>) {
     for key in keys {
         offsets[key] += 1;
@@ -124,8 +124,8 @@ fn check_graph(listed: &Rows, span: &[usize], first: usize, end: usize) -> Resul
 
 impl Rows {
     /// Replaces these rows by the matrix W of one graph. `span` contains the offsets of the graph's rows in `listed`.
-    /// Each row is sorted, and each run of duplicates is merged into one entry. Columns count from `first`, the graph's
-    /// first node.
+    /// Each row is sorted, and each run of duplicates is merged into one entry. The columns of the matrix count from
+    /// `first`, the graph's first node.
     #[expect(clippy::cast_possible_truncation, reason = "columns come from u32 and only become smaller")]
     fn merge(
         &mut self,

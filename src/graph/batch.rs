@@ -24,7 +24,8 @@ impl GraphBatch {
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) for a node index out of range, for an edge between two graphs, for a weight
-    /// that is negative or not finite, and for a duplicate or an asymmetry that the conventions treat as an error.
+    /// that is negative or not finite, for weights whose sum overflows an f32, and for a duplicate or an asymmetry that
+    /// the conventions treat as an error.
     pub fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
         Ok(Self::assemble(edges, conventions)?)
     }
@@ -202,7 +203,7 @@ impl Graph {
     }
 
     /// Builds an undirected unweighted graph directly from its rows. The rows must be ascending, without self-loops,
-    /// and symmetric. Any list of the same edges gives the same graph under the default conventions.
+    /// and symmetric. Under the default conventions, any edge list of these edges also gives this graph.
     pub(super) fn from_rows(row_offsets: Vec<usize>, columns: Vec<u32>) -> Self {
         let node_offsets = vec![0, row_offsets.len() - 1];
         Self(GraphBatch { node_offsets, row_offsets, columns, weights: None, conventions: Conventions::default() })

@@ -31,8 +31,8 @@ pub(crate) struct RefusedEdge {
 pub(crate) enum Reason {
     /// The edge is a duplicate. The value is the number of times that the edge is listed.
     Duplicate(usize),
-    /// The weight of the edge differs from the weight of its reverse. A weight of 0 means that the direction is not
-    /// listed.
+    /// The weight of the edge, which is the first value, differs from the weight of its reverse, which is the second
+    /// value. A weight of 0 means that the direction is not listed.
     Asymmetric(f32, f32),
     /// The sum of the weights, which is given here, overflows a 32-bit float.
     Overflow(f64),

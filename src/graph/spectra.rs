@@ -1,9 +1,10 @@
 //! Spectra in closed form: graphs whose Laplacian eigenvalues are known exactly, so that computed results can be
 //! checked.
 //!
-//! Sources: Brouwer and Haemers, Spectra of Graphs, 2012, section 1.4 for the path, cycle, complete graph, star and
-//! hypercube, and section 1.4.6 for Cartesian products, whose eigenvalues are all sums of one eigenvalue of each
-//! factor; Chung, Spectral Graph Theory, 1997, section 1.2 for the normalized Laplacians.
+//! The spectra of the path, cycle, complete graph, star and hypercube are from Brouwer and Haemers, Spectra of Graphs,
+//! 2012, section 1.4. The spectra of Cartesian products are from section 1.4.6: the eigenvalues are all sums of one
+//! eigenvalue of each factor. The spectra of the normalized Laplacians are from Chung, Spectral Graph Theory, 1997,
+//! section 1.2.
 //!
 //! ```
 //! use fiedler::graph::spectra::Family;
@@ -138,8 +139,8 @@ impl Spectrum {
         Self(Form::Sums { one, other, scale })
     }
 
-    /// Returns the eigenvalues 2 i scale. The multiplicity of each is the number of words in which exactly i bits are
-    /// set.
+    /// Returns the spectrum of a hypercube: the eigenvalues 2 i `scale` for i from 0 to `dimension`. The multiplicity
+    /// of an eigenvalue is the number of words of `dimension` bits in which exactly i bits are set.
     fn cube(dimension: u32, scale: f64) -> Self {
         let mut words = 1_u128;
         let levels = (0..=dimension).map(|i| {
@@ -184,7 +185,7 @@ fn repeated<'a>(levels: impl Iterator<Item = &'a (f64, usize)>, k: usize) -> Vec
     levels.flat_map(|&(value, times)| std::iter::repeat_n(value, times)).take(k).collect()
 }
 
-/// Returns the `k` smallest of the values `sum(i, j)` for i < n and j < m. `sum` must be nondecreasing in i and in j.
+/// Returns the `k` smallest values of `sum(i, j)` for i < n and j < m. `sum` must be nondecreasing in i and in j.
 fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     /// A value of `sum` with its indices. The values are finite, so their order is total.
     #[derive(PartialEq)]
@@ -221,7 +222,8 @@ fn least_sums(k: usize, n: usize, m: usize, sum: impl Fn(usize, usize) -> f64) -
     found
 }
 
-/// The ascending eigenvalues 2 - 2 cos x of a path or a ring, computed in a form that keeps small values accurate.
+/// The ascending eigenvalues 2 - 2 cos x of a path or a ring, where x is the frequency of an eigenvector. They are
+/// computed in a form that keeps small eigenvalues accurate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Line {
     Path(usize),
@@ -238,8 +240,9 @@ impl Line {
     }
 
     fn value(self, i: usize) -> f64 {
-        // For a path, x = pi i / n. A ring has every frequency twice, except 0 and, if n is even, the highest. The
-        // normalized path has the distinct frequencies of a ring of 2 (n - 1) nodes.
+        // For a path of n nodes, eigenvalue i has the frequency x = pi i / n. A ring has every frequency twice, except
+        // the frequency 0 and, if n is even, the highest frequency. The normalized path has each distinct frequency of
+        // a ring of 2 (n - 1) nodes once.
         let (numerator, denominator) = match self {
             Self::Path(nodes) => (i, nodes),
             Self::Ring(nodes) => (2 * i.div_ceil(2), nodes),

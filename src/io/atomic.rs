@@ -15,7 +15,7 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// function before it exits abruptly, because destructors do not run in that case.
 pub fn abandon() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        // If the path no longer exists, its file or folder was finished in the meantime.
+        // Errors are ignored: if the path no longer exists, its file or folder was finished in the meantime.
         let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
     }
 }
@@ -101,7 +101,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// Returns the permissions of a new file or folder; the process's umask then narrows the permissions. Without this
-/// setting, a temporary file is private to its user, and so would be the result.
+/// setting, a temporary file is private to its user, and the finished file would be private too.
 #[cfg(unix)]
 fn mode(mode: u32) -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(mode)

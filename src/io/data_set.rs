@@ -45,7 +45,7 @@ pub struct DataSet {
     pub node_ids: Option<NodeIds>,
     /// The detected format.
     pub format: Format,
-    /// What the reader did that another reader of the file might not do: it read a doubtful first line as a header or
+    /// What the reader did that a reader in another program might not do: it read a doubtful first line as a header or
     /// as an edge, read numbers that look like timestamps as weights, set weights too small for an f32 to 0, or skipped
     /// columns or edge attributes. Each notice is a sentence that names the file and, where applicable, the line.
     pub notices: Vec<String>,
@@ -74,8 +74,9 @@ impl ReadOptions {
 ///
 /// If the first line of an edge list contains the number of nodes, the number of edges or both, and the rest of the
 /// file confirms these numbers, the line is read as a header, and nodes without edges are included. If the first line
-/// contains words, it names the columns. The fields are separated by white space or commas, or by tabs or semicolons if
-/// every line contains the same separator. [`DataSet::notices`] reports every doubtful decision.
+/// contains words, it names the columns. The fields are separated by white space or commas. They may also be separated
+/// by tabs if every line contains a tab, or by semicolons if every line contains a semicolon. [`DataSet::notices`]
+/// reports every doubtful decision.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse), which names the file, the line and what was expected, if the content violates
@@ -126,7 +127,7 @@ pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) 
     Ok(DataSet { name, graphs, node_ids, format, notices })
 }
 
-/// Returns the format and the path to read: the path of the file, or the prefix of the TUDataset's files.
+/// Returns the format and the path to read, which is the path of the file, or the path prefix of the TUDataset's files.
 fn detect(path: &Path) -> Result<(Format, PathBuf)> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok((Format::TuDataset, prefix_in(path)?)),
@@ -170,8 +171,8 @@ fn prefix_in(folder: &Path) -> Result<PathBuf> {
     Ok(prefix)
 }
 
-/// Detects the format of a file from its first bytes. A file that may consist of lines of ids is taken for an edge
-/// list.
+/// Detects the format of a file from its first bytes. A file that has no other known format and may consist of lines of
+/// ids is taken for an edge list.
 fn sniff(path: &Path) -> Result<Format> {
     let mut head = Vec::new();
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;

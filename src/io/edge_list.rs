@@ -118,8 +118,8 @@ fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
     }
 }
 
-/// Describes the edges after the first line. `names` contains all distinct ids, including the numbers of the first
-/// line.
+/// Describes the edges after the first line. `names` contains all distinct ids of the file, including the numbers of
+/// the first line. `ids` contains the ids of the edges after the first line, two per edge.
 fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
     let ends = opening.ends();
     let range = ids.iter().fold(None, |range: Option<(u64, u64)>, &id| {
@@ -139,7 +139,8 @@ fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
     Rest { edges, ids: names.len() as u64 - own, range, has, distinct }
 }
 
-/// Returns the length of a table indexed by id, or `None` if the table would be much longer than the list itself.
+/// Returns the length of a table indexed by id, where `most` is the largest id. Returns `None` if the table would be
+/// much longer than the list of ids, which has `listed` elements.
 fn table_length(most: u64, listed: usize) -> Option<usize> {
     usize::try_from(most).ok().filter(|&most| most < 4 * listed + 1024).map(|most| most + 1)
 }
@@ -162,8 +163,8 @@ fn distinct(ids: &[u64]) -> Vec<u64> {
     }
 }
 
-/// Returns a function that maps an id to its index in `names`. The names are ascending, and there are at most `listed`
-/// and fewer than 2^32 of them.
+/// Returns a function that maps an id to its index in `names`, which must be ascending and have fewer than 2^32
+/// elements. `listed` is the number of ids in the file, which limits the size of the table that the function uses.
 #[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, places below 2^32")]
 fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
     let most = names.last().copied().unwrap_or(0);
@@ -224,7 +225,7 @@ fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Res
 }
 
 /// Decides how to read the first line of a file whose ids are text. If the first line may be an edge, its ids are the
-/// first pair.
+/// first element of `pairs`.
 fn read_opening(
     opening: &mut Opening,
     path: &Path,

@@ -12,8 +12,8 @@ use std::path::Path;
 /// listed once. `comment` is added to the header, line by line. The file is either written completely or not at all.
 ///
 /// An edge list contains only nodes that have edges, so a reader of the file does not see the isolated nodes and
-/// renumbers the other nodes. Returns the number of nodes that are lost in this way. For MatrixMarket this number is 0,
-/// because that format states the order of the matrix.
+/// renumbers the other nodes. Returns the number of isolated nodes that are lost in this way. For MatrixMarket this
+/// number is 0, because that format states the order of the matrix.
 ///
 /// # Errors
 /// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, and for a graph without edges that would be written

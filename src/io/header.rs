@@ -6,8 +6,8 @@ const SOURCES: [&str; 3] = ["source", "src", "from"];
 const TARGETS: [&str; 6] = ["target", "tgt", "dst", "dest", "destination", "to"];
 const AFFIXES: [&str; 5] = ["nodeid", "node", "vertex", "name", "id"];
 
-/// Names that identify the id columns only as a pair: a stem with both endings of a pair in `ENDS`, such as `node1` and
-/// `node2`, or a pair of letters.
+/// Names that identify the id columns only if both names of a pair occur. A pair is either a stem with the two endings
+/// of a pair in `ENDS`, such as `node1` and `node2`, or a pair of letters in `LETTERS`.
 const STEMS: [&str; 8] = ["node", "nodeid", "id", "vertex", "v", "user", "protein", "gene"];
 const ENDS: [(&str, &str); 3] = [("1", "2"), ("0", "1"), ("a", "b")];
 const LETTERS: [(&str, &str); 2] = [("u", "v"), ("i", "j")];

@@ -85,8 +85,9 @@ pub(super) fn is_control(byte: u8) -> bool {
 
 type Named = (&'static str, &'static str);
 
-/// Recognizes binary formats. `odd` says whether the bytes include control characters. If not, a signature that
-/// consists of letters is ignored, because it may be an ordinary word; for example, `PAR1` is also the name of a gene.
+/// Recognizes binary formats. `odd` says whether the bytes include control characters. If they do not, a signature that
+/// consists of ASCII characters is ignored, because it may be an ordinary word; for example, `PAR1` is also the name of
+/// a gene.
 fn binary(head: &[u8], odd: bool) -> Option<Named> {
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         return Some(archive(head));
@@ -155,8 +156,8 @@ fn markup(head: &[u8]) -> Option<Named> {
     TEXTS.iter().find(|(start, ..)| words.starts_with(start)).map(|&(_, name, way_out)| (name, way_out))
 }
 
-/// Returns whether the text is a DIMACS graph: its first line that is not a comment (`c`) states a problem, such as `p
-/// edge 5 4`. Such a line cannot be an edge, because no edge has four fields.
+/// Returns whether the text is a DIMACS graph. The first line of such a graph that is not a comment (`c`) states a
+/// problem, such as `p edge 5 4`. Such a line cannot be an edge, because no edge has four fields.
 fn is_dimacs(text: &str) -> bool {
     let mut lines = text.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
     let problem = lines.find(|words| words.first().is_some_and(|&word| word != "c"));

@@ -154,7 +154,7 @@ fn visit<S, T: Copy>(
     if symmetric && rows != width {
         return Err(lines.error("a square matrix, as symmetric ones are", shape(rows, width)));
     }
-    // The number in the size line may be wrong, so it is capped by the length of the file: the shortest entry takes
+    // The number in the size line may be wrong, so it is limited by the length of the file. The shortest entry takes
     // four bytes.
     let room = entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 });
     let mut all = start(&lines, (rows, width), room)?;

@@ -1,5 +1,5 @@
 //! Recognizes METIS graphs: a line of counts, followed by a line of neighbors for each node. Both METIS graphs and edge
-//! lists consist of lines of numbers, so only the whole file shows which of the two it is:
+//! lists consist of lines of numbers, so only the whole file shows which of the two it is. The format is described in
 //! <https://karypis.github.io/glaros/files/sw/metis/manual.pdf>.
 
 use super::lines::{Lines, fields, natural};
@@ -68,8 +68,8 @@ pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
     let mut lines = Lines::open(path)?;
     let mut head: Option<Metis> = None;
     let mut lists: Vec<Vec<u64>> = Vec::new();
-    // How many entries of the neighbor lists have a higher index than the node that lists them, and how many have a
-    // lower index.
+    // `forward` counts the entries of the neighbor lists that are higher than the number of the node that lists them.
+    // `backward` counts the entries that are lower.
     let (mut forward, mut backward) = (0_u64, 0_u64);
     while lines.advance()? {
         let line = lines.line().trim_ascii();

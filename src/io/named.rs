@@ -51,7 +51,7 @@ pub struct NamedArray<'a> {
 }
 
 impl NamedArray<'_> {
-    /// Returns an error unless the product of the lengths in the shape equals the number of elements.
+    /// Returns an error if the product of the lengths in the shape differs from the number of elements.
     pub(super) fn check(&self) -> Result<()> {
         let product = self.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length));
         if product == Some(self.data.len()) {

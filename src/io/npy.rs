@@ -268,7 +268,8 @@ impl Header {
         let quote = descr.chars().next().filter(|quote| "'\"".contains(*quote));
         let descr = match quote {
             Some(quote) => descr[1..].split(quote).next()?,
-            // A list describes a type with fields. The error shows the list up to its first closing bracket.
+            // If the value is not in quotes, it is a list that describes a type with fields, which is not supported.
+            // The error shows the list up to its first closing bracket.
             None => descr.split_inclusive(']').next()?,
         };
         let order = value(text, "fortran_order")?;

@@ -18,8 +18,8 @@ pub(super) struct Opening {
     /// The fields of the line, padded with zeros; `None` unless all fields are natural numbers that [`integer`]
     /// accepts.
     numbers: Option<[u64; 3]>,
-    /// The error that explains why the line cannot be an edge, which is that the next line has a different form; `None`
-    /// if the line may be an edge.
+    /// The error for a line that cannot be an edge because the next line has a different form. `None` if the line may
+    /// be an edge.
     pub(super) misfit: Option<Error>,
 }
 
@@ -30,8 +30,8 @@ pub(super) struct Rest {
     pub(super) ids: u64,
     /// The least and the greatest id; `None` if an id is not a number.
     pub(super) range: Option<(u64, u64)>,
-    /// Whether each of the two numbers in [`Opening::ends`] occurs as an id in these edges. If the ids are text,
-    /// whether the source and the target of the first line occur.
+    /// Whether each of the two numbers in [`Opening::ends`] occurs as an id in these edges. If the ids are text, this
+    /// field says whether the source and the target of the first line occur in these edges.
     pub(super) has: [bool; 2],
     /// The distinct edges, ignoring their direction; `None` if the first line cannot be a count of distinct edges
     /// ([`Opening::may_count_fewer`]).
@@ -67,8 +67,8 @@ impl Distinct {
 pub(super) enum Reading {
     /// The line is an ordinary edge.
     Edge,
-    /// The line is a header. If all ids of the file are within the stated number of consecutive ids, the value contains
-    /// the id of the first node and the number of nodes.
+    /// The line is a header. If all ids of the file are within the stated number of consecutive ids, the variant
+    /// contains the id of the first node and the number of nodes.
     Header(Option<(u64, u64)>),
 }
 
@@ -190,8 +190,9 @@ impl Opening {
     }
 
     /// Returns whether the first line may be an edge whose numbers equal the counts by chance. This is possible only if
-    /// there are few edges and the line is plausible as an edge: both numbers are ids of other edges, or one of them is
-    /// the only id that the other edges lack.
+    /// there are few edges, the line has the form of an edge, and its number of edges is also an id of another edge. If
+    /// the ids of the other edges fit into `nodes` consecutive ids from 0 or 1, they must also be exactly the ids from
+    /// 1 to `nodes - 1`, so that only the id `nodes` is missing.
     fn is_by_chance(&self, rest: &Rest, nodes: u64) -> bool {
         let likely = match rest.first_of(nodes) {
             Some(first) => first == 1 && !rest.has[0] && rest.ids + 1 == nodes,
@@ -279,8 +280,8 @@ impl Opening {
 }
 
 impl Rest {
-    /// Returns the first id if all ids fit into `nodes` consecutive ids that begin at 0 or at 1. If both fit, returns
-    /// 1, because the id 0 does not occur.
+    /// Returns the first id if all ids fit into `nodes` consecutive ids that begin at 0 or at 1. If both beginnings are
+    /// possible, returns 1, because the id 0 does not occur.
     fn first_of(&self, nodes: u64) -> Option<u64> {
         let (least, greatest) = self.range?;
         match least {

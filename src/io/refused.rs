@@ -1,4 +1,5 @@
-//! Describes an edge that the conventions refuse by the ids in the file and by the lines that list the edge.
+//! Describes an edge that the conventions refuse. The description uses the ids that the file gives to the nodes, and
+//! the numbers of the lines that list the edge.
 
 use super::data_set::{Format, NodeIds};
 use super::opening::integer;
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Reason, RefusedEdge};
 use std::path::Path;
 
-/// A file and the information that is needed to name its nodes and to find their lines again.
+/// A file and the information that is needed to name its nodes and to find the lines of an edge again.
 pub(super) struct Source<'a> {
     pub(super) format: Format,
     /// The path of the file, or the path prefix of a TUDataset.

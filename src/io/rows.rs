@@ -1,4 +1,5 @@
-//! Reads the edges of an edge list, one per line, and decides what its first line may be other than an edge.
+//! Reads the edges of an edge list, one per line, and decides whether its first line may be something other than an
+//! edge.
 
 use super::edge_data::{self, edge_data};
 use super::header::{self, Header, NO_COLUMN, Words};
@@ -31,7 +32,7 @@ pub(super) struct Rows {
     /// are not read.
     header: Option<Header>,
     pub(super) notice: Option<String>,
-    /// What the first line says if it is a header. The line is a header if the next row contains numbers.
+    /// What the first line says about the columns if it is a header. It is a header if the next row contains numbers.
     pending: Option<Result<Header, String>>,
     /// The first line that is neither a comment nor a header of words. This line is also returned as a row, unless it
     /// is a single number or the layout says that it is a header of counts.
@@ -249,7 +250,7 @@ fn weight(lines: &Lines, field: &str, separator: Separator) -> Result<f32> {
     lines.weight(point.as_deref().unwrap_or(field).as_bytes())
 }
 
-/// Returns the error for a current line whose form is not `wanted`.
+/// Returns the error for the current line, whose form is `found` instead of `wanted`.
 fn misfit(lines: &Lines, header: Option<Header>, wanted: Form, found: Form) -> Error {
     let expected = match (header, wanted.columns, wanted.data) {
         (Some(Header::Named { .. }), columns, false) if found.columns != columns => {

@@ -132,7 +132,7 @@ struct Candidate {
     everywhere: bool,
     /// Whether the separator splits every line into two ids, or into two ids and a number.
     fits: bool,
-    /// Whether both ids of every line contain a semicolon.
+    /// Whether both ids of every line contain a semicolon between other characters.
     holds: bool,
     /// The number of fields in each line; 0 before the first line.
     columns: usize,
@@ -173,7 +173,7 @@ impl Candidate {
     }
 }
 
-/// What the lines read so far show about their separator.
+/// What the lines that have been read so far show about their separator.
 struct Survey {
     lines: u64,
     semicolon: Candidate,
@@ -234,7 +234,7 @@ impl Survey {
             return Ok(None);
         }
         if semicolon.everywhere {
-            // Semicolons may be part of the ids if both ids of every line contain one.
+            // Semicolons may be part of the ids if both ids of every line contain a semicolon.
             let rival = [comma, tab, white].into_iter().find(|rival| fits(rival) && rival.holds);
             return match rival {
                 Some(rival) if fits(semicolon) => Err([semicolon.separator, rival.separator]),

@@ -38,7 +38,8 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
     let mut edges = EdgeList::batch(offsets)
         .map_err(|_| Error::parse(&indicator, None, "fewer than 2^32 nodes", format!("{nodes}")))?;
     let mut lines = Lines::open(&adjacency)?;
-    // This is half of the largest possible number of edges: the shortest line, "1,2", takes four bytes.
+    // This is half of the largest possible number of edges, because the shortest line, "1,2" with its line end, takes
+    // four bytes.
     edges.reserve(lines.bytes() / 8);
     let mut weights = weight_column.map(|column| Attributes::open(prefix, column)).transpose()?;
     while let Some((source, target)) = edge(&mut lines)? {
@@ -155,7 +156,8 @@ impl Attributes {
     }
 }
 
-/// Returns the index of the first node of each graph, and the graph of each node.
+/// Returns the node offsets, which are the index of the first node of each graph, followed by the total number of
+/// nodes. Also returns the number of the graph to which each node belongs. These numbers count from 1.
 fn read_indicator(path: &Path) -> Result<(Vec<usize>, Vec<u32>)> {
     let mut lines = Lines::open(path)?;
     let mut offsets = vec![];

@@ -10,14 +10,15 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// Residual and departure from orthogonality are within their promised limits.
+    /// The residual and the departure from orthogonality are within the promised limits.
     #[default]
     Converged = 0,
-    /// A promised limit is exceeded, or the sweeps ran out.
+    /// A promised limit is exceeded, or the maximum number of sweeps was reached before the iteration converged.
     NotConverged = 1,
-    /// The matrix contains a NaN or an infinity. Its values in the result are NaN, and its vectors are 0.
+    /// The matrix contains a NaN or an infinity. In the result, its eigenvalues or singular values are NaN, and its
+    /// vectors are 0.
     NonFinite = 2,
-    /// The working precision cannot separate the pair from its neighbors.
+    /// The working precision cannot separate the eigenpair from the neighboring eigenpairs.
     Unresolved = 3,
 }
 
@@ -44,8 +45,8 @@ impl Status {
     }
 }
 
-/// The limit, in units of `n eps`, promised for the residual and for the departure from orthogonality of a
-/// decomposition.
+/// The limit that is promised for the residual of a decomposition, and also for its departure from orthogonality. The
+/// limit is in units of `n eps`, where n is the order of the matrix.
 pub(super) const PROMISE: f64 = 10.0;
 
 /// The limits promised for eigenpairs that an iterative method computes. Both `eigsh` and the encoder use these limits.
@@ -57,28 +58,28 @@ pub(crate) const ITERATED: Iterated = Iterated;
 
 impl Iterated {
     /// Returns the largest `|A v - l v|_2 / |A|_1` that a converged pair may have. The f32 limit is four times the
-    /// residuals measured in graphs with vertices of very high degree (2026-11-21). The f64 limit is far below what f32
-    /// output can show.
+    /// residuals measured in graphs with vertices of very high degree (2026-11-21). The f64 limit is far below the
+    /// rounding error of f32 output.
     pub(crate) fn residual<T: Real>(self) -> f64 {
         if T::EPSILON > 1e-10 { 2e-6 } else { 1e-10 }
     }
 
     /// Returns the largest `|V'V - I|` that a converged block may have. In f32, the columns of a block are recombined
     /// by rotations in f32, whose rounding errors amount to a few eps per column. In f64, an iteration accepts a block
-    /// whose X'X has a condition number of up to `1e-8 / eps`.
+    /// X if the condition number of X'X is at most `1e-8 / eps`.
     pub(crate) fn orthogonality<T: Real>(self) -> f64 {
         if T::EPSILON > 1e-10 { 1e-5 } else { 1e-8 }
     }
 }
 
-/// The certificate of one decomposition, measured against the matrix as given.
+/// The certificate of one decomposition, measured against the original matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Certificate {
     /// The outcome.
     pub status: Status,
     /// The number of Jacobi sweeps, or of passes of `svd_truncated`; 0 for other methods.
     pub sweeps: u32,
-    /// The largest relative residual of a pair, `max_j |A v_j - l_j v_j|_2 / |A|_1`.
+    /// The largest relative residual of an eigenpair `(l_j, v_j)` of A, `max_j |A v_j - l_j v_j|_2 / |A|_1`.
     pub residual: f64,
     /// The departure from orthogonality, which is the largest element of `|V'V - I|`.
     pub orthogonality: f64,
@@ -86,8 +87,8 @@ pub struct Certificate {
 
 impl Certificate {
     /// Returns the certificate with the status that follows from its residual and its orthogonality. The limit for each
-    /// is `10 n eps` (from the design: LAPACK divides the same measures by n eps and promises results below 10). A NaN
-    /// counts as exceeding the limit.
+    /// of the two is `10 n eps`, where n is `order` and eps is `epsilon`. This limit is LAPACK's: it divides the same
+    /// two measures by `n eps` and promises results below 10. A NaN counts as exceeding the limit.
     #[must_use]
     pub(crate) fn judged(self, order: usize, epsilon: f64) -> Self {
         self.judged_by(PROMISE, order, epsilon)
@@ -175,7 +176,7 @@ pub(crate) fn decode(words: Vec<[f32; 4]>) -> Vec<Certificate> {
 /// Returns an error if any status is not `Converged`.
 ///
 /// # Errors
-/// [`ErrorKind::Uncertified`], which names the first such matrix and counts all of them.
+/// [`ErrorKind::Uncertified`], which names the first matrix that has not converged and counts all such matrices.
 pub fn all_converged(certificates: &[Certificate]) -> Result<()> {
     let bad = |c: &Certificate| c.status != Status::Converged;
     match certificates.iter().position(bad) {

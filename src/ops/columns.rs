@@ -4,16 +4,16 @@ use crate::array::Real;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-/// Returns the number of terms that a matrix product adds up before it adds their partial sum to the total, for sums of
-/// `n` terms. In a single long sum, the rounding error would be as large as the error in the eigenvectors of a star
-/// graph, and would hide that error. Each partial sum costs a pass over the totals. Such a pass is slower if the matrix
-/// is large, so the partial sums are longer there.
+/// Returns the number of terms in each partial sum of a matrix product whose elements are sums of `n` terms. The
+/// partial sums are then added to the totals. In a single long sum, the rounding error would be as large as the error
+/// in the eigenvectors of a star graph, and would hide that error. Each partial sum costs a pass over the totals. Such
+/// a pass is slower if the matrix is large, so the partial sums of large matrices are longer.
 pub(super) fn run_of(n: usize) -> usize {
     if n <= 512 { 16 } else { 64 }
 }
 
-/// Returns the sum of `term` over the pairs of elements of `a` and `b`. It uses eight partial sums, which a compiler
-/// can keep in the lanes of a vector.
+/// Returns the sum of `term(a[i], b[i])` over all indices i. The sum is computed as eight partial sums, which a
+/// compiler can keep in the lanes of a SIMD vector.
 #[inline]
 pub(super) fn sum<T: Real>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> f64 {
     let mut sums = [0.0; 8];
@@ -29,7 +29,8 @@ pub(super) fn sum<T: Real>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> 
 }
 
 /// Makes nearly orthonormal columns orthonormal by one Newton-Schulz step for the polar factor, `X (3 I - X'X) / 2`.
-/// The step squares the departure from orthonormality (Higham, Functions of Matrices, 8.6).
+/// The departure from orthonormality after the step is about the square of the departure before it (Higham, Functions
+/// of Matrices, 8.6).
 pub(super) fn orthonormalize<T: Real>(x: &mut Mat<T>, par: Par) {
     let n = x.ncols();
     let mut step = Mat::<T>::zeros(n, n);

@@ -1,5 +1,5 @@
 //! The steps that all operations share. An operation describes its workload, chooses a side, rejects calls that cannot
-//! run, and splits a batch that does not fit on the device at once.
+//! run, and splits a batch that does not fit on the device as a whole.
 
 use crate::array::Scalar;
 use crate::context::Context;
@@ -24,7 +24,7 @@ impl Precision {
     /// Checks that the device has kernels for this precision.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if it has none.
+    /// [`Domain`](crate::ErrorKind::Domain) if the device has no such kernels.
     pub(super) fn on_device(self, operation: &'static str) -> Result<()> {
         if self.on_device {
             return Ok(());
@@ -42,7 +42,7 @@ pub(super) trait Operation {
     /// Returns the element type that the call computes with.
     fn precision(&self) -> Precision;
 
-    /// Returns the work of the call, for the cost model.
+    /// Returns the workload of the call, from which the cost model predicts times.
     fn workload(&self, ctx: &Context) -> Workload;
 
     /// Returns whether the kernels can run the call on `gpu` with at most `budget` bytes of device memory. The
@@ -150,9 +150,9 @@ pub(super) fn whole_or<R>(
 }
 
 /// Runs `one` on the items `0..total`, one batch after another. `cut(begin, most)` returns the batch that starts at
-/// item `begin` and whose size is at most `most`; `size` returns the size of a batch. When the device runs out of
-/// memory, the maximum size is reduced to half the size of the failed batch. The error is returned only if a single
-/// item does not fit.
+/// item `begin` and whose size is at most `most`. `size` returns the size of a batch. If the device runs out of memory,
+/// the maximum size is reduced to half the size of the failed batch, and a smaller batch is tried from the same item
+/// on. An out-of-memory error is returned only if a single item does not fit.
 pub(super) fn in_batches(
     gpu: &Gpu,
     total: usize,

@@ -2,26 +2,28 @@
 //! use this rule.
 //!
 //! A Laplacian is `C'C` for its weighted incidence matrix C, so its eigenvalues are the squares of the singular values
-//! of C, and f64 computes singular values with an error of a few eps of the largest one. The eigenvalues of weakly
-//! joined clusters may be `1e-12` of the largest or less. Their square roots are far apart relative to that error, even
-//! where the eigenvalues differ by less than the rounding of the matrix itself (Demmel and Kahan 1990 give the argument
-//! for bidiagonal matrices).
+//! of C. An algorithm in f64 computes these singular values with an error of a few eps times the largest singular
+//! value. If clusters of a graph are weakly joined, some eigenvalues may be `1e-12` times the largest eigenvalue or
+//! less. The square roots of such eigenvalues are far apart relative to the error of the singular values, even where
+//! the eigenvalues differ by less than the rounding errors of the Laplacian itself (Demmel and Kahan 1990 give the
+//! argument for bidiagonal matrices).
 
-/// The tie tolerance. Two eigenvalues are tied if their square roots differ by at most this factor times the square
-/// root of the bound on the spectrum.
+/// The tie tolerance. Two eigenvalues are tied if their square roots differ by at most this tolerance times the square
+/// root of an upper bound on the eigenvalues.
 ///
-/// If two eigenvalues are just far enough apart not to be tied, the error of their vectors is a few eps divided by this
-/// tolerance: 1e-5 at the large end of the spectrum, and 1e-4 at worst.
+/// If two eigenvalues are just far enough apart not to be tied, the error of their eigenvectors is a few eps divided by
+/// this tolerance. This error is 1e-5 at the large end of the spectrum, and 1e-4 at worst.
 pub(crate) const TIE: f64 = 1e-10;
 
-/// Returns whether two eigenvalues are tied, where `bound` is an upper bound on the magnitudes in their spectrum.
-/// Returns false if either eigenvalue is NaN.
+/// Returns whether two eigenvalues are tied, where `bound` is an upper bound on the magnitudes of all eigenvalues of
+/// the same matrix. Returns false if either eigenvalue is NaN.
 pub(crate) fn tied(a: f64, b: f64, bound: f64) -> bool {
     (a.max(0.0).sqrt() - b.max(0.0).sqrt()).abs() <= TIE * bound.max(0.0).sqrt() && !a.is_nan() && !b.is_nan()
 }
 
 /// Returns the index of the tie group of each eigenvalue. The groups are numbered from 0, and each group is a chain of
-/// tied neighbors. `values` must be in ascending order. Each NaN is a separate group.
+/// tied neighbors. `values` are the eigenvalues and must be in ascending order, and `bound` is as in [`tied`]. Each NaN
+/// is a separate group.
 #[must_use]
 pub(crate) fn tie_groups(values: &[f64], bound: f64) -> Vec<u32> {
     let mut group = 0;
@@ -50,8 +52,8 @@ mod tests {
         assert_eq!(tie_groups(&[-1e-17, 0.0, 1e-3], 1.0), [0, 0, 1]);
     }
 
-    /// Eigenvalues that result from edge weights of 1e-12 are not tied with each other or with 0. All values below the
-    /// square of the tolerance are tied.
+    /// Eigenvalues that result from edge weights of 1e-12 are not tied with each other or with 0. All eigenvalues below
+    /// the square of the tolerance, which is 1e-20, are tied.
     #[test]
     fn small_values_are_told_apart_by_their_roots() {
         assert!(!tied(1e-12, 3e-12, 1.0) && !tied(0.0, 1e-18, 1.0));

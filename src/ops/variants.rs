@@ -48,9 +48,9 @@ impl KernelVariant {
     /// Compiles the variant on the adapter of `ctx` and discards the result.
     ///
     /// # Errors
-    /// [`Limit`](crate::ErrorKind::Limit) if the variant needs more than the adapter has, in which case calls never use
+    /// [`Limit`](crate::ErrorKind::Limit) if the variant exceeds a limit of the adapter, in which case calls never use
     /// the variant on that adapter; [`Kernel`](crate::ErrorKind::Kernel) if the driver rejects the variant (on Vulkan,
-    /// this may also lose the device, so compile further variants on a new context);
+    /// the device may also be lost, so further variants must be compiled on a new context);
     /// [`NoAdapter`](crate::ErrorKind::NoAdapter) if `ctx` has no adapter; [`Cancelled`](crate::ErrorKind::Cancelled).
     pub fn compile(&self, ctx: &Context) -> Result<()> {
         ctx.cancel().check()?;

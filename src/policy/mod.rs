@@ -1,12 +1,13 @@
 //! The cost model, which chooses the side on which a workload runs and states the reason. The choice is pure arithmetic
 //! and needs no device.
 //!
-//! The predicted time of each side is `fixed cost + dispatches + bytes / bandwidth + flop / rate`, where the rate
-//! depends on the size. The rates are either measured on this machine ([`Tuning`]) or the defaults of the device's
-//! class ([`DeviceClass`]).
+//! The predicted time of a side is the sum of a fixed cost, the cost of the dispatches, the number of transferred bytes
+//! divided by the bandwidth, and the number of operations divided by a rate in flop/s, which depends on the size of
+//! the work. The rates are either measured on this machine ([`Tuning`]) or the defaults of the device's class
+//! ([`DeviceClass`]).
 //!
 //! The parameter `resident` of the `choose_` functions says whether the input is already on the device. If it is, the
-//! results of the device stay on the device too, so nothing is transferred.
+//! results that the device computes stay on the device too, so nothing is transferred.
 
 mod rates;
 mod stored;
@@ -87,7 +88,7 @@ pub struct Policy {
     pub class: DeviceClass,
     /// The rates of both sides.
     pub rates: Arc<Rates>,
-    /// Whether the CPU's rates, and whether the device's rates, were measured on this machine.
+    /// Whether the rates were measured on this machine, first for the CPU and then for the device.
     pub measured: [bool; 2],
 }
 
@@ -108,7 +109,7 @@ pub struct Choice {
     pub first_seconds: f64,
     /// The reason why the side was chosen.
     pub reason: Reason,
-    /// Whether the CPU's rates, and whether the device's rates, were measured on this machine.
+    /// Whether the rates were measured on this machine, first for the CPU and then for the device.
     pub measured: [bool; 2],
 }
 

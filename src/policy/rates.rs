@@ -93,14 +93,14 @@ impl Curves {
         Some(self.of(work.family)?.seconds(work.size, items, work.family.power())? * flops / items)
     }
 
-    /// Returns the predicted time of `flops` operations without a curve, in seconds, excluding launches. The time is at
-    /// least that of one item, because an item cannot be split.
+    /// Returns the predicted time of `flops` operations of a family without a curve, in seconds, excluding launches.
+    /// The time is at least that of one item, because an item cannot be split.
     fn estimated(&self, work: &Workload, flops: f64) -> f64 {
         let [full, alone] = self.other;
         (flops / full).max(flops / work.items.max(1.0) / alone)
     }
 
-    /// Returns the additional time of a first call, in seconds.
+    /// Returns the additional time of the first call of a family, in seconds.
     pub(super) fn first(&self, family: Family) -> f64 {
         self.of(family).map_or(0.0, |curve| curve.first)
     }
@@ -159,9 +159,10 @@ pub struct GpuRates {
 const MAPPED: f64 = (32_u64 << 20) as f64;
 
 impl CpuRates {
-    /// Returns the rates that apply before anything is measured on this machine. They are those of `eigh` in f32 for n
-    /// from 16 to 64 with AVX-512 on one core, counted as 9 n^3 flop (measured on 2026-11-21), times the number of
-    /// threads. The operation counts of the other families are scaled so that this rate applies to them too.
+    /// Returns the rates that apply before anything is measured on this machine. The rate of one thread is that of
+    /// `eigh` in f32 on one core with AVX-512, for matrices of order n from 16 to 64, where one decomposition counts as
+    /// 9 n^3 flop (measured on 2026-11-21). The rate for many items is the rate of one thread times the number of
+    /// threads. The operation counts of the other families are scaled so that these rates apply to them too.
     #[must_use]
     pub fn default_of(threads: usize) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a count of threads")]

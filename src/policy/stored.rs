@@ -17,7 +17,7 @@ pub enum Stored {
 }
 
 /// Returns the folder of this user's tuning files, which is `tuning` in `FIEDLER_CACHE_DIR` if that is set, else in
-/// this user's cache folder. Returns `None` if the user has no home folder.
+/// this user's cache folder. Returns `None` if the variable is not set and the user has no home folder.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
     let said = std::env::var_os("FIEDLER_CACHE_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -15,7 +15,7 @@ const FORMAT: u64 = 2;
 pub struct Machine {
     /// The adapter's name, or `cpu`.
     pub name: String,
-    /// The driver and its version, or the model name of the CPU.
+    /// The backend and the driver with its version, or the model name of the CPU.
     pub driver: String,
     /// The number of CPU threads, or 0 for an adapter.
     pub threads: usize,
@@ -43,8 +43,8 @@ impl Machine {
         let plain: String =
             self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
         let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).take(6).collect();
-        // The versions of the driver and of this library are not part of the file name. A newer version therefore finds
-        // the file and can report that the file is outdated.
+        // The versions of the driver and of this library are not part of the file name. After an update, the old file
+        // is therefore still found, and it can be reported that the file is outdated.
         let all = format!("{}\n{}", self.name, self.threads);
         format!("{}-{}.json", words.join("-"), &blake3::hash(all.as_bytes()).to_hex()[..8])
     }

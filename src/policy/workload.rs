@@ -70,7 +70,7 @@ families! {
 
 impl Family {
     /// Returns the family with the given name, if there is one. `matmul` is an additional name of [`Family::Matmul`],
-    /// and `stats` of [`Family::Describe`].
+    /// and `stats` is an additional name of [`Family::Describe`].
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -122,7 +122,7 @@ pub struct Workload {
 impl Workload {
     /// Returns the workload with the transfers of an input of `given` bytes and of results of `made` bytes. If
     /// `resident` is true, the input is already on the device and the results stay on the device, so neither is
-    /// transferred. This holds for every family.
+    /// transferred. The workloads of all families follow this rule.
     pub(crate) fn transferring(self, resident: bool, given: f64, made: f64) -> Self {
         let (upload, download) = if resident { (0.0, 0.0) } else { (given, made) };
         Self { upload: self.upload + upload, download, made, ..self }

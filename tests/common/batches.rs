@@ -47,7 +47,8 @@ pub fn tied_graphs() -> GraphBatch {
     GraphBatch::from_graphs(&all).expect("one batch")
 }
 
-/// Returns the true spectrum of the Laplacian. For the random walk, it solves the similar symmetric Laplacian.
+/// Returns the true spectrum of the graph's Laplacian. For the random-walk Laplacian, it solves the symmetric
+/// Laplacian, which is similar to it.
 pub fn spectrum(graph: GraphRef<'_>, normalization: Normalization) -> Vec<f64> {
     let solved = if normalization == Normalization::RandomWalk { Normalization::Symmetric } else { normalization };
     let dense = Laplacian::new(graph, solved).to_dense();

@@ -1,4 +1,4 @@
-//! Divergences by their definitions, and how close to them a result has to be.
+//! Divergences computed from their definitions, and how close a result has to be to them.
 
 use super::solve::Checked;
 use fiedler::array::Array;
@@ -30,8 +30,8 @@ pub fn truth(kind: Divergence, p: &[f64], q: &[f64], options: &DivergenceOptions
     }
 }
 
-/// Returns the allowed error: what `divergence` promises in f32, plus what the definition loses in f64, being a sum
-/// of terms of about TV that cancel.
+/// Returns the allowed error: the error that `divergence` promises in f32, plus the rounding error of [`truth`] in f64.
+/// The definition sums terms that cancel, and their magnitudes add up to about the total variation.
 pub fn allowed(kind: Divergence, p: &[f64], q: &[f64], want: f64, normalized: bool) -> f64 {
     let relative = (40.0 + p.len() as f64 / 512.0) * 2_f64.powi(-23);
     let unit = 2_f64.powi(-22);

@@ -1,5 +1,5 @@
-//! Difficult matrices: LAPACK's 21 symmetric test types (DCHKST), its banded ones (DDRVST), and glued Wilkinson
-//! matrices.
+//! Difficult matrices: LAPACK's 21 symmetric test types (DCHKST), its banded test types (DDRVST), and glued
+//! Wilkinson matrices.
 //!
 //! Every matrix is column-major, exactly symmetric, and **rounded to f32**: the device receives the same matrix
 //! that the f64 referee judges, so no allowance is made for the conversion.
@@ -10,11 +10,12 @@ use super::referee;
 /// f32's spacing at 1, which is LAPACK's ULP in single precision. The condition number of most types is 1 / ULP.
 const ULP: f64 = f32::EPSILON as f64;
 
-/// `LARGE` and `SMALL` are the square roots of f32's overflow and underflow thresholds (2^126, 2^-126; LAPACK's
-/// OVFL is 1 / UNFL). The squares of types with these scales would leave the range, while the entries and their
-/// norms are finite. LAPACK itself stays `n / ULP` further inside because it tests routines that do not scale; ours
-/// do, so these types are harsher. The smallest entries that a type sets on purpose, ULP 2^-63 = 2^-86, are normal
-/// numbers, and the largest column sums, n 2^63, are finite, so all of them cast to f32 without loss.
+/// `LARGE` and `SMALL` are the square roots of f32's overflow and underflow thresholds (2^126 and 2^-126, because
+/// LAPACK's OVFL is 1 / UNFL). The squares of entries of this size leave f32's range, while the entries and their
+/// norms are finite. LAPACK keeps its own types a factor of `n / ULP` away from these limits, because it tests
+/// routines that do not scale. The routines tested here do scale, so these types are harsher. The smallest entries
+/// that a type sets on purpose, ULP 2^-63 = 2^-86, are normal numbers, and the largest column sums, n 2^63, are
+/// finite, so all of them cast to f32 without loss.
 const LARGE: f64 = (1_u64 << 63) as f64;
 const SMALL: f64 = 1.0 / LARGE;
 
@@ -45,12 +46,12 @@ pub fn lapack_types(n: usize, seed: u64) -> Vec<Case> {
 }
 
 /// Returns LAPACK's symmetric test matrix type `kind`, 1 to 21, in the order of DCHKST's table. Where the text and
-/// the table of that routine differ (for 6 and 7 the text says geometric, the table evenly spaced), this follows
-/// the table.
+/// the table of DCHKST differ, this function follows the table. (For types 6 and 7 the text says geometric, and
+/// the table says evenly spaced.)
 pub fn lapack_type(kind: u32, n: usize, random: &mut SplitMix64) -> Vec<f64> {
     use Spread::{Clustered, Even, Geometric};
     let ill = 1.0 / ULP;
-    let milder = 0.1 / (ULP * n.max(1) as f64); // DCHKST's condition from type 16 on: stays definite when rounded
+    let milder = 0.1 / (ULP * n.max(1) as f64); // DCHKST's condition number from type 16 on: the matrix stays definite when it is rounded
     let a = match kind {
         1 => vec![0.0; n * n],
         2 => diagonal(&vec![1.0; n]),
@@ -94,8 +95,8 @@ pub fn banded_types(n: usize, seed: u64) -> Vec<Case> {
 }
 
 /// Returns `blocks` copies of Wilkinson's W+ of size `2 half + 1` along the diagonal, joined by off-diagonal
-/// entries `glue`. Each eigenvalue of W+ becomes a cluster of `blocks` values about `glue` wide, which is the
-/// hardest case for inverse iteration and for MRRR.
+/// entries `glue`. Each eigenvalue of W+ becomes a cluster of `blocks` eigenvalues, which is about `glue` wide and
+/// is the hardest case for inverse iteration and for MRRR.
 pub fn glued_wilkinson(blocks: usize, half: usize, glue: f64) -> Case {
     let size = 2 * half + 1;
     let n = blocks * size;
@@ -112,8 +113,9 @@ pub fn glued_wilkinson(blocks: usize, half: usize, glue: f64) -> Case {
 }
 
 impl Case {
-    /// Returns the matrix times `factor`, for scales from 1e-30 to 1e30. f32 allows up to 3e38; a device may flush
-    /// entries below 1e-38 to zero, which are 1e-8 of the norm and less than one eps of it.
+    /// Returns the matrix times `factor`, for scales from 1e-30 to 1e30. f32 allows magnitudes up to 3e38. A
+    /// device may flush entries below 1e-38 to zero, but these are at most 1e-8 times the norm, which is less than
+    /// one eps of it.
     pub fn scaled(&self, factor: f64) -> Self {
         let a = rounded(times(self.a.clone(), factor), self.n);
         Self { name: format!("{factor:e} times {}", self.name), n: self.n, a }
@@ -154,8 +156,8 @@ fn uniform(n: usize, random: &mut SplitMix64) -> Vec<f64> {
     (0..n * n).map(|_| random.signed()).collect()
 }
 
-/// Returns `Q' D Q` with a Haar-distributed `Q`: the product of one reflection by a normal vector in each of the
-/// trailing blocks (as in LAPACK's DLAGSY).
+/// Returns `Q' D Q`, where D is the diagonal matrix of `values` and Q is Haar distributed. Q is a product of
+/// reflections, one by a normally distributed vector for each trailing block (as in LAPACK's DLAGSY).
 fn similar(values: &[f64], random: &mut SplitMix64) -> Vec<f64> {
     let n = values.len();
     let mut a = diagonal(values);

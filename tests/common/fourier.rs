@@ -25,17 +25,17 @@ pub fn wide(z: C32) -> C64 {
     C64::new(z.re.into(), z.im.into())
 }
 
-/// Splits `x` into lines of n elements and converts them to f64.
+/// Splits `x` into lines of `n` elements and converts them to f64.
 pub fn widened(x: &[C32], n: usize) -> impl Iterator<Item = Vec<C64>> + '_ {
     x.chunks(n).map(|line| line.iter().copied().map(wide).collect())
 }
 
-/// Returns an array whose columns are the consecutive lines of n elements.
+/// Returns an array whose columns are the consecutive lines of `n` elements of `data`.
 pub fn lines<T: Scalar>(n: usize, data: Vec<T>) -> fiedler::Result<Array<T>> {
     Array::from_vec(Shape::new(n, data.len() / n, 1), data)
 }
 
-/// Computes the unscaled transform, or the inverse divided by the length, in f64.
+/// Computes the unscaled transform of a line, or its inverse transform divided by the length of the line, in f64.
 pub fn truth(line: &[C64], inverse: bool) -> Vec<C64> {
     let mut planner = FftPlanner::new();
     let n = line.len();
@@ -57,7 +57,8 @@ pub fn half_truth(line: &[f32]) -> Vec<C64> {
     all
 }
 
-/// Computes the real line whose spectrum has this half. Imaginary parts that no real signal has are ignored.
+/// Computes the real line of `n` elements whose spectrum has `half` as its first half. Imaginary parts that no real
+/// signal has are ignored.
 pub fn whole_truth(half: &[C32], n: usize) -> Vec<C64> {
     let mut all: Vec<C64> = half.iter().copied().map(wide).collect();
     all[0].im = 0.0;
@@ -70,15 +71,15 @@ pub fn whole_truth(half: &[C32], n: usize) -> Vec<C64> {
     truth(&all, true)
 }
 
-/// Checks the gate of the design: a relative error in the 2-norm of at most `4 eps log2 n`. (A transform of length
-/// 1 is exact.) Returns the error in units of what is allowed.
+/// Checks the gate of the design: a relative error in the 2-norm of at most `4 eps log2 n`. (A transform of length 1 is
+/// exact.) Returns the error divided by the allowed error.
 pub fn judge(got: &[C64], want: &[C64], n: usize, eps: f64) -> Result<f64, String> {
     assert_eq!(got.len(), want.len());
     let square = |z: &C64| z.norm_sqr();
     let away: f64 = got.iter().zip(want).map(|(g, w)| square(&(g - w))).sum();
     let size: f64 = want.iter().map(square).sum();
     let (error, allowed) = ((away / size.max(f64::MIN_POSITIVE)).sqrt(), 4.0 * eps * (n as f64).log2());
-    // Not `error > allowed`: a NaN must fail.
+    // The condition is not `error > allowed`, because a NaN must fail.
     if error <= allowed {
         return Ok(error / allowed.max(f64::MIN_POSITIVE));
     }

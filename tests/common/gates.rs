@@ -1,7 +1,8 @@
-//! LAPACK's measures of an eigendecomposition, in f64 on the host, and the bounds that the design promises for
-//! them.
+//! LAPACK's measures of an eigendecomposition A = V L V', computed in f64 on the host, and the bounds that the
+//! design promises for them.
 //!
-//! Matrices are column-major. Values and vectors may be f32 or f64. Every check passes on a `<=`, so a NaN fails.
+//! Matrices are column-major. Eigenvalues and eigenvectors may be f32 or f64. Every check passes if a comparison
+//! with `<=` is true, so a NaN fails.
 
 use std::fmt;
 
@@ -10,15 +11,17 @@ use nalgebra::{DMatrix, DMatrixView};
 /// f32's spacing at 1, which is LAPACK's ulp in single precision.
 pub const EPS: f64 = f32::EPSILON as f64;
 
-/// LAPACK's safe minimum in single precision. No norm is taken to be less, so a zero matrix has measures too.
+/// LAPACK's safe minimum in single precision. A smaller norm is replaced by it, so that the measures of a zero
+/// matrix are defined too.
 const SAFE_MINIMUM: f64 = f32::MIN_POSITIVE as f64;
 
 /// The promised bound for `|A - V L V'| / (n eps |A|)` and `|I - V'V| / (n eps)`. LAPACK's threshold is 60 and does
-/// not depend on size or precision; one-sided Jacobi in f32 stays under 1.5 on every family here.
+/// not depend on size or precision. One-sided Jacobi in f32 stays below 1.5 on every family of matrices here.
 pub const ALLOWED: f64 = 10.0;
 
-/// Returns the promised bound for `max |l - l_ref| / (eps |A|)`. By Weyl it is at most n times the residual's
-/// measure. Backward stable methods stay well within a third of the dimension; small matrices get a flat 30.
+/// Returns the promised bound for `max |l - l_ref| / (eps |A|)`, the measure of the eigenvalues. By Weyl's theorem
+/// this measure is at most n times the measure of the residual. Backward stable methods stay well below n / 3.
+/// Small matrices are allowed 30.
 pub fn allowed_values(n: usize) -> f64 {
     (n as f64 / 3.0).max(30.0)
 }
@@ -32,7 +35,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Returns the worst of several values; a NaN is the worst of all. Without values, 0.
+    /// Returns the worst of several values, where a NaN is the worst of all. Without values, the worst is 0.
     fn worst(name: &'static str, all: impl IntoIterator<Item = f64>) -> Self {
         let mut worst = Self { name, index: 0, got: 0.0 };
         for (index, got) in all.into_iter().enumerate() {
@@ -58,7 +61,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// The three measures of a full decomposition that passed.
+/// The three measures of a full decomposition that passed the checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Measures {
     pub residual: Measure,
@@ -66,7 +69,7 @@ pub struct Measures {
     pub values: Measure,
 }
 
-/// Computes the 1-norm.
+/// Computes the 1-norm of `a`.
 pub fn norm(a: &[f64], n: usize) -> f64 {
     sums(a, n).fold(0.0, |m, s| if s.is_nan() || m.is_nan() { f64::NAN } else { s.max(m) })
 }
@@ -90,7 +93,7 @@ fn columns<T: Copy + Into<f64>>(v: &[T], n: usize) -> DMatrix<f64> {
     DMatrix::from_vec(n, m, wide(v))
 }
 
-/// Computes `|A - V L V'| / (n eps |A|)` for all n pairs (LAPACK's DSYT21).
+/// Computes `|A - V L V'| / (n eps |A|)` for all n eigenpairs (LAPACK's DSYT21).
 pub fn residual<T: Copy + Into<f64>>(a: &[f64], w: &[T], v: &[T]) -> Measure {
     let n = w.len();
     assert_eq!((a.len(), v.len()), (n * n, n * n), "a matrix, {n} values and as many vectors");
@@ -102,8 +105,8 @@ pub fn residual<T: Copy + Into<f64>>(a: &[f64], w: &[T], v: &[T]) -> Measure {
     Measure::worst("residual |A - VLV'| / (n eps |A|)", sums(difference.as_slice(), n).map(|s| s / unit))
 }
 
-/// Computes `|A V - V L| / (n eps |A|)` for some pairs of an n x n matrix. For all pairs it equals [`residual`] up
-/// to the orthogonality of V.
+/// Computes `|A V - V L| / (n eps |A|)` for some eigenpairs of an n x n matrix. For all eigenpairs it equals
+/// [`residual`], up to the departure of V from orthogonality.
 pub fn residual_of_pairs<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) -> Measure {
     assert_eq!((a.len(), v.len()), (n * n, n * w.len()), "a matrix, and a vector for each of {} values", w.len());
     let v = columns(v, n);
@@ -125,14 +128,14 @@ pub fn orthogonality<T: Copy + Into<f64>>(v: &[T], n: usize) -> Measure {
     Measure::worst("orthogonality |I - V'V| / (n eps)", sums(difference.as_slice(), m).map(|s| s / unit))
 }
 
-/// Computes `max |l - l_ref| / (eps |A|)`.
+/// Computes `max |l - l_ref| / (eps |A|)`, where l are the eigenvalues `w` and l_ref is `reference`.
 pub fn values<T: Copy + Into<f64>>(w: &[T], reference: &[f64], norm: f64) -> Measure {
     assert_eq!(w.len(), reference.len(), "a value for each reference value");
     let unit = EPS * floored(norm);
     Measure::worst("values |l - l_ref| / (eps |A|)", w.iter().zip(reference).map(|(&l, r)| (l.into() - r).abs() / unit))
 }
 
-/// Checks that the values ascend and that none is NaN.
+/// Checks that the eigenvalues ascend and that none is NaN.
 pub fn ascending<T: Copy + Into<f64>>(w: &[T]) -> Result<(), String> {
     let w = wide(w);
     if w.len() == 1 && w[0].is_nan() {
@@ -145,7 +148,7 @@ pub fn ascending<T: Copy + Into<f64>>(w: &[T]) -> Result<(), String> {
     }
 }
 
-/// Checks the accuracy that the design promises for all pairs of `a`. `reference` comes from
+/// Checks the accuracy that the design promises for all eigenpairs of `a`. `reference` comes from
 /// [`super::referee::eigenvalues`] or from a closed form.
 pub fn eigh<T: Copy + Into<f64>>(a: &[f64], w: &[T], v: &[T], reference: &[f64]) -> Result<Measures, String> {
     let n = w.len();
@@ -157,9 +160,9 @@ pub fn eigh<T: Copy + Into<f64>>(a: &[f64], w: &[T], v: &[T], reference: &[f64])
     })
 }
 
-/// Returns the largest sine of the principal angles between the spans of two sets of columns of n entries. NaN if
-/// the sets are not bases of spaces of the same dimension (not finite, or further than 1e-2 from orthonormal, far
-/// beyond any rounding).
+/// Returns the largest sine of the principal angles between the spans of two sets of columns of n entries. Returns
+/// NaN if the sets are not orthonormal bases of spaces of the same dimension, that is, if they are not finite or
+/// are further than 1e-2 from orthonormal, which no rounding error explains.
 pub fn largest_sine<T: Copy + Into<f64>, U: Copy + Into<f64>>(u: &[T], v: &[U], n: usize) -> f64 {
     let (u, v) = (columns(u, n), columns(v, n));
     let orthonormal = |x: &DMatrix<f64>| {
@@ -174,16 +177,17 @@ pub fn largest_sine<T: Copy + Into<f64>, U: Copy + Into<f64>>(u: &[T], v: &[U], 
     }
     let (u, v) = (u.qr().q(), v.qr().q());
     let outside = &v - &u * (u.transpose() * &v);
-    // The largest singular value is taken from the Gram matrix: its largest eigenvalue loses nothing to the
-    // squaring.
+    // The largest singular value is computed from the Gram matrix, because squaring does not reduce the relative
+    // accuracy of the largest eigenvalue.
     let squares = (outside.transpose() * outside).symmetric_eigenvalues();
     squares.max().max(0.0).sqrt()
 }
 
-/// Compares vectors with `reference` vectors cluster by cluster, as spaces. Where the reference values leave a gap,
-/// the sine between the spaces on both sides of it stays within Davis & Kahan's bound, |residual| / gap, with the
-/// residual that the promise allows. Clusters are chains of gaps for which that bound says nothing (above 0.1).
-/// Returns the number of spaces that were compared.
+/// Compares the eigenvectors `v` with the reference eigenvectors `v_ref`, one cluster of eigenvalues at a time, as
+/// the spaces that they span. The sine between a space and its reference has to stay within Davis & Kahan's bound,
+/// |residual| / gap, with the residual that the promise allows and the gap between the cluster and its neighbors.
+/// Eigenvalues are in one cluster if the gaps between them are so small that the bound, which is then above 0.1,
+/// says little. Returns the number of spaces that were compared.
 pub fn subspaces<T: Copy + Into<f64>>(a: &[f64], v: &[T], w_ref: &[f64], v_ref: &[f64]) -> Result<usize, String> {
     let n = w_ref.len();
     assert_eq!((a.len(), v.len(), v_ref.len()), (n * n, n * n, n * n), "matrices of {n} columns");
@@ -195,8 +199,8 @@ pub fn subspaces<T: Copy + Into<f64>>(a: &[f64], v: &[T], w_ref: &[f64], v_ref: 
         let below = if start > 0 { w_ref[start] - w_ref[start - 1] } else { f64::INFINITY };
         let above = if end < n { w_ref[end] - w_ref[end - 1] } else { f64::INFINITY };
         let sine = largest_sine(&v[n * start..n * end], &v_ref[n * start..n * end], n);
-        // Another n eps covers the orthogonality that the promise allows, and the case where one space is
-        // everything.
+        // The second term covers the departure from orthogonality that the promise allows, and the case where a
+        // cluster has all eigenvalues, so that no gap exists.
         let allowed = error / below.min(above) + ALLOWED * n as f64 * EPS;
         Measure { name: "sine between the spaces of the cluster", index: start, got: sine }.within(allowed)?;
         start = end;

@@ -13,12 +13,12 @@ pub struct Simple {
     pub edges: Vec<(u32, u32)>,
 }
 
-/// A graph and its ascending spectra. The random-walk Laplacian has the values of the symmetric one.
+/// A graph and its ascending spectra. The random-walk Laplacian has the eigenvalues of the symmetric one.
 #[derive(Clone, Debug)]
 pub struct ClosedForm {
     pub graph: Simple,
     pub combinatorial: Vec<f64>,
-    /// `None` if there is no closed form, or if a node is isolated and conventions differ.
+    /// `None` if there is no closed form, or if a node is isolated, because conventions differ on isolated nodes.
     pub symmetric: Option<Vec<f64>>,
 }
 
@@ -51,7 +51,7 @@ impl ClosedForm {
     }
 }
 
-/// Returns P_n: 2 - 2 cos(pi k / n), and 1 - cos(pi k / (n - 1)).
+/// Returns the path P_n. Eigenvalues: 2 - 2 cos(pi k / n); normalized: 1 - cos(pi k / (n - 1)).
 pub fn path(n: usize) -> ClosedForm {
     let symmetric = (n > 1).then(|| (0..n).map(|k| 1.0 - (PI * k as f64 / (n - 1) as f64).cos()).collect());
     ClosedForm::new(format!("path {n}"), n, (1..n).map(|i| (i - 1, i)), path_values(n), symmetric)
@@ -61,7 +61,7 @@ fn path_values(n: usize) -> Vec<f64> {
     (0..n).map(|k| 2.0 - 2.0 * (PI * k as f64 / n as f64).cos()).collect()
 }
 
-/// Returns C_n, n >= 3: 2 - 2 cos(2 pi k / n).
+/// Returns the cycle C_n, n >= 3. Eigenvalues: 2 - 2 cos(2 pi k / n).
 pub fn cycle(n: usize) -> ClosedForm {
     assert!(n >= 3, "a cycle has 3 nodes or more");
     let values: Vec<f64> = (0..n).map(|k| 2.0 - 2.0 * (2.0 * PI * k as f64 / n as f64).cos()).collect();
@@ -69,21 +69,22 @@ pub fn cycle(n: usize) -> ClosedForm {
     ClosedForm::new(format!("cycle {n}"), n, (0..n).map(|i| (i, (i + 1) % n)), values, symmetric)
 }
 
-/// Returns K_1,n-1, n >= 2, with center 0: 0, 1 (n - 2 times), n; and 0, 1, 2.
+/// Returns the star K_1,n-1, n >= 2, with center 0. Eigenvalues: 0, 1 (n - 2 times), n; normalized: 0, 1 (n - 2
+/// times), 2.
 pub fn star(n: usize) -> ClosedForm {
     assert!(n >= 2, "a star has 2 nodes or more");
     let with_last = |last| [0.0].into_iter().chain(vec![1.0; n - 2]).chain([last]).collect::<Vec<f64>>();
     ClosedForm::new(format!("star {n}"), n, (1..n).map(|i| (0, i)), with_last(n as f64), Some(with_last(2.0)))
 }
 
-/// Returns K_n: 0 and n (n - 1 times).
+/// Returns the complete graph K_n. Eigenvalues: 0 and n (n - 1 times).
 pub fn complete(n: usize) -> ClosedForm {
     let values: Vec<f64> = (0..n).map(|k| if k == 0 { 0.0 } else { n as f64 }).collect();
     let symmetric = if n > 1 { regular(&values, (n - 1) as f64) } else { None };
     ClosedForm::new(format!("complete {n}"), n, (0..n).flat_map(|a| (0..a).map(move |b| (b, a))), values, symmetric)
 }
 
-/// Returns P_a x P_b: sums of the paths' values.
+/// Returns the grid P_a x P_b. Its eigenvalues are the sums of an eigenvalue of P_a and one of P_b.
 pub fn grid(a: usize, b: usize) -> ClosedForm {
     let along = (0..a).flat_map(move |i| (1..b).map(move |j| (i * b + j - 1, i * b + j)));
     let across = (1..a).flat_map(move |i| (0..b).map(move |j| ((i - 1) * b + j, i * b + j)));
@@ -91,7 +92,7 @@ pub fn grid(a: usize, b: usize) -> ClosedForm {
     ClosedForm::new(format!("grid {a} x {b}"), a * b, along.chain(across), values, None)
 }
 
-/// Returns Q_d: 2 times the number of set bits of each of 0..2^d.
+/// Returns the hypercube Q_d. Its eigenvalues are 2 times the number of set bits of each integer in 0..2^d.
 pub fn hypercube(d: u32) -> ClosedForm {
     let n = 1_usize << d;
     let values: Vec<f64> = (0..n).map(|k| 2.0 * f64::from(k.count_ones())).collect();
@@ -100,7 +101,7 @@ pub fn hypercube(d: u32) -> ClosedForm {
     ClosedForm::new(format!("hypercube {d}"), n, edges, values, symmetric)
 }
 
-/// Returns the Petersen graph, which is 3-regular: 0, 2 (5 times), 5 (4 times).
+/// Returns the Petersen graph, which is 3-regular. Eigenvalues: 0, 2 (5 times), 5 (4 times).
 pub fn petersen() -> ClosedForm {
     let edges = (0..5).flat_map(|i| [(i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5)]);
     let values = [vec![0.0], vec![2.0; 5], vec![5.0; 4]].concat();
@@ -108,7 +109,7 @@ pub fn petersen() -> ClosedForm {
     ClosedForm::new("Petersen".into(), 10, edges, values, symmetric)
 }
 
-/// Returns the normalized spectrum of a regular graph.
+/// Returns the normalized spectrum of a regular graph, given its combinatorial spectrum.
 fn regular(combinatorial: &[f64], degree: f64) -> Option<Vec<f64>> {
     Some(combinatorial.iter().map(|x| x / degree).collect())
 }
@@ -127,8 +128,8 @@ pub fn closed_forms(most: usize) -> Vec<ClosedForm> {
     all
 }
 
-/// Returns a random graph of 5 to 44 nodes, from nearly empty to nearly complete. In half of them, some nodes are
-/// left without an edge. (nalgebra's f32 `symmetric_eigen` gives NaN for 1 in 200 of such graphs.)
+/// Returns a random graph of 5 to 44 nodes, from nearly empty to nearly complete. In half of these graphs, some
+/// nodes are left without an edge. (nalgebra's f32 `symmetric_eigen` gives NaN for 1 in 200 of such graphs.)
 pub fn random(random: &mut SplitMix64) -> Simple {
     let n = 5 + random.below(40);
     let density = [0.02, 0.05, 0.1, 0.2, 0.5, 0.9][random.below(6)];
@@ -145,8 +146,8 @@ pub fn seven_nodes() -> Simple {
     Simple { name: "7 nodes, edges 6-0 and 6-5".into(), n: 7, edges: vec![(6, 0), (6, 5)] }
 }
 
-/// Returns the column-major Laplacian in f64. `isolated` is the diagonal entry of an isolated node in the
-/// normalized ones.
+/// Returns the column-major Laplacian in f64. `isolated` is the diagonal entry of an isolated node in a normalized
+/// Laplacian.
 pub fn laplacian(graph: &Simple, kind: Kind, isolated: f64) -> Vec<f64> {
     let n = graph.n;
     let mut degree = vec![0.0_f64; n];

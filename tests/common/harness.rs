@@ -1,9 +1,10 @@
-//! One suite for every adapter: each test runs as one trial for each backend that it is for.
+//! A test harness that runs each test once on every backend that the test is for: on the CPU, and on each adapter
+//! of the machine. One such run is a trial.
 //!
 //! The same binary plays two roles. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter,
 //! `--list`, `--test-threads`, `--nocapture`) work as usual. Started by itself it is a worker (see `workers`), so
-//! that a driver that crashes, hangs or loses its device fails one trial. With `FIEDLER_TRIAL_TIMES` set, it prints
-//! the seconds that each trial takes.
+//! that a driver that crashes, hangs or loses its device makes only one trial fail. With `FIEDLER_TRIAL_TIMES` set,
+//! it prints the seconds that each trial takes.
 
 use super::workers::{Worker, Workers, serve};
 use std::collections::{HashMap, HashSet};
@@ -25,7 +26,8 @@ const TIMES: &str = "FIEDLER_TRIAL_TIMES";
 /// The software adapters that serve machines without a GPU. Trials list them whether they are present or not.
 const KNOWN: [&str; 2] = ["llvmpipe", "SwiftShader"];
 
-/// Where Chromium's packages put SwiftShader: Debian, Fedora and others, Chrome's own package, Ubuntu's old one.
+/// The paths of SwiftShader's driver manifest in the packages of Chromium and Chrome: in Debian, in Fedora and
+/// other distributions, in Chrome's own package, and in an old package of Ubuntu.
 const SWIFTSHADER: [&str; 5] = [
     "/usr/lib/chromium/vk_swiftshader_icd.json",
     "/usr/lib64/chromium-browser/vk_swiftshader_icd.json",
@@ -34,9 +36,10 @@ const SWIFTSHADER: [&str; 5] = [
     "/snap/chromium/current/usr/lib/chromium-browser/vk_swiftshader_icd.json",
 ];
 
-/// No test comes near this limit on two cores with a software adapter; a trial that reaches it hangs.
+/// A trial that runs longer than this is taken to hang. No test comes near this limit, even on two cores with a
+/// software adapter.
 const TRIAL_LIMIT: Duration = Duration::from_secs(600);
-/// Enumerating takes a tenth of a second.
+/// The time limit of the probe. Listing the adapters takes a tenth of a second.
 const PROBE_LIMIT: Duration = Duration::from_secs(60);
 
 /// What a body may return: nothing, or a `Result` whose error is the reason for the failure of the trial.
@@ -67,7 +70,7 @@ enum Body {
 pub struct Test {
     name: String,
     body: Body,
-    /// The adapter feature that the test needs; it does not run on adapters without it.
+    /// The adapter feature that the test needs. The test does not run on adapters without this feature.
     needs: Option<&'static str>,
 }
 
@@ -91,7 +94,8 @@ pub fn on_gpus<O: Outcome>(name: &str, body: impl Fn(&Context) -> O + 'static) -
     on(name, false, true, body)
 }
 
-/// Makes a test for every adapter that has this feature. On the others it is listed as ignored, with the reason.
+/// Makes a test for every adapter that has this feature. On the other adapters the test is listed as ignored, with
+/// the reason.
 pub fn on_gpus_with<O: Outcome>(feature: &'static str, name: &str, body: impl Fn(&Context) -> O + 'static) -> Test {
     Test { needs: Some(feature), ..on_gpus(name, body) }
 }
@@ -101,21 +105,21 @@ pub fn device_free<O: Outcome>(name: &str, body: impl Fn() -> O + 'static) -> Te
     Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None }
 }
 
-/// Prefixes the tests of one file with its name: `cargo test --test dense svd::` runs those of svd.rs.
+/// Prefixes the tests of one file with its name: `cargo test --test dense svd::` runs the tests of svd.rs.
 pub fn suite(file: &str, tests: Vec<Test>) -> Vec<Test> {
     tests.into_iter().map(|test| Test { name: format!("{file}::{}", test.name), ..test }).collect()
 }
 
 /// Returns a third of the cases on SwiftShader, which takes several times as long as Mesa's software adapter, and
-/// all of them elsewhere. The golden ratio selects them: a stride of three would miss a case that occurs at every
-/// third position of a list.
+/// all cases elsewhere. Multiples of the golden ratio select the cases, because a stride of three would always miss
+/// a case that occurs at every third position of a list.
 pub fn sample<T>(ctx: &Context, all: impl IntoIterator<Item = T>) -> Vec<T> {
     let share = if ctx.adapter().is_some_and(|adapter| adapter.name.contains("SwiftShader")) { 1.0 / 3.0 } else { 1.0 };
     let taken = |i: usize| (i as f64 * 0.618_033_988_749_895).fract() < share;
     all.into_iter().enumerate().filter(|(i, _)| taken(*i)).map(|(_, case)| case).collect()
 }
 
-/// Runs the tests of a binary; this is its whole `main`.
+/// Runs the tests of a binary. A binary's `main` consists of a call to this function.
 pub fn run<const N: usize>(suites: [Vec<Test>; N]) -> ExitCode {
     run_all(&suites.into_iter().flatten().collect::<Vec<_>>())
 }
@@ -166,7 +170,8 @@ fn one(tests: &[Test], trial: &str, contexts: &mut HashMap<String, Context>) -> 
     Ok(())
 }
 
-/// Prints a line for each adapter, and a last line; if that is missing, the probe died on the way.
+/// Prints a line for each adapter, and then a last line. If the last line is missing from the output, the probe
+/// died before it.
 fn probe() {
     let adapters = Adapter::all();
     for adapter in &adapters {
@@ -184,7 +189,8 @@ struct Found {
     drivers: Option<&'static str>,
 }
 
-/// Returns every adapter of the machine, and the name and error of each environment whose probe failed.
+/// Returns every adapter of the machine, and the name and error of each environment (a set of drivers) whose probe
+/// failed.
 fn adapters() -> (Vec<Found>, Vec<(&'static str, String)>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();
@@ -243,7 +249,8 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
             let (trial, backend, workers) = (name.clone(), backend.to_owned(), Arc::clone(workers));
             let body = move || {
                 let began = Instant::now();
-                // Without a backend there is nothing that trials could share.
+                // A trial without a backend has no context that other trials could share, so it runs in a process
+                // of its own.
                 let outcome = match backend.is_empty() {
                     true => Worker::once(&trial, &[], drivers, nocapture, TRIAL_LIMIT).map(drop),
                     false => workers.run(&trial, &backend, drivers, nocapture, TRIAL_LIMIT),
@@ -284,8 +291,8 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
     all
 }
 
-/// Returns the trial of an adapter that is absent. It is ignored, but it fails if the adapter is required, or if a
-/// probe died, because then nothing proves the absence.
+/// Returns the trial of an adapter that is absent. The trial is ignored. But it fails if the adapter is required,
+/// or if a probe died, because then nothing proves that the adapter is absent.
 fn absence(test: &str, adapter: &str, required: bool, probe_failed: bool) -> Trial {
     let why = match (required, probe_failed) {
         (_, true) => format!("a probe for adapters failed, so nothing is known of {adapter}"),
@@ -296,8 +303,8 @@ fn absence(test: &str, adapter: &str, required: bool, probe_failed: bool) -> Tri
     Trial::test(format!("{test}@{adapter} (absent)"), move || Err(why.into())).with_ignored_flag(ignored)
 }
 
-/// Runs the trial `name` of this binary in a process with additional environment variables, as the harness does. It
-/// serves the tests of the harness.
+/// Runs the trial `name` of this binary in a process with additional environment variables, as the harness does.
+/// The tests of the harness call it.
 pub fn run_trial(name: &str, variables: &[(&str, &str)], limit: Duration) -> Result<String, String> {
     Worker::once(name, variables, None, false, limit)
 }

@@ -1,19 +1,20 @@
-//! The errors of LAPACK's f32 drivers on the matrices of these tests, and the bounds on ours that follow from them.
+//! The errors of LAPACK's f32 drivers on the matrices of these tests, and the bounds on this library's errors that
+//! follow from them.
 //!
-//! Measured on 2026-11-22 with SciPy 1.17.1 (OpenBLAS 0.3.31) by `python3 benches/accuracy.py --rust`, which makes
-//! the same matrices from the same seeds, 1 to 3: the worst of the three, rounded up to a tenth, in units of eps
-//! times the largest magnitude.
+//! The errors were measured on 2026-11-22 with SciPy 1.17.1 (OpenBLAS 0.3.31) by `python3 benches/accuracy.py
+//! --rust`, which makes the same matrices from the same seeds, 1 to 3. Each number is the worst error for the three
+//! seeds, rounded up to a tenth, in units of eps times the largest magnitude of a true value.
 
 use super::gates::EPS;
 
-/// Returns twice LAPACK's error, which is the design's promise. Three draws may all be lucky, and reductions are
-/// nearly exact on matrices that are nearly diagonal, so no error counts as less than 1.5 eps, the error of the sum
-/// of one row in f32.
+/// Returns the error that the design promises: twice LAPACK's error. An error of LAPACK below 1.5 eps, the error of
+/// the sum of one row in f32, counts as 1.5 eps. It may be so small because all three draws were lucky, or because
+/// the matrix is nearly diagonal, so that its reduction is nearly exact.
 pub fn allowed(lapack: f64) -> f64 {
     2.0 * lapack.max(1.5)
 }
 
-/// Computes `max |x - truth| / (eps |truth|_max)`; a NaN remains one.
+/// Computes `max |x - truth| / (eps |truth|_max)`. If a value is NaN, so is the result.
 pub fn off(values: &[f64], truth: &[f64]) -> f64 {
     assert_eq!(values.len(), truth.len());
     let worse = |most: f64, x: f64| if x.is_nan() || x > most { x } else { most };
@@ -34,7 +35,8 @@ pub fn verdict(against: Vec<String>) -> Result<(), String> {
     if against.is_empty() { Ok(()) } else { Err(format!("{} cases:\n{}", against.len(), against.join("\n"))) }
 }
 
-/// Indices of families that are the same but for their scale: LAPACK's draws count for all of them.
+/// Indices of families that differ only in their scale. The worst of LAPACK's errors in such a group counts for all
+/// families of the group.
 const SCALED: [&[usize]; 3] = [&[7, 10, 11], &[12, 13, 14], &[15, 18, 19]];
 const SCALED_RECTANGLES: [&[usize]; 1] = [&[5, 7, 8]];
 
@@ -54,15 +56,15 @@ fn of_family(row: &[f64], place: usize, scaled: &[&[usize]]) -> f64 {
     family.iter().map(|&place| row[place]).fold(0.0, f64::max)
 }
 
-/// Returns a bound on the error of sgesdd's values on the worst of all these families, for shapes that are not in
-/// [`SGESDD`]. It covers all of that table, and the error of 28 at 520 x 513.
+/// Returns a bound on the error of sgesdd's singular values on the worst of all these families, for shapes that are
+/// not in [`SGESDD`]. The bound is above all errors in that table, and above the error of 28 at 520 x 513.
 pub fn sgesdd(m: usize, n: usize) -> f64 {
     let n = m.max(n) as f64;
     (2.0 * n.sqrt()).min(12.0) + n / 30.0
 }
 
-/// The errors of sgesdd's values in eps s_max, by shape, for each of the families of `rectangles::types` in their
-/// order.
+/// The errors of sgesdd's singular values in units of eps times the largest singular value, by shape, for each of
+/// the families of `rectangles::types` in their order.
 pub const SGESDD: [(usize, usize, [f64; 17]); 17] = [
     (2, 2, [0.0, 0.0, 1.5, 1.0, 1.3, 1.1, 1.1, 2.3, 2.3, 1.1, 0.4, 0.3, 0.6, 0.5, 0.0, 0.4, 0.7]),
     (5, 5, [0.0, 0.0, 0.6, 0.9, 1.0, 1.9, 2.4, 2.2, 2.2, 1.4, 1.2, 2.6, 0.9, 0.3, 0.9, 0.1, 1.6]),
@@ -83,7 +85,8 @@ pub const SGESDD: [(usize, usize, [f64; 17]); 17] = [
     (300, 300, [0.0, 0.0, 0.5, 6.8, 8.3, 8.8, 3.4, 7.3, 7.3, 3.4, 4.3, 7.6, 4.8, 5.2, 13.4, 1.4, 2.9]),
 ];
 
-/// The errors of ssyevd's values without vectors in eps |w|_max, by order, for LAPACK's types 1 to 21.
+/// The errors of ssyevd's eigenvalues when it computes no eigenvectors, in units of eps times the largest magnitude
+/// of an eigenvalue, by order, for LAPACK's types 1 to 21.
 pub const SSYEVD_N: [(usize, [f64; 21]); 12] = [
     (2, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.2, 0.2, 0.2, 0.3, 1.2, 0.7, 1.3, 1.3, 0.1, 0.1, 0.1, 0.1, 1.1, 0.2]),
     (3, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 1.9, 0.9, 1.5, 2.2, 1.4, 1.7, 4.1, 4.1, 1.8, 1.1, 2.1, 1.5, 2.0, 0.6]),
@@ -120,7 +123,7 @@ pub const SSYEVD_N: [(usize, [f64; 21]); 12] = [
     ),
 ];
 
-/// The errors of the values that ssyevd computes along with vectors, in the same order and unit.
+/// The errors of the eigenvalues that ssyevd computes together with eigenvectors, in the same order and unit.
 pub const SSYEVD_V: [(usize, [f64; 21]); 12] = [
     (2, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.2, 0.2, 0.2, 0.3, 1.2, 0.7, 1.3, 1.3, 0.1, 0.1, 0.1, 0.1, 1.1, 0.2]),
     (3, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 1.6, 1.9, 1.5, 1.2, 1.7, 1.0, 3.0, 4.1, 1.0, 0.6, 1.1, 1.5, 1.5, 0.5]),

@@ -11,7 +11,7 @@ use super::random::SplitMix64;
 
 /// An element of an array, with conversions to and from f64.
 pub trait Number: Multiplied {
-    /// The unit of the rounding of its sums.
+    /// The machine epsilon of the sums of products of this type.
     const EPS: f64;
     fn of(x: f64) -> Self;
     fn value(self) -> f64;
@@ -27,7 +27,7 @@ impl Number for f32 {
     fn value(self) -> f64 {
         self.into()
     }
-    /// The rounding is counted with the sums.
+    /// The rounding of a result is already counted with the rounding of its sum.
     fn rounding(_: f64) -> f64 {
         0.0
     }
@@ -54,13 +54,13 @@ impl Number for f16 {
     fn value(self) -> f64 {
         self.to_f64()
     }
-    /// Half a unit in the last place; below 2^-14 that unit is 2^-24.
+    /// Half a unit in the last place. Below 2^-14, the unit in the last place is 2^-24.
     fn rounding(x: f64) -> f64 {
         (x.abs() / 2048.0).max(2.0_f64.powi(-25))
     }
 }
 
-/// Both factors as stored and transposed, in all combinations.
+/// Whether each of the two factors is transposed, in all combinations.
 pub const TURNS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
 /// A product. C or the bias is absent if its batch count is 0.
@@ -169,10 +169,10 @@ impl<T: Number> Operands<T> {
         Ok(found.as_slice().to_vec())
     }
 
-    /// Returns the true value and the allowed error of every element. The allowed error sums `4 eps sqrt(k) |A||B|`
-    /// (design: the rounding errors of a sum add up as a random walk), 2 eps for each step after the sum, what the
-    /// activation makes of these (its slope is at most 1.13, GELU's), 32 eps (1 + |x|) for the activation itself,
-    /// the rounding of the result, and `more` in units of |A||B|.
+    /// Returns the true value and the allowed error of every element. The allowed error is a sum of several errors:
+    /// `4 eps sqrt(k) |A||B|` for the sum of products, whose rounding errors add up as a random walk; 2 eps for
+    /// each step after this sum; both multiplied by the slope of the activation, which is at most 1.13 (GELU); 32
+    /// eps (1 + |x|) for the activation itself; the rounding of the result; and `more` in units of |A||B|.
     pub fn truth(&self, more: f64) -> Vec<(f64, f64)> {
         let Product { m, n, k, batches, transposed, alpha, beta, c, bias, activation, .. } = self.product;
         let one = |at: usize| {
@@ -232,8 +232,8 @@ impl<T: Number> Operands<T> {
     }
 }
 
-/// Checks that an element of A that is not finite spoils only its row of its matrix and changes no bit of any
-/// other, and that neither factor is read if alpha is 0.
+/// Checks that an element of A that is not finite spoils only its own row of its own matrix and changes no bit of
+/// any other element. Also checks that neither factor is read if alpha is 0.
 pub fn judge_not_finite(
     (m, n, k): (usize, usize, usize),
     run: impl Fn(&Operands<f32>) -> fiedler::Result<Vec<f32>>,

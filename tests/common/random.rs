@@ -1,6 +1,6 @@
 //! Random values for test cases: the same on every machine, from a seed that a failing test can name.
 
-/// Steele, Lea and Flood's SplitMix64 (2014). It has one word of state, and every seed is a good one.
+/// Steele, Lea and Flood's SplitMix64 (2014). It has one word of state, and every seed gives good random numbers.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 

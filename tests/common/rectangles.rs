@@ -1,7 +1,8 @@
 //! Difficult rectangular matrices, after LAPACK's DDRVBD and DCHKBD, and the judges of their singular value
 //! decompositions.
 //!
-//! Every matrix is column-major and rounded to f32: the device receives the same matrix that is judged in f64.
+//! Every matrix is column-major and rounded to f32, so that the device receives the same matrix with which its
+//! result is judged in f64.
 
 use super::random::SplitMix64;
 use super::{gates, lapack};
@@ -14,7 +15,7 @@ use fiedler::{Context, Shape};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// f32's ULP in LAPACK's sense. The condition number of the types is 1 / ULP.
+/// f32's ULP in LAPACK's sense. The condition number of most types is 1 / ULP.
 const ULP: f64 = gates::EPS;
 
 /// The design's bound for the residual and for both orthogonalities, in units of `max(m, n) eps`.
@@ -60,7 +61,8 @@ fn spectrum(mode: usize, k: usize, random: &mut SplitMix64) -> Vec<f64> {
 pub fn with_values(m: usize, n: usize, values: &[f64], random: &mut SplitMix64) -> Vec<f64> {
     let mut a = vec![0.0; m * n];
     values.iter().enumerate().for_each(|(i, x)| a[i + m * i] = *x);
-    // From the left, applied to the trailing rows; then the same on the transpose.
+    // The reflections of U are applied to the trailing rows. Then the reflections of V are applied to the rows of
+    // the transpose.
     for start in (0..m.saturating_sub(1)).rev() {
         reflect(&mut a, m, start, random);
     }
@@ -98,8 +100,8 @@ impl Rectangle {
     }
 }
 
-/// A scale near the square root of f32's overflow threshold (and its inverse near that of underflow): squares would
-/// leave the range.
+/// A scale near the square root of f32's overflow threshold. Its inverse is near the square root of the underflow
+/// threshold. The squares of entries of this size leave f32's range.
 const LARGE: f64 = (1_u64 << 63) as f64;
 
 /// Returns all types of one shape, in the order of [`super::lapack::SGESDD`]'s columns.
@@ -147,8 +149,8 @@ pub fn types(m: usize, n: usize, seed: u64) -> Vec<Rectangle> {
     all
 }
 
-/// Returns a random matrix of that rank, from the set on which nalgebra's `svd` fails one time in six
-/// (nalgebra#1172).
+/// Returns a random matrix of rank `rank`, drawn in the same way as the matrices on which nalgebra's `svd` fails
+/// one time in six (nalgebra#1172).
 pub fn low_rank(m: usize, n: usize, rank: usize, random: &mut SplitMix64) -> Rectangle {
     let left: Vec<f64> = (0..m * rank).map(|_| random.signed()).collect();
     let right: Vec<f64> = (0..n * rank).map(|_| random.signed()).collect();
@@ -184,7 +186,7 @@ pub fn solve<T: Real>(ctx: &Context, cases: &[Rectangle], vectors: Vectors) -> f
     Host::of(ctx, &svd(ctx, &array::<T>(cases), vectors)?)
 }
 
-/// The worst of every measure over a batch, in units of what is allowed, and the largest number of sweeps.
+/// The worst of every measure over a batch, divided by its allowed bound, and the largest number of sweeps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Worst {
     pub residual: f64,
@@ -244,7 +246,8 @@ fn judge_one(
         return Err(format!("values do not descend to 0 at least: {s:?}"));
     }
     let a = MatRef::from_column_major_slice(&case.a, m, n);
-    // The norm of the matrix or its transpose, whichever is tall, because that one is solved.
+    // The norm of the matrix, or of its transpose if the matrix is wide, because the tall one of the two is
+    // solved.
     let norm = one_norm(if m < n { a.transpose() } else { a }).max(f64::from(f32::MIN_POSITIVE));
     let unit = m.max(n) as f64 * epsilon;
     let scaled = Mat::from_fn(m, k, |i, j| u[(i, j)] * s[j]);
@@ -255,8 +258,8 @@ fn judge_one(
     let residual = one_norm(if m < n { difference.transpose() } else { difference.as_ref() });
     let (departure_u, departure_v) = (departure(u.as_ref()), departure(vh.transpose()));
     let truth = reference(a)?;
-    // In f64 the referee is no better than the result that it judges, and it is off by more than LAPACK's drivers
-    // are in units of f32's eps.
+    // In f64 the referee is no better than the result that it judges, and its error in units of f64's eps is
+    // larger than the error of LAPACK's f32 drivers in units of f32's eps.
     let (off, values) = match epsilon < ULP {
         false => (lapack::off(s, &truth), lapack::allowed(lapack::sgesdd(m, n))),
         true => {
@@ -285,7 +288,7 @@ fn judge_one(
     let residual = (0..k).map(column).fold(0.0, nan_max);
     let largest = |x: &Mat<f64>| x.col_iter().flat_map(|c| c.iter()).map(|x| x.abs()).fold(0.0, nan_max);
     let orthogonality = largest(&departure_u).max(largest(&departure_v));
-    // In f64 the judge rounds as much as the result that it judges.
+    // For f64 results, the recomputation in f64 has as much rounding error as the result that it judges.
     let (residual, orthogonality) = if epsilon < ULP {
         (residual.min(certificate.residual), orthogonality.min(certificate.orthogonality))
     } else {
@@ -296,9 +299,10 @@ fn judge_one(
     Ok(worst)
 }
 
-/// Checks a value of a certificate. It is measured in the working precision, where a sum of n products is rounded
-/// by about the root of n eps, and by a tenth of the promise at most. A value that exceeds twice the truth by more
-/// than that, or that is less than half of the truth, is an error (as for eigh: common/solve.rs).
+/// Checks a number of a certificate. The certificate is computed in the working precision, in which the rounding
+/// error of a sum of n products is about sqrt(n) eps, and at most a tenth of the promised bound. The number is
+/// wrong if it exceeds twice the true number by more than n eps, or if it is less than half of the true number
+/// minus 2 eps (as for `eigh` in common/solve.rs).
 fn agrees(what: &str, certified: f64, truth: f64, n: usize, epsilon: f64) -> Result<(), String> {
     let (least, most) = (truth / 2.0 - 2.0 * epsilon, 2.0 * truth + (n as f64).max(4.0) * epsilon);
     if certified >= least && certified <= most {
@@ -320,14 +324,14 @@ pub fn one_norm(a: MatRef<'_, f64>) -> f64 {
     a.col_iter().map(|column| column.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, nan_max)
 }
 
-/// Returns faer's singular values in f64, after checking that their decomposition reproduces the matrix from
-/// orthonormal bases.
+/// Returns faer's singular values in f64. Before that, it checks that faer's decomposition reproduces the matrix
+/// and that its singular vectors are orthonormal.
 pub fn reference(a: MatRef<'_, f64>) -> Result<Vec<f64>, String> {
     if a.nrows() == 0 || a.ncols() == 0 {
         return Ok(Vec::new());
     }
-    // Far from 1, squares leave f64's range only beyond what f32 holds, but the conditions are easier to state at
-    // 1.
+    // The matrix is scaled to a largest element of 1. The squares of f32 numbers do not leave f64's range, but
+    // the bounds below are easier to state at this scale.
     let size = a.col_iter().flat_map(|c| c.iter()).map(|x| x.abs()).fold(0.0, nan_max);
     let size = if size == 0.0 { 1.0 } else { size };
     let unit = Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[(i, j)] / size);
@@ -336,11 +340,11 @@ pub fn reference(a: MatRef<'_, f64>) -> Result<Vec<f64>, String> {
     let scaled = Mat::from_fn(a.nrows(), s.len(), |i, j| found.U()[(i, j)] * s[j]);
     let residual = one_norm((&unit - scaled * found.V().transpose()).as_ref());
     let away = one_norm(departure(found.U()).as_ref()).max(one_norm(departure(found.V()).as_ref()));
-    // A thousandth of what is allowed in f32 would be enough; LAPACK's threshold of 60 n eps64 is a millionth of
-    // it.
+    // An error of a thousandth of the error that is allowed in f32 would be small enough. LAPACK's threshold of
+    // 60 n eps64 is a millionth of the error allowed in f32.
     let allowed = 60.0 * a.nrows().max(a.ncols()) as f64 * f64::EPSILON;
     if residual <= allowed * one_norm(unit.as_ref()).max(1.0) && away <= allowed {
-        // faer does not sort the values of rank-deficient matrices.
+        // faer does not sort the singular values of rank-deficient matrices.
         s.sort_by(|a, b| b.total_cmp(a));
         return Ok(s.into_iter().map(|x| x * size).collect());
     }

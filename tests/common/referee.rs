@@ -1,14 +1,14 @@
 //! True eigenvalues in f64, computed by a library and verified by separate arithmetic.
 //!
-//! faer and nalgebra are the CPU backend, so neither their results nor their agreement is proof. Therefore faer's
-//! f64 values are checked against Sturm counts: a Householder reduction to tridiagonal form and Sylvester's law of
-//! inertia, written here from the textbook (Golub & Van Loan 8.3.1 and 8.4.1), which share no line and no iteration
-//! with either library. LAPACK's own tests do the same (DSTECH).
+//! The CPU backend itself uses faer and nalgebra, so neither their results nor their agreement is proof. Therefore
+//! faer's f64 eigenvalues are checked against Sturm counts, which need a Householder reduction to tridiagonal form
+//! and Sylvester's law of inertia. Both are written here from the textbook (Golub & Van Loan 8.3.1 and 8.4.1) and
+//! share no code and no iteration with either library. LAPACK's own tests do the same (DSTECH).
 
 use faer::prelude::*;
 
-/// Both computations are off by a few eps64 |A|: 16 n eps64 is enough for that, and is 1e-7 of what f32 results are
-/// allowed.
+/// The errors of faer's eigenvalues and of the Sturm counts are a few eps64 |A|. A slack of 16 n eps64 |A| is
+/// enough for both, and is 1e-7 of the error that f32 results are allowed.
 const SLACK: f64 = 16.0;
 
 /// Returns the ascending eigenvalues of the symmetric matrix `a` (column-major, n x n), each confirmed by Sturm
@@ -23,8 +23,8 @@ pub fn eigenvalues(a: &[f64], n: usize) -> Result<Vec<f64>, String> {
     Ok(values)
 }
 
-/// Returns all eigenpairs of `a`: the values as in [`eigenvalues`], the vectors column-major. The callers judge the
-/// vectors (see `gates`).
+/// Returns all eigenpairs of `a`: the eigenvalues as in [`eigenvalues`], and the eigenvectors column-major. The
+/// callers judge the eigenvectors (see `gates`).
 pub fn eigenpairs(a: &[f64], n: usize) -> Result<(Vec<f64>, Vec<f64>), String> {
     if n == 0 {
         return Ok((Vec::new(), Vec::new()));
@@ -44,14 +44,15 @@ pub fn confirm(values: &[f64], a: &[f64], n: usize) -> Result<(), String> {
     }
     let norm = super::gates::norm(a, n);
     if norm == 0.0 {
-        // There is no norm to be relative to, and a Sturm count at 0 would say nothing.
+        // The slack is relative to the norm, which is 0 here, and a Sturm count at 0 would say nothing.
         return if values.iter().all(|&x| x == 0.0) { Ok(()) } else { Err(format!("zero matrix: {values:?}")) };
     }
     let (diagonal, below) = tridiagonal(a, n);
     let slack = SLACK * n as f64 * f64::EPSILON * norm;
     for (i, &value) in values.iter().enumerate() {
         let (under, over) = (count(&diagonal, &below, value - slack), count(&diagonal, &below, value + slack));
-        // Counted from 0, eigenvalue i has at most i smaller ones, and is itself one of those below value + slack.
+        // Eigenvalue i, counted from 0, has at most i eigenvalues below it. So at most i are below `value` -
+        // slack, and at least i + 1 are below `value` + slack.
         if !value.is_finite() || under > i || over <= i {
             return Err(format!("eigenvalue {i} of {n}: {value:e} has {under} to {over} below it, slack {slack:e}"));
         }
@@ -59,7 +60,8 @@ pub fn confirm(values: &[f64], a: &[f64], n: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Counts the eigenvalues of the tridiagonal matrix that are smaller than `x`: the negative pivots of `T - x I`.
+/// Counts the eigenvalues of the tridiagonal matrix that are smaller than `x`. Their number is the number of
+/// negative pivots of `T - x I`, where T is the matrix.
 fn count(diagonal: &[f64], below: &[f64], x: f64) -> usize {
     let largest = below.iter().fold(0.0, |m: f64, b| m.max(b * b));
     let smallest_pivot = (f64::MIN_POSITIVE * largest).max(f64::MIN_POSITIVE); // as in LAPACK's DLAEBZ
@@ -93,9 +95,10 @@ pub fn band(a: &mut [f64], n: usize, width: usize) {
         if scale == 0.0 || v[1..].iter().all(|&x| x == 0.0) {
             continue;
         }
-        v.iter_mut().for_each(|x| *x /= scale); // keeps squares in range
+        v.iter_mut().for_each(|x| *x /= scale); // keeps the squares in range
         v[0] += v[0].signum() * v.iter().map(|x| x * x).sum::<f64>().sqrt();
-        // To the left of `column` these rows are 0 already, and so are the corresponding columns above it.
+        // To the left of `column`, the rows from `start` on are already 0, and so are the columns from `start` on
+        // above it.
         reflect(a, n, column, start, &v);
         for i in start + 1..n {
             a[i + n * column] = 0.0;
@@ -109,7 +112,8 @@ pub fn reflect_both(a: &mut [f64], n: usize, start: usize, v: &[f64]) {
     reflect(a, n, 0, start, v);
 }
 
-/// Does the same as [`reflect_both`], where rows and columns before `first` are known not to change.
+/// Does the same as [`reflect_both`], but skips the rows and columns before `first`, which are known not to
+/// change.
 fn reflect(a: &mut [f64], n: usize, first: usize, start: usize, v: &[f64]) {
     let factor = 2.0 / v.iter().map(|x| x * x).sum::<f64>();
     for j in first..n {

@@ -50,7 +50,7 @@ pub fn solve<T: Real>(ctx: &Context, cases: &[Case]) -> fiedler::Result<HostEigh
     eigh_ragged(ctx, &ragged(cases))?.to_host(ctx)
 }
 
-/// The worst of every measure over a batch, in units of what is allowed.
+/// The worst of every measure over a batch, divided by its allowed bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Worst {
     pub residual: f64,
@@ -81,8 +81,8 @@ pub fn judge<T: Real + Into<f64>>(
     cases.par_iter().enumerate().map(one).try_reduce(Worst::default, |a, b| Ok(worst(a, b)))
 }
 
-/// Checks one decomposition: its values ascend, it is within the bounds for its precision, and its certificate has
-/// the true values.
+/// Checks one decomposition: its eigenvalues ascend, it is within the bounds for its precision, and the numbers of
+/// its certificate are true.
 fn judge_one<T: Real + Into<f64>>(
     case: &Case,
     w: &[T],
@@ -114,7 +114,7 @@ fn judge_one<T: Real + Into<f64>>(
     Ok(worst)
 }
 
-/// Computes the values of a certificate from their definitions: `max_j |A v_j - l_j v_j|_2 / |A|_1` for the
+/// Computes the numbers of a certificate from their definitions: `max_j |A v_j - l_j v_j|_2 / |A|_1` for the
 /// residual and `max |V'V - I|` for orthogonality.
 pub fn recomputed<T: Copy + Into<f64>>(a: &[f64], n: usize, w: &[T], v: &[T]) -> (f64, f64) {
     let wide = |numbers: &[T]| numbers.iter().map(|&x| x.into()).collect::<Vec<f64>>();
@@ -142,10 +142,10 @@ fn recomputed_wide(a: &[f64], n: usize, w: &[f64], v: &[f64]) -> (f64, f64) {
     (residual, orthogonality)
 }
 
-/// Checks a value of a certificate. It is measured in the working precision, where a sum of n products is rounded,
-/// in either direction, by at most n eps (a tenth of the promise) and in practice by about its root. A value is an
-/// error if it is less than half of the truth minus 2 eps for that rounding, or more than twice the truth plus a
-/// tenth of the promise.
+/// Checks a number of a certificate. The certificate is computed in the working precision, in which the rounding
+/// error of a sum of n products is at most n eps (a tenth of the promised bound), and in practice about sqrt(n)
+/// eps, in either direction. The number is wrong if it is less than half of the true number minus 2 eps, or more
+/// than twice the true number plus a tenth of the promised bound.
 fn agrees(what: &str, certified: f64, truth: f64, n: usize, epsilon: f64) -> Result<(), String> {
     let (least, most) = (truth / 2.0 - 2.0 * epsilon, 2.0 * truth + (n as f64).max(4.0) * epsilon);
     if certified >= least && certified <= most {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Returns identifiers, `::`, and single punctuation characters, each with its line; no comments, strings or
-/// lifetimes.
+/// Returns the identifiers, `::`, and single punctuation characters, each with its line. Comments, strings and
+/// lifetimes are left out.
 pub fn tokens(text: &str) -> Vec<(usize, String)> {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -152,7 +152,7 @@ impl Source {
         &self.module[0]
     }
 
-    /// Returns every path into the crate, from its root, with its line.
+    /// Returns every path in this file that leads into the crate, written from the crate's root, with its line.
     pub fn paths(&self) -> Vec<(usize, Vec<String>)> {
         let text = |i: usize| self.tokens.get(i).map_or("", |t| t.1.as_str());
         let mut out = Vec::new();
@@ -208,7 +208,7 @@ impl Source {
     }
 }
 
-/// Converts `path`, which starts with `crate` or `super` and is written in `module`, to a path from the root.
+/// Converts `path`, which starts with `crate` or `super` and is written in `module`, to a path from the crate's root.
 fn from_root(module: &[String], path: &[String]) -> Vec<String> {
     let ups = path.iter().take_while(|part| *part == "super").count();
     if ups == 0 {

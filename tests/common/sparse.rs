@@ -1,4 +1,4 @@
-//! Sparse symmetric matrices in f64, made by the tests themselves, and the checks of pairs computed from them.
+//! Sparse symmetric matrices in f64, made by the tests themselves, and the checks of eigenpairs computed from them.
 
 use super::random::SplitMix64;
 use fiedler::array::Real;
@@ -29,8 +29,8 @@ impl Sparse {
         Self { rows, norm, null }
     }
 
-    /// Builds the Laplacian from its definition and the graph's entries alone. For random walks it builds the
-    /// symmetric one, which has the same values.
+    /// Builds the Laplacian from its definition and the graph's entries alone. For the random-walk Laplacian it builds
+    /// the symmetric Laplacian, which has the same eigenvalues.
     pub fn laplacian(graph: GraphRef<'_>, normalization: Normalization) -> Self {
         let n = graph.nodes();
         let normalized = normalization != Normalization::Combinatorial;
@@ -49,8 +49,8 @@ impl Sparse {
         Self::new((0..n).map(row).collect(), Some(components(graph) - ones))
     }
 
-    /// Builds a random matrix with about `2 * per_row` entries per row. f32 holds every entry, so both precisions
-    /// have the same matrix.
+    /// Builds a random matrix with about `2 * per_row` entries per row. f32 holds every entry exactly, so the matrix is
+    /// the same in f32 and in f64.
     pub fn random(n: usize, per_row: usize, scale: f64, seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
@@ -122,34 +122,34 @@ pub fn components(graph: GraphRef<'_>) -> usize {
 #[derive(Clone, Copy, Debug)]
 pub struct Truth<'a> {
     pub matrix: &'a Sparse,
-    /// The k requested values, ascending.
+    /// The k requested eigenvalues, ascending.
     pub values: &'a [f64],
     pub which: Which,
-    /// The largest allowed residual of a converged pair, over |A|_1.
+    /// The largest allowed residual of a converged eigenpair, divided by |A|_1.
     pub tolerance: f64,
-    /// Whether every pair has to have converged.
+    /// Whether every eigenpair has to have converged.
     pub all: bool,
 }
 
-/// Returns the default bound on the residuals of converged pairs over |A|_1, as in `EigshOptions`.
+/// Returns the default bound on the residual of a converged eigenpair divided by |A|_1, as in `EigshOptions`.
 pub fn tolerance<T: Real>() -> f64 {
     if T::EPSILON > 1e-10 { 2e-6 } else { 1e-10 }
 }
 
-/// Returns how close to orthonormal the columns stay. In f32, a rotation in f32 recombines the columns, and its
-/// rounding errors come to some eps of a column (an encoding promises the same). In f64, an iteration stops if X'X
-/// was conditioned to 1e-8 over eps.
+/// Returns how close to orthonormal the columns of X stay. In f32, the columns are recombined by a rotation in f32,
+/// whose rounding errors are a few eps relative to a column. (An encoding promises the same bound.) In f64, an
+/// iteration stops if the condition number of X'X reached 1e-8 / eps.
 pub fn allowed_orthogonality<T: Real>() -> f64 {
     if T::EPSILON > 1e-10 { 1e-5 } else { 1e-8 }
 }
 
-/// Checks pairs against the truth.
+/// Checks eigenpairs against the truth.
 ///
-/// A symmetric matrix has as many eigenvalues near k orthonormal vectors with small residuals as there are vectors,
-/// each within its residual (Parlett, The Symmetric Eigenvalue Problem, 11.5): a value may be off by that much.
-/// Added to this are the rounding of the operator's scales and its diagonal in T, of the value itself, and the error
-/// of the truth: a backward stable dense decomposition in f64 is off by up to about n eps |A| (LAPACK Users' Guide,
-/// 4.7), a closed form by less.
+/// For k orthonormal approximate eigenvectors, a symmetric matrix has k eigenvalues that differ from the approximate
+/// eigenvalues by at most the residuals (Parlett, The Symmetric Eigenvalue Problem, 11.5). So an eigenvalue may be off
+/// by its residual. Three errors are added to this: the rounding of the operator's scales and diagonal in T, the
+/// rounding of the eigenvalue itself, and the error of the truth. A backward stable dense decomposition in f64 is off
+/// by up to about n eps |A| (LAPACK Users' Guide, 4.7), and a closed form is off by less.
 pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> {
     let Truth { matrix, which, tolerance, .. } = truth;
     let (n, k) = (matrix.order(), truth.values.len());
@@ -158,7 +158,7 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
         return Err(format!("wanted {k} pairs of order {n}, found shapes {shapes:?}"));
     }
     let norm = if matrix.norm > 0.0 { matrix.norm } else { 1.0 };
-    // The sum over the longest row is in f64, here and in the library.
+    // The sum over the longest row is computed in f64, here as in the library, and its rounding errors are added.
     let longest = matrix.rows.iter().map(Vec::len).max().unwrap_or(0) as f64;
     let rounding = 4.0 * T::EPSILON + longest * f64::EPSILON;
     let values: Vec<f64> = found.values.iter().map(|x| x.to_f64()).collect();
@@ -176,7 +176,8 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
         let (value, want, said) = (values[j], truth.values[j], found.residuals[j]);
         let truly = matrix.residual(value, vectors.column(j).as_slice()) / norm;
         worst = worst.max(truly);
-        // Compares the residual in the operator, whose entries are in T, with the one in the exact matrix.
+        // Compares the reported residual, for the operator whose entries are in T, with the residual for the exact
+        // matrix.
         let honest = (said - truly).abs() <= rounding + 1e-9 * truly;
         if !honest {
             return Err(format!("pair {j}: residual said {said:e}, in truth {truly:e}"));
@@ -191,7 +192,8 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
         if status == Status::NotConverged && said <= tolerance {
             return Err(format!("pair {j} said not to have converged: residual {said:e}, tolerance {tolerance:e}"));
         }
-        // A pair is unresolved if and only if its residual, or rounding, does not separate its value from 0.
+        // An eigenpair is unresolved if and only if its residual or the rounding error is so large that the eigenvalue
+        // may be 0.
         let told = value.abs() > said.max(16.0 * T::EPSILON) * norm || said == 0.0 || j < known;
         if status != Status::NotConverged && told != (status == Status::Converged) {
             return Err(format!("pair {j}, {value:e}: {status:?}, residual {said:e}"));
@@ -221,7 +223,7 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
         return Err(format!("vectors are {away:e} away from orthonormal"));
     }
     let certificate = found.certificate;
-    // Two sums of n products in different orders: their roundings add up as a random walk does.
+    // Two sums of n products are computed in different orders, and their rounding errors add up as a random walk does.
     let summing = 4.0 * (vectors.nrows() as f64).sqrt() * f64::EPSILON;
     let same = |a: f64, b: f64| (a - b).abs() <= rounding + summing + 1e-6 * b;
     if !same(certificate.residual, worst) || !same(certificate.orthogonality, away) {
@@ -234,9 +236,10 @@ pub fn check<T: Real>(found: &Eigsh<T>, truth: Truth<'_>) -> Result<(), String> 
     Ok(())
 }
 
-/// Checks the part of each vector outside the true eigenspace of the values near its own. It is at most the
-/// residual over the gap to the nearest value that is not near (Davis and Kahan 1970). "Near" ends at the first gap
-/// of a thousandth of the norm.
+/// Checks how far each eigenvector is outside the true eigenspace of the eigenvalues near its own eigenvalue. The part
+/// outside is at most the residual divided by the gap to the nearest eigenvalue that is not near (Davis and Kahan
+/// 1970). The first eigenvalue that is not near is at least a thousandth of the norm away, and at least twice as far
+/// away as the last near one.
 pub fn check_spaces<T: Real>(found: &Eigsh<T>, matrix: &Sparse, values: &[f64], vectors: &[f64]) -> Result<(), String> {
     let n = matrix.order();
     for (j, value) in found.values.iter().map(|x| x.to_f64()).enumerate() {
@@ -255,8 +258,8 @@ pub fn check_spaces<T: Real>(found: &Eigsh<T>, matrix: &Sparse, values: &[f64], 
         }
         let outside = rest.iter().map(|x| x * x).sum::<f64>().sqrt();
         let residual = matrix.residual(value, vector.as_slice());
-        // The vectors of the referee are off by n eps64 |A| / gap, and those under test by their departure from
-        // unit length.
+        // The eigenvectors of the referee are off by n eps64 |A| / gap, and the eigenvectors under test are off by
+        // their departure from unit length.
         let slack = (n as f64 * f64::EPSILON * matrix.norm) / gap + allowed_orthogonality::<T>() * 1e-2;
         let within = outside <= residual / gap + slack;
         if !within {
@@ -270,11 +273,11 @@ pub fn check_spaces<T: Real>(found: &Eigsh<T>, matrix: &Sparse, values: &[f64], 
 #[derive(Clone, Copy, Debug)]
 pub struct Weighted {
     pub conventions: Conventions,
-    /// The spread of the exponent of ten of the weights: 10^-spread to 10^spread.
+    /// The range of the weights: they are between 10^-spread and 10^spread.
     pub spread: f64,
-    /// The number of nodes per self-loop; 0 for no self-loops.
+    /// The number of nodes per self-loop, or 0 for no self-loops.
     pub loops: usize,
-    /// The number of isolated nodes at the end.
+    /// The number of isolated nodes that are added after the other nodes.
     pub isolated: usize,
 }
 

@@ -15,9 +15,9 @@ pub fn two_passes(x: &[f64]) -> [f64; 4] {
     [x[0] + mean, power(2), power(3), power(4)]
 }
 
-/// Returns skewness and kurtosis of data with these central moments, each with the scale that an error of the
-/// moments is relative to: powers of rounded distances are off by a few times the distances' error, relative to the
-/// sums of their magnitudes.
+/// Returns the skewness and the kurtosis of data with these central moments. Each comes with a scale, and the allowed
+/// error is relative to this scale. The relative error of a power of a rounded distance is a few times that of the
+/// distance, so the scale is made of the sums of the magnitudes of these powers.
 pub fn shape_of(x: &[f64], [mean, second, third, fourth]: [f64; 4]) -> [(f64, f64); 2] {
     if second == 0.0 {
         return [(f64::NAN, 0.0); 2];
@@ -51,10 +51,10 @@ pub fn rows_of(data: &[f32], rows: usize, some: std::ops::Range<usize>) -> fiedl
     Array::from_vec(Shape::new(some.len(), cols, 1), own)
 }
 
-/// Rows per chunk, of 20,000 rows.
+/// The numbers of rows per chunk into which the tests cut 20,000 rows.
 pub const CUTS: [usize; 5] = [20_000, 4096, 1000, 5003, 12_289];
 
-/// Returns all parts of a description, in their order, in f64.
+/// Returns the six statistics of a description, in their order, in f64.
 pub fn all<T: Real>(ctx: &Context, d: &Description<T>) -> fiedler::Result<[Vec<f64>; 6]> {
     let wide = |a: &Array<T>| -> fiedler::Result<Vec<f64>> {
         Ok(a.to_host(ctx)?.as_slice().iter().map(|x| x.to_f64()).collect())

@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use std::{env, io, thread};
 use tempfile::NamedTempFile;
 
-/// The variable in the environment of a worker that names a file, which gets a byte for each trial that passed.
+/// The environment variable that gives a worker the name of a file. The worker appends a byte to this file for each
+/// trial that passed.
 const ANSWERS: &str = "FIEDLER_TRIAL_ANSWERS";
 const DRIVERS: &str = "VK_DRIVER_FILES";
-/// Closing a device takes a fraction of a second.
+/// How long a worker may take to end. Closing a device takes a fraction of a second.
 const END_LIMIT: Duration = Duration::from_secs(60);
 
 fn failed(what: &'static str) -> impl Fn(io::Error) -> String {
@@ -22,7 +23,7 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> String {
 }
 
 /// Runs the loop of a worker, if this process is one: each line of its input names a trial for `run`, and the first
-/// failure ends it.
+/// failure ends the process.
 pub fn serve(mut run: impl FnMut(&str) -> Result<(), String>) -> Option<Result<(), String>> {
     let path = env::var_os(ANSWERS)?;
     let mut each = || {
@@ -39,19 +40,21 @@ pub fn serve(mut run: impl FnMut(&str) -> Result<(), String>) -> Option<Result<(
 /// Another process of this binary.
 pub struct Worker {
     child: Child,
-    /// Receives the output of the process. It is a file because a pipe would have to be drained.
+    /// Receives the output of the process. It is a file because a pipe would have to be emptied while the process
+    /// runs.
     log: NamedTempFile,
     answers: NamedTempFile,
 }
 
 impl Worker {
     /// Starts a worker with additional environment variables, and with the adapters of `drivers` alone if they are
-    /// given. With `nocapture`, it prints where its parent does.
+    /// given. With `nocapture`, the worker prints to the output of its parent.
     fn start(variables: &[(&str, &str)], drivers: Option<&str>, nocapture: bool) -> Result<Self, String> {
         let file = || NamedTempFile::new().map_err(failed("make a file for a trial"));
         let (log, answers) = (file()?, file()?);
         let mut command = Command::new(env::current_exe().map_err(failed("find this binary"))?);
-        // A user's settings for the command must not move a trial to another backend.
+        // The environment variables that a user has set for the `fiedler` command must not move a trial to another
+        // backend.
         for name in ["FIEDLER_BACKEND", "FIEDLER_ADAPTER"] {
             command.env_remove(name);
         }
@@ -140,7 +143,7 @@ impl Worker {
 pub struct Workers(Mutex<HashMap<String, Vec<Worker>>>);
 
 impl Workers {
-    /// Runs a trial in a process of that backend: an idle one, or a new one.
+    /// Runs a trial in a process of that backend, which is an idle worker or a new one.
     pub fn run(
         &self,
         trial: &str,

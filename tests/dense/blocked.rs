@@ -1,7 +1,7 @@
 //! The device's kernels for matrices beyond workgroup memory: blocked Jacobi, and the tiled steps before and after
-//! it. The tests run each on orders around a block, a pair of blocks, a tile and a class; check that results are
-//! bit-equal whatever other matrices are in the batch and however it is cut; run within a budget; and check that
-//! some pairs are selected on the device.
+//! it. The tests run each kernel on orders around the size of a block, of a pair of blocks, of a tile and of a size
+//! class. They check that results are bit-equal whatever other matrices are in the batch and however the batch is
+//! cut, also under a memory budget, and that a part of the eigenpairs can be selected on the device.
 
 use common::families::{Case, banded_types, glued_wilkinson, lapack_type, lapack_types};
 use common::graphs::{self, Kind};
@@ -37,7 +37,7 @@ fn blocked(ctx: &Context) -> fiedler::Result<Context> {
     Ok(ctx)
 }
 
-/// Returns one of LAPACK's types alone, because the large ones take a while to make.
+/// Returns one of LAPACK's types alone, because it takes a while to make all types of a large order.
 fn one(kind: u32, n: usize, seed: u64) -> Case {
     Case {
         name: format!("LAPACK type {kind}, n = {n}, seed {seed}"),
@@ -60,8 +60,8 @@ fn certified(ctx: &Context, cases: Vec<Case>) -> Checked {
     Ok(())
 }
 
-/// Orders around a block of 16 columns, a pair of blocks, and a tile of 64 rows: a single block, zero columns as
-/// padding, odd numbers of blocks.
+/// Orders around a block of 16 columns, a pair of blocks, and a tile of 64 rows. They include a single block,
+/// padding with columns of zeros, and odd numbers of blocks.
 fn few_blocks(ctx: &Context) -> Checked {
     let mut cases = Vec::new();
     for n in [1, 2, 17, 33] {
@@ -74,8 +74,9 @@ fn few_blocks(ctx: &Context) -> Checked {
     certified(&blocked(ctx)?, cases)
 }
 
-/// Orders around a class of 128 and one of 256 columns: graphs with one multiple value or with the most sweeps, and
-/// values that spread, come close together, or are 1 and -1.
+/// Orders around the size classes of 128 and 256 columns. The matrices are Laplacians of graphs that have one
+/// multiple eigenvalue or need the most sweeps, and matrices whose eigenvalues are spread out, are close together,
+/// or are 1 and -1.
 fn large(ctx: &Context) -> Checked {
     let mut cases = vec![glued_wilkinson(5, 10, 1e-3), laplacian(graphs::hypercube(7))];
     for (n, kinds) in [(110, [8, 13]), (127, [4, 10]), (128, [15, 21]), (129, [11, 17])] {
@@ -87,8 +88,8 @@ fn large(ctx: &Context) -> Checked {
     certified(&blocked(ctx)?, cases)
 }
 
-/// Order 511 on adapters that are no slower than Mesa's software adapter; order 1000 on GPUs, or if `FIEDLER_LARGE`
-/// is set, since it takes Mesa's adapter a minute.
+/// Runs order 511 on adapters that are no slower than Mesa's software adapter. Runs order 1000 on GPUs, and
+/// elsewhere only if `FIEDLER_LARGE` is set, because it takes Mesa's software adapter a minute.
 fn larger(ctx: &Context) -> Checked {
     let adapter = ctx.adapter().expect("an adapter");
     if adapter.name.contains("SwiftShader") {
@@ -111,15 +112,15 @@ fn scales(ctx: &Context) -> Checked {
     certified(&blocked(ctx)?, cases)
 }
 
-/// Returns the values, vectors and certificate of one matrix as bits.
+/// Returns the eigenvalues, eigenvectors and certificate of one matrix as bits.
 fn of(found: &HostEigh<f32>, i: usize) -> (Vec<u32>, Vec<u32>, String) {
     let layout = &found.layout;
     let (w, v) = (&found.values[layout.rows(i)], &found.vectors[layout.elements(i)]);
     (bits(w), bits(v), format!("{:?}", found.certificates[i]))
 }
 
-/// Several classes in one call, some of which converge at once: each matrix has the result that it has alone, also
-/// under a budget that cuts the batch.
+/// One call has matrices of several size classes, some of which converge immediately. Each matrix has the same
+/// result as alone, also under a memory budget that cuts the batch.
 fn cuts(ctx: &Context) -> Checked {
     let cases: Vec<Case> = [130, 17, 193, 0, 110, 40, 130]
         .into_iter()
@@ -145,7 +146,8 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A NaN spoils only its own matrix, and above the diagonal it spoils none.
+/// A NaN spoils only its own matrix. A NaN above the diagonal spoils no matrix, because only the lower triangle is
+/// read.
 fn spoiled(ctx: &Context) -> Checked {
     let ctx = &blocked(ctx)?;
     let n = 70;
@@ -173,8 +175,8 @@ fn spoiled(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Values alone, and the first or last pairs, equal those of the whole decomposition, whether it stays on the
-/// device or is computed in batches.
+/// The eigenvalues alone, and the first or last eigenpairs, equal those of the whole decomposition, whether they
+/// are computed in one piece on the device or in batches.
 fn parts(ctx: &Context) -> Checked {
     for (n, batch, small) in [(7, 400, 192 << 10), (33, 30, 256 << 10), (110, 4, 512 << 10)] {
         let data: Vec<f32> = (0..batch).flat_map(|seed| one(13, n, seed).as_f32()).collect();
@@ -204,7 +206,7 @@ fn parts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// On GPUs only; a software adapter takes too long.
+/// This test runs on GPUs only, because a software adapter takes too long.
 fn ten(ctx: &Context) -> Checked {
     if ctx.adapter().is_some_and(|adapter| adapter.software) {
         return Ok(());

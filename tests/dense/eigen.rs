@@ -51,7 +51,8 @@ fn lapack_types_of(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Ill conditioned, random, definite and banded matrices only: the referee takes seconds for one of order 1000.
+/// Runs only ill-conditioned, random, definite and banded matrices, because the referee takes seconds for one
+/// matrix of order 1000.
 fn few_of_lapack(ctx: &Context, sizes: &[usize]) -> Checked {
     let cases: Vec<Case> =
         sizes.iter().flat_map(|&n| [7, 12, 15].map(|kind| lapack_types(n, 1)[kind].clone())).collect();
@@ -59,9 +60,10 @@ fn few_of_lapack(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Compares each type with ssyevd, with vectors and without, in a batch and one by one, because small matrices take
-/// another path there. ssyevd's values are far worse without vectors. Ours are not for matrices that are solved one
-/// by one, so those are compared with its values with vectors.
+/// Compares each type with ssyevd, with eigenvectors and without. The matrices are solved in a batch and one by
+/// one, because small matrices take another path in a batch. ssyevd's eigenvalues are far less accurate if it
+/// computes no eigenvectors. This library's are not, for matrices that are solved one by one, so those are compared
+/// with ssyevd's eigenvalues with eigenvectors.
 fn beside_ssyevd(ctx: &Context) -> Checked {
     let mut against = Vec::new();
     for (of, (without, with)) in lapack::SSYEVD_N.iter().zip(&lapack::SSYEVD_V).enumerate() {
@@ -76,8 +78,8 @@ fn beside_ssyevd(ctx: &Context) -> Checked {
         let (all_values, all_pairs) = (values(&cases)?, pairs(&cases)?);
         for (i, (case, truth)) in cases.iter().zip(&truth).enumerate() {
             let allowed = |figures: &[f64; 21]| lapack::allowed(lapack::of_type(figures, i % figures.len()));
-            // A quarter more is allowed in lanes: 6 of 3,024 exceeded twice LAPACK's error, by at most 5 %, and f64
-            // would take 2.3 times as long.
+            // Matrices that are solved in SIMD lanes are allowed a quarter more. Of 3,024 such cases, 6 exceeded
+            // twice LAPACK's error, by at most 5 %. Solving them in f64 instead would take 2.3 times as long.
             let without = if n > 128 { allowed(&with.1) } else { 1.25 * allowed(&without.1) };
             let mut compare = |what, found: nalgebra::DMatrixView<'_, f32>, allowed: f64| {
                 let name = format!("{}, {what}", case.name);
@@ -100,7 +102,8 @@ fn lapack_in_f64(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// For a batch of one, the CPU would leave lanes empty, so it takes another path, which must be as good.
+/// For a batch of one matrix, the CPU would leave SIMD lanes empty, so it takes another path, which must be as
+/// accurate.
 fn alone(ctx: &Context) -> Checked {
     for n in [1, 2, 5, 16, 17, 24, 33, 63, 64, 100, 128] {
         for case in lapack_types(n, 16).into_iter().chain([glued_wilkinson(3, n.div_ceil(4).max(2), 1e-3)]) {
@@ -117,9 +120,9 @@ fn alone(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The orders on both sides of each class's capacity (ops/eigen/kernels.rs), up to the largest that this device
-/// takes. A path needs the most sweeps, and the largest order the most loop iterations, which lavapipe cuts off
-/// silently.
+/// The orders on both sides of each class's capacity (ops/eigen/kernels.rs), up to the largest order that this
+/// device takes. The Laplacian of a path needs the most sweeps. The largest order needs the most loop iterations,
+/// and lavapipe cuts off loops silently.
 fn size_classes(ctx: &Context) -> Checked {
     let ctx = &alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).build()?;
     let limit = device_order_limit(ctx) as usize;
@@ -146,8 +149,9 @@ fn closed_forms(ctx: &Context) -> Checked {
     for form in graphs::closed_forms(64) {
         cases.push(laplacian_case(&form.graph, Kind::Combinatorial));
         truth.push(form.combinatorial);
-        // Rounding its entries to f32 moves a value by half an eps |A|. The random-walk Laplacian has the same
-        // values, and its vectors are scaled from these (tests/graphs/encode.rs).
+        // Rounding the entries of the Laplacian to f32 moves an eigenvalue by up to half an eps |A|. The
+        // random-walk Laplacian is not tested here: it has the same eigenvalues, and its eigenvectors are these
+        // eigenvectors, scaled (tests/graphs/encode.rs).
         if let Some(symmetric) = form.symmetric {
             cases.push(laplacian_case(&form.graph, Kind::Symmetric));
             truth.push(symmetric);
@@ -158,7 +162,7 @@ fn closed_forms(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A hub's row is a long sum of equal terms, whose rounding must not enter the certificate.
+/// The row of a star's center is a long sum of equal terms. Its rounding error must not enter the certificate.
 fn stars(ctx: &Context) -> Checked {
     let cases: Vec<Case> =
         [65, 100, 128, 200, 257].map(|n| laplacian_case(&graphs::star(n).graph, Kind::Combinatorial)).to_vec();
@@ -167,7 +171,7 @@ fn stars(ctx: &Context) -> Checked {
 }
 
 fn random_graphs(ctx: &Context) -> Checked {
-    // Software adapters take a minute for 20,000.
+    // Software adapters take a minute for 20,000 matrices.
     let count = if ctx.adapter().is_some_and(|adapter| adapter.software) { 4_000 } else { 20_000 };
     let mut random = SplitMix64::new(20_000);
     let cases: Vec<Case> = (0..count)
@@ -196,7 +200,7 @@ fn scales(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Returns `count` random symmetric matrices of order n, one after the other.
+/// Returns `count` random symmetric matrices of order `n`, one after the other.
 fn random_batch(n: usize, count: usize, seed: u64) -> Vec<f32> {
     let mut random = SplitMix64::new(seed);
     let mut all = vec![0.0; n * n * count];
@@ -216,7 +220,7 @@ fn of_order(n: usize, data: Vec<f32>) -> fiedler::Result<Array> {
     Array::from_vec(Shape::new(n, n, batch), data)
 }
 
-/// Values, vectors and certificates, as bits.
+/// Eigenvalues, eigenvectors and certificates, as bits.
 type Bits = (Vec<u32>, Vec<u32>, Vec<[u64; 4]>);
 
 fn all_bits(ctx: &Context, found: &Eigh) -> fiedler::Result<Bits> {
@@ -234,7 +238,7 @@ fn not_finite(ctx: &Context) -> Checked {
         let clean = random_batch(n, 1000, 5);
         let mut spoiled = clean.clone();
         for (k, (matrix, x)) in BAD.into_iter().enumerate() {
-            // The first entry of the last row, or the first diagonal entry: always in the lower triangle.
+            // The first entry of the last row, or the first diagonal entry. Both are in the lower triangle.
             spoiled[matrix * n * n + if k % 2 == 0 { n - 1 } else { 0 }] = x;
         }
         let (want_w, want_v, want_c) = all_bits(ctx, &eigh(ctx, &of_order(n, clean)?)?)?;
@@ -324,8 +328,8 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
     // f64 is never narrowed silently.
     let error = solve::<f64>(ctx, &lapack_types(3, 8)[12..13]).expect_err("f64 on the device");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
-    // Under the `Auto` policy, both run on the CPU. Only the workgroup-memory form is allowed, so that a small
-    // matrix is already beyond the kernels.
+    // Under the `Auto` policy, f64 and a matrix that is too large for the kernels both run on the CPU. Only the
+    // workgroup-memory form is allowed, so that a small matrix is already too large.
     let auto = alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).backend(Backend::Auto).build()?;
     let limit = device_order_limit(&auto);
     let case = lapack_types(limit as usize + 1, 8)[12].clone();
@@ -355,8 +359,8 @@ fn cuts(ctx: &Context) -> Checked {
     judge(&cases, &whole, |_| None)?;
     let whole = host_bits(&whole);
     assert_eq!(host_bits(&solve(ctx, &cases)?), whole, "twice");
-    // The same batch under several budgets, the smaller of which cut it. The smallest budget is what one matrix of
-    // order 60 needs in addition to the uniforms.
+    // The same batch is solved under several memory budgets, and the smaller ones cut it. The smallest budget holds
+    // one matrix of order 60 in addition to the uniforms.
     for budget in [1 << 30, 1 << 20, 512 << 10, 256 << 10] {
         let small = alike(ctx).memory_budget(budget).build()?;
         let found = solve::<f32>(&small, &cases).map_err(|e| format!("under a budget of {budget}: {e}"))?;
@@ -373,7 +377,7 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// More matrices than 65,535, the most workgroups of a dispatch.
+/// A batch of more than 65,535 matrices, which is the largest number of workgroups of a dispatch.
 fn many(ctx: &Context) -> Checked {
     for n in [2, 3] {
         let data = random_batch(n, 70_000, 9);
@@ -390,13 +394,14 @@ fn many(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Returns (a + d) / 2 -+ the hypotenuse of (a - d) / 2 and b.
+/// Returns the two eigenvalues of the matrix `[a, b; b, d]`: (a + d) / 2 minus and plus the hypotenuse of (a - d) / 2
+/// and b.
 fn two_by_two(a: &[f64]) -> Vec<f64> {
     let (mean, radius) = (0.5 * (a[0] + a[3]), (0.5 * (a[0] - a[3])).hypot(a[1]));
     vec![mean - radius, mean + radius]
 }
 
-/// The elements are in f32's range but an eigenvalue is beyond it: nothing is certified.
+/// The elements are in f32's range, but an eigenvalue is beyond it, so the result must not be certified.
 fn overflow(ctx: &Context) -> Checked {
     let a = Array::from_vec(Shape::new(4, 4, 1), vec![3e38_f32; 16])?;
     let found = eigh(ctx, &a)?;

@@ -1,6 +1,6 @@
-//! The forms of a device kernel, each alone on every adapter that can hold it: within the promised bounds on
-//! difficult matrices, and independent of the other matrices in the batch, whether those have converged, have other
-//! orders, are not finite, or are absent.
+//! The forms of the device's eigendecomposition. Each form runs alone on every adapter that supports it. Its
+//! results have to be within the promised bounds on difficult matrices, and independent of the other matrices in
+//! the batch, whether those have converged, have other orders, are not finite, or are absent.
 
 use common::families::{Case, banded_types, glued_wilkinson, lapack_types};
 use common::graphs::{self, Kind};
@@ -15,7 +15,8 @@ use fiedler::policy::{DeviceClass, Rates, Slower};
 use fiedler::{Context, Shape};
 use std::time::Duration;
 
-/// A form, and orders on both sides of the limits of each of its classes (ops/eigen/tiny.rs, ops/jacobi/ring.rs).
+/// A form, and orders on both sides of the limits of each of its size classes (ops/eigen/tiny.rs,
+/// ops/jacobi/ring.rs).
 type Form = (JacobiForm, &'static [usize]);
 const TINY: Form = (JacobiForm::Tiny, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
 const LANE: Form = (JacobiForm::Lane, &[0, 1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64]);
@@ -44,7 +45,7 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Returns a context that may use this form alone, and those of the orders that the form takes on this adapter.
+/// Returns a context that may use this form alone, and those of `orders` that the form takes on this adapter.
 fn alone(ctx: &Context, (form, orders): Form) -> fiedler::Result<(Context, Vec<usize>)> {
     let ctx = alike(ctx).kernels(&[KernelForm::Eigh(form)]).build()?;
     let limit = device_order_limit(&ctx) as usize;
@@ -65,7 +66,7 @@ fn families(ctx: &Context, form: Form) -> Checked {
     certified(&ctx, &cases)
 }
 
-/// Runs the families that take the most sweeps, or that have the closest values.
+/// Runs the families of matrices that take the most sweeps, or that have the closest eigenvalues.
 fn few_families(ctx: &Context, form: Form) -> Checked {
     let (ctx, orders) = alone(ctx, form)?;
     let mut cases: Vec<Case> = Vec::new();
@@ -88,7 +89,8 @@ fn certified(ctx: &Context, cases: &[Case]) -> Checked {
     Ok(())
 }
 
-/// Returns Laplacians of a path, which needs the most sweeps, and of a star, whose values are the same but for two.
+/// Returns the Laplacians of a path, which needs the most sweeps, and of a star, whose eigenvalues are all equal
+/// except for two.
 fn laplacians(n: usize) -> Vec<Case> {
     let forms = if n > 2 { vec![graphs::path(n), graphs::cycle(n), graphs::star(n)] } else { Vec::new() };
     let case = |form: graphs::ClosedForm| {
@@ -99,7 +101,7 @@ fn laplacians(n: usize) -> Vec<Case> {
     forms.into_iter().map(case).collect()
 }
 
-/// Returns the values, vectors and certificate of matrix `i` as bits.
+/// Returns the eigenvalues, eigenvectors and certificate of matrix `i` as bits.
 fn bits_of(found: &HostEigh<f32>, i: usize) -> (Vec<u32>, Vec<u32>, [u64; 4]) {
     let Certificate { status, sweeps, residual, orthogonality, .. } = found.certificates[i];
     (
@@ -111,15 +113,15 @@ fn bits_of(found: &HostEigh<f32>, i: usize) -> (Vec<u32>, Vec<u32>, [u64; 4]) {
 
 fn among_others(ctx: &Context, form: Form) -> Checked {
     let (ctx, orders) = alone(ctx, form)?;
-    // All orders in turn. Diagonal matrices, which are done at once, are next to matrices that take all their
-    // sweeps.
+    // The batch has all orders in turn. Diagonal matrices, which need no rotation, are next to matrices that need
+    // many sweeps.
     let clean: Vec<Case> = (0..150)
         .map(|i| lapack_types(orders[i % orders.len()], i as u64)[[12, 3, 7, 8, 1][i / 2 % 5]].clone())
         .collect();
     let whole = solve::<f32>(&ctx, &clean)?;
     judge(&clean, &whole, |_| None)?;
 
-    // Some are not finite, in the first entry of the last row, which is in the lower triangle.
+    // In some matrices, the first entry of the last row, which is in the lower triangle, is not finite.
     let bad = [0, 1, 40, 41, 42, 77, 149].map(|i| (i, [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][i % 3]));
     let mut spoiled = clean.clone();
     for (i, x) in bad {
@@ -144,7 +146,7 @@ fn among_others(ctx: &Context, form: Form) -> Checked {
         }
     }
 
-    // In reverse order, alone, and in batches under a small budget.
+    // The matrices are solved in reverse order, alone, and in batches under a small memory budget.
     let backwards: Vec<Case> = clean.iter().rev().cloned().collect();
     let found = solve::<f32>(&ctx, &backwards)?;
     for i in 0..clean.len() {
@@ -161,8 +163,9 @@ fn among_others(ctx: &Context, form: Form) -> Checked {
     Ok(())
 }
 
-/// lavapipe's subgroups are as wide as its vectors, whose width can be set: 16 lanes hold the form's class of order
-/// 32. (With 32 lanes, which is beyond what its instructions have, its reductions over a subgroup are wrong.)
+/// Runs the form for lanes on wider subgroups. lavapipe's subgroups are as wide as its vectors, and an environment
+/// variable sets their width. Matrices of order 32 take 16 lanes. (With 32 lanes, which is wider than the vectors of
+/// the CPU's instructions, lavapipe's reductions over a subgroup are wrong.)
 fn wide_lanes(ctx: &Context) -> Checked {
     if ctx.adapter().is_some_and(|adapter| adapter.name.contains("llvmpipe")) {
         for test in ["forms::lane@llvmpipe", "forms::lane, in mixed batches@llvmpipe"] {
@@ -174,7 +177,8 @@ fn wide_lanes(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Uses the form that the device chooses. Every matrix is certified; other tests check that certificates are true.
+/// Solves a million matrices with the form that is chosen for the device. Every matrix has to be certified. Other
+/// tests check that certificates are true.
 fn million(ctx: &Context) -> Checked {
     const COUNT: usize = 1_000_000;
     let ctx = alike(ctx).memory_budget(512 << 20).build()?;
@@ -183,7 +187,8 @@ fn million(ctx: &Context) -> Checked {
     let a = Array::from_vec(Shape::new(3, 3, COUNT), data.clone())?;
     let found = eigh(&ctx, &a)?.ok(&ctx)?;
     let values = found.values.to_host(&ctx)?;
-    // The trace equals the sum of the values. The values depend on the lower triangle alone.
+    // The trace equals the sum of the eigenvalues. The diagonal is read from the lower triangle, which alone
+    // determines the eigenvalues.
     for (a, w) in data.chunks_exact(9).zip(values.as_slice().chunks_exact(3)) {
         let trace = a[0] + a[4] + a[8];
         assert!(w[0] <= w[1] && w[1] <= w[2] && (w[0] + w[1] + w[2] - trace).abs() < 1e-5, "{a:?}: {w:?}");
@@ -193,8 +198,8 @@ fn million(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A form that a trial found to be slower is not used at the sizes of that trial, and is still used at others. If
-/// all forms lost, one of them computes nevertheless.
+/// A form that a trial found to be slower is not used at the sizes of that trial, but is still used at other sizes.
+/// If all forms lost their trials, one of them is used nevertheless.
 fn left_aside(ctx: &Context) -> Checked {
     let form = |ctx: &Context, order: u32| choose_eigh::<f32>(ctx, &[order; 20], true).workload.algorithms[1];
     let without = |forms: &[&str]| {
@@ -220,6 +225,6 @@ fn left_aside(ctx: &Context) -> Checked {
         lost.push(now);
     }
     println!("{lost:?} of order 8");
-    // At least registers, workgroups and blocks.
+    // At least three forms lost: those that use registers, workgroup memory and blocks.
     if lost.len() < 3 { Err(format!("only {lost:?}").into()) } else { Ok(()) }
 }

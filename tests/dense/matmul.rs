@@ -1,6 +1,7 @@
-//! Products on every backend: within the gate at every size around the tile sizes, for all transposes, batched and
-//! broadcast, with every option that may follow; bit-equal however they are cut; and with typed errors and
-//! documented results for unusual inputs.
+//! Products on every backend. They have to be within the allowed error at every size around the tile sizes, for
+//! all combinations of transposed factors, batched and broadcast, and with every option (scaling, addition, bias,
+//! activation). They have to be bit-equal however they are cut, and unusual inputs have to give typed errors or
+//! the documented results.
 
 use common::products::{Number, Operands, Product, TURNS, activated, bits, judge_not_finite};
 use common::random::SplitMix64;
@@ -93,7 +94,8 @@ fn forms(ctx: &Context) -> Checked {
         (&[MatmulForm::Tiny][..], &[1, 4, 13, 32][..]),
         (&[MatmulForm::Tile64], &[1, 8, 63, 64, 65, 130]),
         (&[MatmulForm::Tile128], &[1, 7, 127, 128, 129]),
-        // `Direct`, with `Tile64` for lines that do not start at multiples of four elements.
+        // `Direct`, with `Tile64` for products in which a row or column does not start at a multiple of four
+        // elements.
         (&[MatmulForm::Direct, MatmulForm::Tile64], &[4, 32, 60, 64, 68, 132]),
     ] {
         let forced = alike(ctx).kernels(&of_products(form)).build()?;
@@ -106,7 +108,7 @@ fn forms(ctx: &Context) -> Checked {
             check::<f32>(&forced, Product::new(20, 10, 40).batch(7, 1))?;
         }
     }
-    // Sizes that only small products have.
+    // The form for small products refuses a product of 33 rows.
     let tiny = alike(ctx).kernels(&[KernelForm::Matmul(MatmulForm::Tiny)]).build()?;
     let error = check::<f32>(&tiny, Product::new(33, 4, 4)).expect_err("33 rows for a form of 32");
     assert!(error.contains("33 needed"), "{error}");
@@ -123,7 +125,7 @@ fn batches(ctx: &Context) -> Checked {
             }
         }
     }
-    // One left factor for all matrices, with every option that may follow.
+    // One left factor serves all right factors, with every combination of C and bias.
     for (c, bias) in [(0, (0, true)), (6, (1, true)), (6, (6, false)), (1, (1, true)), (6, (6, true))] {
         check::<f32>(ctx, Product { c, bias, beta: 0.5, ..Product::new(40, 9, 50).batch(1, 6) })?;
     }
@@ -162,7 +164,7 @@ fn endings(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A single value times 1, which shows what an activation makes of it.
+/// Multiplies single values by 1, which shows the result of each activation for extreme arguments.
 fn ends(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(7);
     let mut x: Vec<f32> = (0..4000).map(|i| (random.signed() * 2.0_f64.powi(i % 40 - 30)) as f32).collect();
@@ -206,8 +208,8 @@ fn halves(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Beyond 65,504 there is only infinity, and values smaller than half of 2^-24 become 0. Sums pass through values
-/// that f16 cannot hold.
+/// f16 has no finite values beyond 65,504, so such results become infinity, and results smaller than half of
+/// 2^-24 become 0. But partial sums may pass through values that f16 cannot hold.
 fn overflow(ctx: &Context) -> Checked {
     for (m, n) in [(1, 1), (4, 4), (3, 5), (40, 33)] {
         let of = |rows, cols, x: Vec<f64>| {
@@ -262,7 +264,7 @@ fn conversions(ctx: &Context) -> Checked {
         65_519.99,
         65_520.0,
     ]);
-    // An odd number of them, so that the last word is half empty.
+    // The number of values is odd, so that the last word is half empty.
     near.truncate((near.len() - 1) / 2 * 2 + 1);
     let put = |array: Array<f16>| if ctx.adapter().is_some() { array.to_device(ctx) } else { Ok(array) };
     let wide = put(Array::from_vec(Shape::new(1 << 16, 1, 1), all.clone())?)?.to_f32(ctx)?.to_host(ctx)?;
@@ -307,7 +309,7 @@ fn in_f64(ctx: &Context) -> Checked {
 fn not_finite(ctx: &Context) -> Checked {
     for (m, n, k) in [(6, 5, 7), (16, 16, 16), (70, 66, 40), (9, 8, 3000)] {
         judge_not_finite((m, n, k), |operands| operands.run(ctx))?;
-        // What is multiplied by 0 is not read.
+        // An operand that is multiplied by 0 is not read.
         let mut hidden = Operands::<f32>::random(Product { c: 1, beta: 0.0, ..Product::new(m, n, k).batch(3, 3) });
         hidden.c.fill(f32::NAN);
         hidden.check(ctx)?;
@@ -329,7 +331,8 @@ fn empty(ctx: &Context) -> Checked {
 }
 
 fn cuts(ctx: &Context) -> Checked {
-    // Cut by matrices, small and large; by blocks of one matrix; by terms.
+    // Products that are cut into batches of small or of large matrices, into blocks of one matrix, and into parts
+    // of the terms.
     cut_in::<f32>(
         ctx,
         &[
@@ -353,7 +356,8 @@ fn cuts(ctx: &Context) -> Checked {
     )
 }
 
-/// Rows, columns, terms and batch; whether both factors are transposed; a budget that they do not fit.
+/// The numbers of rows, columns, terms and matrices; whether both factors are transposed; and a memory budget
+/// that is too small for the whole product.
 type Cut = ((usize, usize, usize, usize), bool, u64);
 
 fn cut_in<T: Number>(ctx: &Context, cuts: &[Cut]) -> Checked {
@@ -380,7 +384,7 @@ fn cut_in<T: Number>(ctx: &Context, cuts: &[Cut]) -> Checked {
             assert!(there.is_resident() && bits(there.to_host(ctx)?.as_slice()) == whole, "{product:?}: resident");
             let (a, b) = (a.to_device(&small), b.to_device(&small));
             if let (Ok(a), Ok(b)) = (a, b) {
-                // The caller's own arrays there may leave too little room.
+                // The caller's own arrays on the device may leave too little room.
                 match operands.gemm()?.run(&small, &a, &b).and_then(|cut| cut.to_host(&small)) {
                     Ok(cut) => {
                         assert!(bits(cut.as_slice()) == whole, "{product:?} in {budget} bytes, resident");
@@ -388,7 +392,7 @@ fn cut_in<T: Number>(ctx: &Context, cuts: &[Cut]) -> Checked {
                     Err(error) => assert!(error.is_out_of_memory(), "{error}"),
                 }
             }
-            // A matrix alone has the result that it had among others.
+            // A matrix alone has the same result as in the batch.
             let mut alone = operands.clone();
             let size = (product.m * product.k, product.k * product.n, product.m);
             let last = product.count() - 1;
@@ -419,7 +423,7 @@ fn misfits(ctx: &Context) -> Checked {
     refused(Gemm::new().add(0.0, &of(2, 5, 3)?).run(ctx, &a, &b), &["one or 4"]);
     refused(Gemm::new().bias(Bias::Rows(of(5, 1, 1)?)).run(ctx, &a, &b), &["(2, 1)"]);
     refused(Gemm::new().bias(Bias::Columns(of(5, 1, 1)?)).run(ctx, &a, &b), &["(1, 5)", "(5, 1)"]);
-    // An outer product that exceeds the budget.
+    // An outer product whose result exceeds the memory budget.
     let small = alike(ctx).memory_budget(1 << 20).build()?;
     let error = matmul(&small, &of(4000, 1, 1)?, &of(1, 4000, 1)?).map(drop).expect_err("64 MB in one");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }) && error.to_string().contains("64000000"), "{error}");
@@ -431,7 +435,7 @@ fn beyond(ctx: &Context) -> Checked {
     let error = matmul(ctx, &wide, &wide).map(drop).expect_err("f64 on the device");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f64"), "{error}");
     let narrow = Array::from_vec(Shape::new(2, 2, 1), vec![1.0_f32; 4])?;
-    // Under the `Auto` policy, it runs on the CPU.
+    // Under the `Auto` policy, this product runs on the CPU.
     let auto = ctx.with_backend(Backend::Auto);
     assert_eq!(matmul(&auto, &wide, &wide)?.to_host(&auto)?.as_slice(), [2.0; 4]);
     let side = |ctx: &Context| Gemm::<f32>::new().choose(ctx, Shape::new(2, 2, 1), Shape::new(2, 2, 1), false);

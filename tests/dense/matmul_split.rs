@@ -1,6 +1,6 @@
-//! f32 split into f16 on every backend: within its documented bound for all scales of rows and columns, with every
-//! option that may follow, bit-equal however it is cut. Also f16 on matrix units, which multiply the halves as
-//! well.
+//! The split form of products, which splits each f32 into the sum of two f16, on every backend. Products have to be
+//! within the documented bound for all scales of rows and columns and with every option, and bit-equal however they
+//! are cut. Also f16 products on matrix units, which multiply the two f16 of the split form as well.
 
 use common::products::{Operands, Product, TURNS, bits, judge_not_finite};
 use common::solve::{Checked, alike};
@@ -36,14 +36,15 @@ fn run(ctx: &Context, operands: &Operands<f32>) -> fiedler::Result<Vec<f32>> {
     Ok(found.to_host(ctx)?.as_slice().to_vec())
 }
 
-/// Checks against the gate of the split form: 2^-20 of |A||B| in addition to that of f32.
+/// Checks a product against the error allowed to the split form, which is 2^-20 |A||B| more than the error allowed
+/// to f32.
 fn judge(ctx: &Context, operands: &Operands<f32>) -> Result<f64, String> {
     let found = run(ctx, operands).map_err(|e| format!("{:?}: {e}", operands.product))?;
     operands.judge(&found, 2.0_f64.powi(-20))
 }
 
-/// Returns operands with the rows of op(A) times 10^down and the columns of op(B) times 10^across, given by their
-/// indices in the batch.
+/// Returns operands in which row i of op(A) is multiplied by 10^down(i) and column j of op(B) by 10^across(j). Rows
+/// and columns are numbered through the batch.
 fn scaled(product: Product, down: impl Fn(usize) -> i32, across: impl Fn(usize) -> i32) -> Operands<f32> {
     let mut operands = Operands::<f32>::random(product);
     let Product { m, n, k, transposed, .. } = product;
@@ -76,7 +77,8 @@ fn scales(ctx: &Context) -> Checked {
     ] {
         for (a, b) in TURNS {
             let product = Product::new(m, n, k).transposed(a, b).batch(2, 2);
-            // Far beyond f16 in both directions, with neighbors far apart, but no result beyond f32.
+            // The scales are far above and far below f16's range, and neighboring rows have very different scales,
+            // but no result is beyond f32.
             let operands = scaled(product, |i| (i * 23 % 61) as i32 - 30, |j| (j * 5 % 11) as i32 - 5);
             let found = judge(ctx, &operands)?;
             assert!(found > 0.0 || m * n * k < 2, "{product:?} is exact: nothing was split");
@@ -89,8 +91,9 @@ fn scales(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Integers below 2^20, of one sign and scaled by a power of two, times integers of 6 bits. Both halves, their
-/// products and sums are exact, so a half that is missing, swapped or counted twice shows as whole units.
+/// Multiplies integers below 2^20, which have one sign and are scaled by a power of two, by integers of 6 bits. The
+/// two f16 of each number, their products and their sums are exact. So if one f16 is missing, swapped or counted
+/// twice, the result is off by at least one unit.
 fn exact(ctx: &Context) -> Checked {
     for (wide_left, power) in [(true, 0), (false, 0), (true, -90), (false, 60)] {
         let mut operands = Operands::<f32>::random(Product::new(19, 21, 3));
@@ -103,7 +106,8 @@ fn exact(ctx: &Context) -> Checked {
             operands.a.iter_mut().for_each(short);
             operands.b.iter_mut().for_each(wide);
         }
-        // Products have 26 bits, so f32 may not hold their sums exactly: one term.
+        // There is only one term, because products have 26 bits, and f32 may not hold the sum of several of them
+        // exactly.
         operands.a.truncate(19);
         operands.b = operands.b.chunks(3).map(|column| column[0]).collect();
         operands.product.k = 1;
@@ -133,7 +137,7 @@ fn endings(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The largest values of f32, and values that only their scale keeps from being taken for 0.
+/// The largest values of f32, and values so small that they would be rounded to 0 without their scale.
 fn ends(ctx: &Context) -> Checked {
     for (of_a, of_b, want) in [
         (f32::MAX, 1.0, f32::MAX),
@@ -150,7 +154,7 @@ fn ends(ctx: &Context) -> Checked {
             let b = Array::from_vec(Shape::new(1, size, 1), vec![of_b; size])?;
             let found = Gemm::new().precision(Precision::SplitF16).run(ctx, &a, &b)?.to_host(ctx)?;
             for &got in found.as_slice() {
-                // The product of the low halves is left out: 2^-22.
+                // The product of the two low f16 is left out, which causes an error of up to 2^-22.
                 assert!(got == want || (got - want).abs() <= want.abs() * 2.4e-7, "{of_a:e} {of_b:e}: {got:e}");
             }
         }
@@ -181,8 +185,8 @@ fn forms(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// f16, and f32 split into it, on matrix units. No other form can have computed the result, because that form alone
-/// is allowed.
+/// f16 products, and f32 products split into f16, on matrix units. Only the form for matrix units is allowed, so no
+/// other form can have computed the result.
 fn matrix_units(ctx: &Context) -> Checked {
     let forced = alike(ctx).kernels(&[KernelForm::Matmul(MatmulForm::Cooperative)]).build()?;
     assert!(forced.adapter().is_some_and(|adapter| adapter.features.contains(&"matrix-units")));
@@ -224,7 +228,8 @@ fn matrix_units(ctx: &Context) -> Checked {
 }
 
 fn cuts(ctx: &Context) -> Checked {
-    // Whole, cut by matrices, cut by blocks of one; both transposes; odd numbers of terms.
+    // Products that are computed whole, cut into batches of matrices, or cut into blocks of one matrix, with and
+    // without transposed factors, and with odd numbers of terms.
     for ((m, n, k, batch), turned, budget) in [
         ((8, 8, 8, 2000), false, 512 << 10),
         ((33, 70, 65, 40), true, 512 << 10),
@@ -252,7 +257,7 @@ fn cuts(ctx: &Context) -> Checked {
         let there = there.run(ctx, &a.to_device(ctx)?, &b.to_device(ctx)?)?.to_host(ctx)?;
         assert!(bits(there.as_slice()) == bits(&whole), "{product:?}: resident");
     }
-    // A scale belongs to a whole line, so terms are not cut.
+    // A scale belongs to a whole row or column, so a product is not cut by its terms.
     let small = alike(ctx).memory_budget(640 << 10).build()?;
     let error = run(&small, &Operands::random(Product::new(3, 2, 90_001))).expect_err("lines that do not fit");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
@@ -264,7 +269,7 @@ fn refused(ctx: &Context) -> Checked {
     let halves = Array::from_vec(Shape::new(1, 1, 1), vec![f16::ONE])?;
     let error = Gemm::new().precision(Precision::SplitF16).run(ctx, &halves, &halves).expect_err("f16 split into f16");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("f16"), "{error}");
-    // The policy counts three products on both sides.
+    // The policy counts three products of f16 for the split form, whether it runs on the CPU or on the device.
     if ctx.adapter().is_some() {
         let shape = Shape::new(300, 300, 1);
         let auto = ctx.with_backend(Backend::Auto);

@@ -1,4 +1,4 @@
-//! Parts of an eigendecomposition on every backend: values alone, k pairs, and pairs refined to f64.
+//! Parts of an eigendecomposition on every backend: eigenvalues alone, k eigenpairs, and eigenpairs refined to f64.
 
 use common::families::{Case, glued_wilkinson, lapack_types};
 use common::graphs::{self, Kind};
@@ -27,7 +27,8 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Returns difficult matrices, each of which becomes a separate batch: ill conditioned, random, definite, graded.
+/// Returns difficult matrices: ill-conditioned, random, definite and graded ones. Each of them becomes a separate
+/// batch.
 fn cases(n: usize) -> Vec<Case> {
     let types = lapack_types(n, 11);
     let mut cases = [1, 7, 8, 12, 15, 20].map(|kind| types[kind].clone()).to_vec();
@@ -43,8 +44,8 @@ fn array<T: Real>(case: &Case, copies: usize) -> fiedler::Result<Array<T>> {
     Array::from_vec(Shape::new(case.n, case.n, copies), one.repeat(copies))
 }
 
-/// Returns the batch sizes: one, and up to order 128 also a batch that fills the lanes, which is another path on
-/// the CPU.
+/// Returns the batch sizes. They are 1 and, up to order 128, also the size of a batch that fills the SIMD lanes,
+/// because the CPU takes another path for such a batch.
 fn copies(case: &Case) -> &'static [usize] {
     if case.n <= 128 { &[1, 9] } else { &[1] }
 }
@@ -78,8 +79,9 @@ fn values_alone<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Any change of one value moves the trace or the 2-norm. Those are the two measures of the certificate, which this
-/// test computes independently.
+/// Checks the certificate of eigenvalues without eigenvectors. Its two measures compare the trace and the 2-norm of
+/// the matrix with those of the eigenvalues, because any error in one eigenvalue changes one of them. This test
+/// computes both measures independently.
 fn invariants(ctx: &Context) -> Checked {
     let case = &lapack_types(40, 12)[12];
     let found = eigvalsh(ctx, &array::<f32>(case, 9)?)?;
@@ -91,7 +93,7 @@ fn invariants(ctx: &Context) -> Checked {
         by_trace.max((w.iter().map(|x| x * x).sum::<f64>().sqrt() - frobenius).abs() / f64::sqrt(n)) / norm
     };
     let reported = found.certificates(ctx)?[0].residual;
-    // Two sums of about n and n^2 terms in f32.
+    // The rounding errors of two sums in f32, which have about n and n^2 terms.
     let rounding = n * f64::from(f32::EPSILON);
     assert!((reported - measure(&values)).abs() <= rounding, "{reported:e} for {:e}", measure(&values));
     let promise = 10.0 * n * f64::from(f32::EPSILON);
@@ -103,7 +105,8 @@ fn invariants(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Checks the k pairs at one end: values, residuals and orthogonality, in f64, within the promised bounds.
+/// Checks the k eigenpairs at one end of the spectrum: their eigenvalues, residuals and orthogonality, computed in
+/// f64, have to be within the promised bounds.
 fn check_pairs<T: Real>(ctx: &Context, case: &Case, which: Which, k: usize) -> Checked {
     copies(case).iter().try_for_each(|&copies| check_copies::<T>(ctx, case, which, k, copies))
 }
@@ -118,7 +121,7 @@ fn check_copies<T: Real>(ctx: &Context, case: &Case, which: Which, k: usize, cop
     let (w, v) = (found.values.to_host(ctx)?, found.vectors.to_host(ctx)?);
     let (w, v) = (wide(&w.as_slice()[..k]), wide(&v.as_slice()[..n * k]));
     check_values::<T>(case, &w, truth)?;
-    // LAPACK's measures of these pairs, over n eps as for all pairs.
+    // LAPACK's measures of these eigenpairs, in units of n eps as for a full decomposition.
     let unit = 10.0 * n as f64 * T::EPSILON;
     let norm = gates::norm(&case.a, n);
     for (j, x) in v.chunks_exact(n).enumerate() {
@@ -136,7 +139,8 @@ fn check_copies<T: Real>(ctx: &Context, case: &Case, which: Which, k: usize, cop
 
 fn k_pairs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     for case in sizes.iter().flat_map(|&n| cases(n)) {
-        // Few pairs of a large matrix are computed by inverse iteration, many from the whole decomposition.
+        // A few eigenpairs of a large matrix are computed by inverse iteration, and many eigenpairs from the whole
+        // decomposition.
         for k in [0, 1, (case.n / 10).max(1), case.n / 2, case.n] {
             check_pairs::<T>(ctx, &case, Which::Smallest, k)?;
             check_pairs::<T>(ctx, &case, Which::Largest, k)?;
@@ -145,7 +149,7 @@ fn k_pairs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Inverse iteration has to make a basis of spaces of many dimensions, and of values that agree to all digits.
+/// Inverse iteration has to find a basis of eigenspaces of many dimensions, whose eigenvalues agree to all digits.
 fn ties(ctx: &Context) -> Checked {
     let forms =
         [graphs::star(200), graphs::complete(150), graphs::cycle(201), graphs::hypercube(8), graphs::grid(12, 12)];

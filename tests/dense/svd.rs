@@ -42,7 +42,8 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Each length of 1, 2, 5, 16, 31, 33, 64 with a longer, an equal and a shorter one.
+/// Shapes whose number of rows is 1, 2, 5, 16, 31, 33 or 64, with a larger, an equal and a smaller number of
+/// columns.
 const SMALL: [(usize, usize); 18] = [
     (1, 1),
     (1, 5),
@@ -78,7 +79,7 @@ fn lapack_types(ctx: &Context, shapes: &[(usize, usize)]) -> Checked {
     Ok(())
 }
 
-/// Shapes that take a software adapter seconds: a few types of each.
+/// Shapes that take a software adapter seconds. Only a few types of matrices are solved for each shape.
 fn larger(ctx: &Context) -> Checked {
     let all = [
         (100, 100, &[4, 9][..]),
@@ -96,8 +97,8 @@ fn larger(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Compares each family with sgesdd, in a batch and one by one, because small matrices take another path there.
-/// Adapters run the small shapes only.
+/// Compares each family with sgesdd. The matrices are solved in a batch and one by one, because small matrices take
+/// another path in a batch. Adapters run the small shapes only.
 fn beside_sgesdd(ctx: &Context) -> Checked {
     let on_cpu = ctx.adapter().is_none();
     let mut against = Vec::new();
@@ -264,7 +265,7 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
     let error = svd(&small, &of_shape(400, 400, random_batch(400, 400, 1, 3))?, Vectors::Thin).map(drop);
     let error = error.expect_err("640 kB and what is made of it in a budget of a MiB");
     assert!(error.is_out_of_memory() || matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
-    // Under the `Auto` policy, both run on the CPU.
+    // Under the `Auto` policy, f64 runs on the CPU.
     let auto = ctx.with_backend(Backend::Auto);
     check::<f64>(&auto, cases, Vectors::Thin)?;
     assert_eq!(choose_svd::<f64>(&auto, Shape::new(4, 3, 1), Vectors::Thin, false).side, Side::Cpu);
@@ -272,7 +273,7 @@ fn beyond_the_kernels(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Large matrices of rank 1 and 2: the nonzero values come first.
+/// Large matrices of rank 1 and 2. Their nonzero singular values have to come first.
 fn blocks_of_ones(ctx: &Context) -> Checked {
     for n in [65, 128, 130, 150] {
         for blocks in [1, 2] {
@@ -308,7 +309,8 @@ fn cuts(ctx: &Context) -> Checked {
             let alone = solve::<f32>(ctx, &cases[i..=i], Vectors::Thin)?;
             judge(&cases[i..=i], &alone, Vectors::Thin)?;
             if ctx.adapter().is_none() && k > 16 {
-                // A batch of one is another case: the CPU solves it separately where lanes would stay empty.
+                // A batch of one matrix is not compared, because the CPU takes another path for it if SIMD lanes
+                // would stay empty.
                 continue;
             }
             let (u, s, vh, c) = all_bits(&alone);
@@ -321,7 +323,7 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// More matrices than 65,535, the most workgroups of a dispatch.
+/// A batch of more than 65,535 matrices, which is the largest number of workgroups of a dispatch.
 fn many(ctx: &Context) -> Checked {
     let (m, n, count) = (3, 2, 66_000);
     let data = random_batch(m, n, count, 9);
@@ -334,7 +336,7 @@ fn many(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The elements are in f32's range but a singular value is beyond it: nothing is certified.
+/// The elements are in f32's range, but a singular value is beyond it, so the result must not be certified.
 fn overflow(ctx: &Context) -> Checked {
     let a = Array::from_vec(Shape::new(4, 3, 1), vec![3e38_f32; 12])?;
     let found = svd(ctx, &a, Vectors::Thin)?;
@@ -361,8 +363,8 @@ fn values_alone(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Compares the residual with the least that k triplets can leave, and the values with the true ones. The same seed
-/// gives the same bits.
+/// Compares the residual with the smallest residual that any k singular triplets can have, and the singular values
+/// with the true ones. The same seed has to give the same bits.
 fn truncated(ctx: &Context) -> Checked {
     leading::<f32>(ctx)?;
     leading::<f64>(ctx)
@@ -400,10 +402,11 @@ fn leading<T: Real + Into<f64>>(ctx: &Context) -> Checked {
             let reported: f64 = residual.as_slice()[i].into();
             assert!((reported - truth).abs() <= 15.0 * unit + 0.01 * truth, "{what}: {reported:e}, in truth {truth:e}");
             if case.name == "decaying" {
-                // Values decay by 0.7, so ten additional directions and two passes leave next to nothing to chance.
+                // Each singular value is 0.7 times the one before it. So with ten additional directions and two
+                // passes, the error depends very little on the random sample.
                 let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
                 let least = (square(&values[k..]) / square(&values)).sqrt();
-                // The matrix is rounded to f32.
+                // The error that comes from rounding the matrix to f32.
                 let rounding = 15.0 * m.max(n) as f64 * f64::from(f32::EPSILON);
                 assert!(truth <= 1.001 * least + rounding, "{what}: left {truth:e}, at best {least:e}");
                 for (got, want) in s.iter().zip(&values) {
@@ -421,7 +424,8 @@ fn leading<T: Real + Into<f64>>(ctx: &Context) -> Checked {
         let other = svd_truncated(ctx, &a, k, TruncatedOptions { seed: 1, ..TruncatedOptions::default() })?;
         assert!(k < 7 || bits(&other.u)? != bits(&found.u)?);
     }
-    // A matrix that is not finite spoils only itself. More triplets than there are is an error.
+    // A matrix that is not finite spoils only its own result. A request for more triplets than the matrix has is an
+    // error.
     let found = svd_truncated(
         ctx,
         &of_shape(2, 2, vec![1.0, f32::NAN, 0.0, 1.0, 3.0, 0.0, 0.0, 2.0])?,
@@ -441,7 +445,7 @@ fn truncated_elsewhere(ctx: &Context) -> Checked {
     let options = TruncatedOptions::default();
     let error = svd_truncated(ctx, &a, 2, options).map(drop).expect_err("there are no kernels for it");
     assert!(matches!(error.kind(), ErrorKind::Domain { operation: "svd_truncated", .. }), "{error}");
-    // Under the `Auto` policy, it reports the reason and runs where it can.
+    // Under the `Auto` policy, the call reports the reason for its choice and runs on the side that supports it.
     let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).build()?;
     let choice = choose_svd_truncated(&auto, a.shape(), 2, options);
     assert_eq!((choice.side, choice.reason), (Side::Cpu, Reason::BeyondKernels));

@@ -1,5 +1,5 @@
-//! The device as users encounter it: loss, memory, the pool, threads, reads, timestamps, and the choice of an
-//! adapter. Tests of devices and buffers that others own are in tests/device/foreign.rs.
+//! The device as users see it: its loss, memory, the buffer pool, threads, reads, timestamps, and the choice of an
+//! adapter. Tests of devices and buffers that the caller owns are in tests/device/foreign.rs.
 
 use common::families::{Case, lapack_types};
 use common::solve::{Checked, alike, apart, bits, judge, ragged, solve};
@@ -38,8 +38,8 @@ fn cases(count: usize) -> Vec<Case> {
     (0..count).map(|i| lapack_types(orders[i % orders.len()], i as u64)[12].clone()).collect()
 }
 
-/// Returns everything that was computed: values and vectors as bits, and certificates (none of them NaN) with their
-/// sweeps.
+/// Returns everything that was computed: the eigenvalues and eigenvectors as bits, and the certificates, which have
+/// the numbers of sweeps and no NaN.
 fn all(found: &HostEigh<f32>) -> (Vec<u32>, Vec<u32>, Vec<Certificate>) {
     (bits(&found.values), bits(&found.vectors), found.certificates.to_vec())
 }
@@ -56,7 +56,7 @@ fn loss(ctx: &Context) -> Checked {
             matches!(error.kind(), ErrorKind::DeviceLost { .. }) && error.is_device() && !error.is_out_of_memory();
         if named { Ok(()) } else { Err(format!("{what}: {error}")) }
     };
-    // An existing array, a recorded result, and new work: each fails the first time and the second time.
+    // An existing array, a recorded result, and new work: each of them fails the first time and the second time.
     for round in ["first", "again"] {
         lost(&format!("a read, {round}"), a.to_host(&doomed).map(drop).expect_err("a read"))?;
         lost("values", before.values.to_host(&doomed).map(drop).expect_err("values"))?;
@@ -69,7 +69,8 @@ fn loss(ctx: &Context) -> Checked {
         lost("an upload", host.to_device(&doomed).map(drop).expect_err("an upload"))?;
         lost("a context beside", solve::<f32>(&beside, &cases(2)).map(drop).expect_err("a context beside"))?;
     }
-    // The loss first noticed by an operation rather than by a read, and by a read that has begun.
+    // Here an operation, and not a read, is the first to notice the loss. A read that has already begun notices it
+    // too.
     let doomed = apart(ctx).build()?;
     doomed.destroy_device();
     lost("an operation first", solve::<f32>(&doomed, &cases(2)).map(drop).expect_err("an operation first"))?;
@@ -81,7 +82,7 @@ fn loss(ctx: &Context) -> Checked {
         Ok(found) => drop(judge(&cases(3), &found, |_| None)?),
         Err(error) => lost("a read that had begun", error)?,
     }
-    // The process continues, on a new context and on the old one that was not lost.
+    // The process can continue with a new context, and with the existing context whose device was not lost.
     let fresh = apart(ctx).build()?;
     judge(&cases(6), &solve::<f32>(&fresh, &cases(6))?, |_| None)?;
     judge(&cases(6), &solve::<f32>(ctx, &cases(6))?, |_| None)?;
@@ -124,7 +125,7 @@ fn smaller_batches(ctx: &Context) -> Checked {
 }
 
 fn out_of_memory(ctx: &Context) -> Checked {
-    // A matrix of order 60 takes 14,400 bytes, and W as many, which exceeds the budget.
+    // A matrix of order 60 takes 14,400 bytes, and its copy W takes as many, which exceeds the budget.
     let tiny = alike(ctx).memory_budget(8 << 10).build()?;
     let big = [lapack_types(60, 1)[12].clone()];
     for _ in 0..2 {
@@ -132,7 +133,8 @@ fn out_of_memory(ctx: &Context) -> Checked {
         assert!(error.is_out_of_memory() && error.is_device(), "{error}");
         assert!(matches!(*error.kind(), ErrorKind::OutOfMemory { wanted, allowed } if wanted > allowed), "{error}");
     }
-    // The same in the middle of a batch; afterwards, work that fits is done.
+    // Work also fails if other arrays leave too little memory for the last matrix of a batch. Afterwards, work that
+    // fits succeeds.
     let small = alike(ctx).memory_budget(100 << 10).build()?;
     let mut batch = vec![lapack_types(3, 2)[12].clone(); 50];
     judge(&batch, &solve::<f32>(&small, &batch)?, |_| None)?;
@@ -148,15 +150,16 @@ fn out_of_memory(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Half of the budget is held. The device refuses in the middle of a recording, and the same work continues in
-/// smaller batches.
+/// The caller's arrays hold half of the memory budget. The device then refuses an allocation in the middle of a
+/// recording, and the same work continues in smaller batches.
 fn held_memory(ctx: &Context) -> Checked {
     let cases = cases(240);
     let want = all(&solve::<f32>(ctx, &cases)?);
     let bytes = 4 * ragged::<f32>(&cases).layout().len() as u64;
     for budget in [4 * bytes, 2 * bytes, bytes] {
         let small = alike(ctx).memory_budget(budget).build()?;
-        // In 32 parts, because each has to be read back while all of them are held.
+        // The arrays are 32 parts of the held memory, because each part has to be read back while all of them are
+        // held.
         let part = usize::try_from(budget / 64 / 4)?;
         let hold = |i| Array::from_vec(Shape::new(part, 1, 1), vec![i as f32; part])?.to_device(&small);
         let held = (0..32).map(hold).collect::<Result<Vec<_>, _>>()?;
@@ -179,7 +182,8 @@ fn pool(ctx: &Context) -> Checked {
     assert!(first.in_use == 0 && first.allocated > 0 && first.peak == first.allocated, "{first:?}");
     solve::<f32>(&ctx, &cases)?;
     let second = ctx.pool();
-    // The table, the state, A, W, values, certificates, and the read-back buffers: all are reused.
+    // All buffers are reused: those of the table, the state, A, W, the eigenvalues and the certificates, and the
+    // buffers for reading back.
     assert!(second.reused >= first.reused + 9, "{first:?}, then {second:?}");
     assert_eq!((second.allocated, second.in_use, second.peak), (first.allocated, 0, first.peak));
 
@@ -243,7 +247,7 @@ fn threads(ctx: &Context) -> Checked {
 
 fn reads(ctx: &Context) -> Checked {
     let numbers = |from: usize, count: usize| (from..from + count).map(|x| x as f32).collect::<Vec<_>>();
-    let arrays: Vec<Array> = [1, 3, 100, 4096, 100_000, 2_500_000] // the last exceeds one staging buffer
+    let arrays: Vec<Array> = [1, 3, 100, 4096, 100_000, 2_500_000] // the last size exceeds one staging buffer
         .into_iter()
         .enumerate()
         .map(|(i, count)| Array::from_vec(Shape::new(count, 1, 1), numbers(i, count)).and_then(|a| a.to_device(ctx)))
@@ -253,13 +257,13 @@ fn reads(ctx: &Context) -> Checked {
         assert_eq!(blocking.as_slice(), numbers(i, array.shape().len()));
         assert_eq!(pollster::block_on(array.to_host_async(ctx))?.as_slice(), blocking.as_slice());
     }
-    // All at once, and the last is polled first.
+    // All reads are pending together, and the last read is polled first.
     let all = pollster::block_on(async {
         let mut begun: Vec<_> = arrays.iter().map(|a| Box::pin(a.to_host_async(ctx))).collect();
         std::future::poll_fn(|cx| {
             for read in begun.iter_mut().rev() {
-                // Each read begins here. A read that is ready may not be polled again below, so a new one replaces
-                // it.
+                // Each read begins here. A read that is already ready must not be polled again below, so a new read
+                // replaces it.
                 if Future::poll(read.as_mut(), cx).is_ready() {
                     *read = Box::pin(arrays[0].to_host_async(ctx));
                 }
@@ -278,7 +282,8 @@ fn reads(ctx: &Context) -> Checked {
         let first = read.as_slice()[0];
         assert_eq!(read.as_slice(), numbers(first as usize, read.shape().len()));
     }
-    // All begin before the first is waited for, in the order of their creation and in reverse.
+    // All reads begin before the first one is waited for. They are waited for in the order of their creation and in
+    // reverse order.
     for backwards in [false, true] {
         let mut begun: Vec<_> = arrays.iter().map(|a| a.read(ctx)).enumerate().collect();
         if backwards {
@@ -325,7 +330,7 @@ fn arrays_of(case: &Case) -> Array {
 fn timestamps(ctx: &Context) -> Checked {
     solve::<f32>(ctx, &cases(4))?;
     assert!(ctx.profile()?.is_none(), "no profile was requested");
-    // A kernel form that does its work in three parts.
+    // A kernel form that solves a matrix in three dispatches (prepare, rotate, finish).
     let timed = alike(ctx).profile(true).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).build()?;
     let has = timed.adapter().is_some_and(|a| a.features.contains(&"timestamps"));
     judge(&cases(30), &solve::<f32>(&timed, &cases(30))?, |_| None)?;
@@ -340,10 +345,10 @@ fn timestamps(ctx: &Context) -> Checked {
     let names: Vec<&str> = times.iter().map(|t| t.kernel.as_str()).collect();
     assert_eq!(names, ["Finish", "Prepare", "Workgroup"]);
     assert!(times.iter().all(|t| t.calls > 0 && t.seconds >= 0.0 && t.seconds.is_finite()), "{times:?}");
-    // Each size class is prepared and finished in one dispatch here, or in a few.
+    // Each size class is prepared and finished in one dispatch each, and rotated in one or several.
     assert!(times[2].calls >= times[0].calls && times[0].calls == times[1].calls, "{times:?}");
     assert_eq!(by_name()?, [], "since the last call");
-    // Many submissions, all of which are counted.
+    // There are many submissions, and all of them are counted.
     for _ in 0..80 {
         solve::<f32>(&timed, &cases(1))?;
     }
@@ -397,7 +402,7 @@ fn choice() -> Checked {
     for adapter in &all {
         let part = adapter.name[..5.min(adapter.name.len())].to_uppercase();
         assert!(Context::builder().adapter(part).build()?.adapter().is_some());
-        // Its index among the adapters of the same name identifies it, and so does its address.
+        // An adapter's index among the adapters of the same name identifies it, and so does its address.
         let exactly = Context::builder().adapter(format!("{}#{}", adapter.name, adapter.index)).build()?;
         assert_eq!(exactly.adapter().map(|a| (&a.name, a.index)), Some((&adapter.name, adapter.index)));
         if let Some(address) = &adapter.pci {

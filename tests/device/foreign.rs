@@ -25,7 +25,7 @@ fn cases(count: usize) -> Vec<Case> {
     (0..count).map(|i| lapack_types(orders[i % orders.len()], i as u64)[12].clone()).collect()
 }
 
-/// Opens the adapter of `ctx` through wgpu itself, with these limits or with all that it has.
+/// Opens the adapter of `ctx` through wgpu itself, with the given limits or with all limits that the adapter has.
 fn opened(ctx: &Context, limits: Option<wgpu::Limits>) -> Result<WgpuDevice, Box<dyn std::error::Error>> {
     let name = &ctx.adapter().expect("an adapter").name;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
@@ -39,7 +39,8 @@ fn opened(ctx: &Context, limits: Option<wgpu::Limits>) -> Result<WgpuDevice, Box
 }
 
 fn adopted(ctx: &Context) -> Checked {
-    // Also with the smallest limits that WebGPU guarantees, which a caller may have requested.
+    // The device is also opened with the smallest limits that WebGPU guarantees, because a caller may have requested
+    // these.
     for limits in [None, Some(wgpu::Limits::default())] {
         let least = limits.is_some();
         let theirs = opened(ctx, limits)?;
@@ -78,10 +79,10 @@ fn buffers(ctx: &Context) -> Checked {
     assert!(a.is_resident());
     let found = eigvalsh(&shared, &a)?;
     for (got, want) in found.values.to_host(&shared)?.as_slice().iter().zip([1.0, 3.0, -1.0, 5.0]) {
-        // A few eps of |A|, which is at most 5.
+        // The error may be a few eps of |A|, which is at most 5.
         assert!((got - want).abs() <= 8.0 * 5.0 * f32::EPSILON, "{got} for {want}");
     }
-    // The buffer belongs to the caller: it returns to no pool, and its contents are unchanged.
+    // The buffer belongs to the caller, so it is not returned to a pool, and its contents are unchanged.
     let before = shared.pool();
     drop((a, found));
     assert_eq!(shared.pool().allocated, before.allocated);
@@ -116,7 +117,7 @@ fn mixed_up(ctx: &Context) -> Checked {
     // Both contexts continue to work.
     for (ctx, found, want) in [(&other, found, 101.0_f32), (ctx, eigh(ctx, &ours)?, 2.0)] {
         let got = found.values.to_host(ctx)?.as_slice()[1];
-        // A few eps of |A|.
+        // The error may be a few eps of |A|.
         assert!((got - want).abs() <= 8.0 * want * f32::EPSILON, "{got} for {want}");
     }
     Ok(())

@@ -1,5 +1,6 @@
-//! Tests of the judges: measures that can fail, a referee that agrees with closed forms, families with their stated
-//! properties, and a harness that notices failures.
+//! Tests of the code that judges the other tests: the measures of accuracy have to be able to fail, the referee has
+//! to agree with closed forms, the families of matrices have to have their stated properties, and the harness has
+//! to notice failures.
 
 use std::env;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Sizes of DCHKST, and sizes around what a workgroup and a subgroup hold.
+/// Matrix orders from DCHKST, and orders around the sizes of a workgroup and a subgroup.
 const SIZES: [usize; 9] = [0, 1, 2, 3, 5, 20, 32, 33, 63];
 
 fn every_case() -> Vec<Case> {
@@ -45,7 +46,7 @@ fn every_case() -> Vec<Case> {
     all
 }
 
-/// The true values, and the true pairs rounded to f32, which are as good as any f32 solver can be.
+/// The true eigenvalues, and the true eigenpairs rounded to f32. No f32 solver can return better eigenpairs.
 type Rounded = (Vec<f64>, Vec<f32>, Vec<f32>);
 
 fn rounded_pairs(case: &Case) -> Result<Rounded, String> {
@@ -70,7 +71,8 @@ fn good_ones_pass() -> Result<(), String> {
         }
     }
     println!("worst residual, orthogonality, values, pairs of rounded truth: {worst:?}");
-    // Rounding alone reaches a thousandth of each measure in some case; otherwise the measure measures nothing.
+    // For each measure, the rounding to f32 alone has to give more than a thousandth in some case. Otherwise the
+    // measure would measure nothing.
     if worst.iter().all(|&w| w > 1e-3 && w < 2.0) { Ok(()) } else { Err(format!("worst measures {worst:?}")) }
 }
 
@@ -91,8 +93,8 @@ fn each_measure_can_fail() -> Result<(), String> {
         let judge = |w: &[f32], v: &[f32]| gates::eigh(&case.a, w, v, &reference);
         judge(&w, &v)?;
 
-        // A value off by twice what is allowed: the residual allows n times ALLOWED, so values fail first only if n
-        // is small.
+        // An eigenvalue with twice the allowed error. The residual allows an error of n times ALLOWED, so the
+        // measure of the eigenvalues fails first only if n is small.
         let mut off = w.clone();
         off[n - 1] += (2.0 * allowed_values(n) * unit) as f32;
         gates::values(&off, &reference, gates::norm(&case.a, n)).within(allowed_values(n)).expect_err("a value off");
@@ -109,7 +111,7 @@ fn each_measure_can_fail() -> Result<(), String> {
         let mut turned = v.clone();
         let angle = (4.0 * ALLOWED * n as f64 * EPS) as f32;
         for i in 0..n {
-            turned[i] += angle * v[i + n * (n - 1)]; // V'V changes by the angle, V L V' by the angle times the value
+            turned[i] += angle * v[i + n * (n - 1)]; // V'V changes by the angle, and V L V' by the angle times the eigenvalue
         }
         gates::orthogonality(&turned, n).within(ALLOWED).expect_err("a vector turned");
         gates::residual_of_pairs(&case.a, n, &w, &turned).within(ALLOWED).expect_err("a vector turned");
@@ -118,8 +120,8 @@ fn each_measure_can_fail() -> Result<(), String> {
         (0..n).for_each(|i| exchanged.swap(i, i + n * (n - 1)));
         fails("vectors of other values", judge(&w, &exchanged), "residual")?;
     }
-    // A wrong eigenvalue with consistent pairs elsewhere: the same pair twice satisfies the residual of pairs but
-    // not orthogonality.
+    // An eigenpair that occurs twice, in place of another one: each pair has a small residual, but the eigenvectors
+    // are not orthogonal.
     let case = &lapack_types(5, 4)[12];
     let (_, mut w, mut v) = rounded_pairs(case)?;
     w[1] = w[0];
@@ -165,7 +167,7 @@ fn zero_matrices() -> Result<(), String> {
         let zero = vec![0.0; n * n];
         let unit: Vec<f32> = (0..n * n).map(|i| if i % n == i / n { 1.0 } else { 0.0 }).collect();
         gates::eigh(&zero, &vec![0.0; n], &unit, &vec![0.0; n])?;
-        // Relative to a zero norm, even the smallest normal value is too much.
+        // Relative to a zero norm, even the smallest normal number is too large.
         fails(
             "a value of a zero matrix",
             gates::eigh(&zero, &vec![f32::MIN_POSITIVE; n], &unit, &vec![0.0; n]),
@@ -176,7 +178,7 @@ fn zero_matrices() -> Result<(), String> {
 }
 
 fn subspaces() -> Result<(), String> {
-    // Planes in space: the same plane in another basis, and one tilted by a known angle.
+    // A plane is compared with itself in another basis, and with a plane that is tilted by a known angle.
     let (s, c) = 0.3_f64.sin_cos();
     let plane = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     let turned = [c, s, 0.0, -s, c, 0.0];
@@ -192,12 +194,12 @@ fn subspaces() -> Result<(), String> {
     let (values, vectors) = referee::eigenpairs(&a, 9)?;
     let mut other = vectors.clone();
     for i in 0..9 {
-        let (x, y) = (vectors[i + 9], vectors[i + 18]); // two of the eight vectors that belong to 9
+        let (x, y) = (vectors[i + 9], vectors[i + 18]); // two of the eight eigenvectors of eigenvalue 9
         (other[i + 9], other[i + 18]) = (c * x - s * y, s * x + c * y);
     }
     assert_eq!(gates::subspaces(&a, &other, &values, &vectors)?, 2);
     for i in 0..9 {
-        let (x, y) = (vectors[i], vectors[i + 9]); // across the gap
+        let (x, y) = (vectors[i], vectors[i + 9]); // eigenvectors of different eigenvalues
         (other[i], other[i + 9]) = (c * x - s * y, s * x + c * y);
     }
     gates::subspaces(&a, &other, &values, &vectors).expect_err("vectors mixed across a gap");
@@ -218,7 +220,8 @@ fn referee_refuses() -> Result<(), String> {
     referee::confirm(&[0.0, 0.0], &[0.0; 4], 2)
 }
 
-/// The formulas and the referee round in f64: a few epsilons of the norm; 1e-13 is 450.
+/// Checks that two spectra agree. The closed forms and the referee have rounding errors of a few f64 epsilons of
+/// the norm. The bound 1e-13 is 450 epsilons.
 fn agree(name: &str, got: &[f64], want: &[f64], norm: f64) -> Result<(), String> {
     assert_eq!(got.len(), want.len(), "{name}");
     for (i, (got, want)) in got.iter().zip(want).enumerate() {
@@ -278,23 +281,23 @@ fn families() {
         }
         assert!(f32::MAX as f64 > gates::norm(a, *n), "{name}: its norm is beyond f32");
     }
-    // Type 8: up to random signs, the largest magnitude is 1 and the spectrum is the requested one.
+    // Type 8: up to random signs, the eigenvalues are the requested ones, and the largest magnitude is 1.
     let values = referee::eigenvalues(&lapack_types(33, 8)[7].a, 33).expect("type 8");
     let mut sizes: Vec<f64> = values.iter().map(|x| x.abs()).collect();
     sizes.sort_by(f64::total_cmp);
-    // Rounding the entries to f32 moved the values by n eps / 2 at most.
+    // Rounding the entries to f32 moved the eigenvalues by at most n eps / 2.
     assert!(sizes.iter().enumerate().all(|(i, x)| (x - i as f64 / 32.0).abs() <= 33.0 * EPS), "{sizes:?}");
     assert!(values[0] < 0.0 && values[32] > 0.0, "random signs");
 }
 
-/// The values of the reference implementation with seed 1234567 (Vigna, prng.di.unimi.it).
+/// Compares with the numbers of the reference implementation for seed 1234567 (Vigna, prng.di.unimi.it).
 fn split_mix() {
     let mut random = SplitMix64::new(1_234_567);
     let got = [(); 3].map(|()| random.next_u64());
     assert_eq!(got, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
 }
 
-/// Runs this test itself as a trial that fails in each way that a driver can.
+/// Runs this binary again with a trial that fails in each of the ways in which a driver can fail.
 fn harness_sees_failures() -> Result<(), String> {
     const MISBEHAVE: &str = "FIEDLER_TEST_MISBEHAVE";
     match env::var(MISBEHAVE).as_deref() {

@@ -28,9 +28,9 @@ pub fn tests() -> Vec<Test> {
 fn taken(ctx: &Context) -> Result<Profile, Box<dyn std::error::Error>> {
     let profile = ctx.profile()?.ok_or("a profile was asked for")?;
     let device = profile.device_seconds();
-    // Dispatches do not overlap on a queue whose passes have barriers between them, so all of them fit into the
-    // time that passed. The clock of a device may run fast compared with the host's by the tolerance of quartz
-    // crystals, 100 in a million; a tenth of that is added.
+    // Dispatches do not overlap on a queue whose passes have barriers between them, so the sum of their times fits into
+    // the time that passed. The clock of a device may run faster than the host's clock by the tolerance of quartz
+    // crystals, which is 100 in a million. A tenth of that is added as a margin.
     assert!(device <= profile.wall * (1.0 + 1.1e-4), "{device} s of {} s", profile.wall);
     assert!(profile.kernels.iter().all(|k| k.calls > 0 && k.seconds >= 0.0 && k.seconds.is_finite()), "{profile}");
     assert!(profile.kernels.is_sorted_by(|a, b| a.seconds >= b.seconds), "{profile}");
@@ -49,14 +49,14 @@ fn taken(ctx: &Context) -> Result<Profile, Box<dyn std::error::Error>> {
     let calls: u64 = profile.kernels.iter().map(|k| k.calls).sum();
     assert_eq!(kernels.len() as u64, calls, "a bar for each dispatch");
     for pair in kernels.windows(2) {
-        // Ends are whole nanoseconds; microseconds in f64 are far more precise than that.
+        // Starts and ends are whole nanoseconds, and microseconds in f64 are far more precise than that.
         assert!(pair[0].1 <= pair[1].0 + 1e-4, "{pair:?} overlap");
     }
     Ok(profile)
 }
 
-/// Checks the dispatches of measuring a machine's ceilings: a first call and 2 rounds of a copy of 4096 bytes, of a
-/// copy of 16 bytes within the same arrays, and of a chain of multiply-adds.
+/// Checks the dispatches that measure the ceilings of a machine: a copy of 4096 bytes, a copy of 16 bytes within the
+/// same arrays, and a chain of multiply-adds. Each of them runs once as a first call and then in 2 rounds.
 fn chain(ctx: &Context, timestamps: bool) -> Checked {
     assert!(ctx.profile()?.is_none(), "no profile was requested");
     let timed = apart(ctx).profile(true).timestamps(timestamps).build()?;
@@ -69,7 +69,8 @@ fn chain(ctx: &Context, timestamps: bool) -> Checked {
     kernels.sort_by(|a, b| a.kernel.cmp(&b.kernel));
     let names: Vec<(&str, u64)> = kernels.iter().map(|k| (k.kernel.as_str(), k.calls)).collect();
     assert_eq!(names, [("Copy", 6), ("Fma", 3)]);
-    // 256 vectors per workgroup, with one operation each as reported to the recorder; two arrays of 4096 bytes.
+    // The recorder was told that each of the 256 vec4s of a workgroup takes one operation, and that a dispatch binds
+    // two arrays of 4096 bytes.
     assert_eq!((kernels[0].flops, kernels[0].bound_bytes), (6.0 * 256.0, 6 * 8192));
     let groups = if timed.adapter().is_some_and(|a| a.software) { 16 } else { 4096 };
     let flops = 3.0 * 64.0 * 4096.0 * f64::from(groups) * 256.0;
@@ -80,7 +81,7 @@ fn chain(ctx: &Context, timestamps: bool) -> Checked {
     let submit = if profile.clock == Clock::Wall { "submit and wait" } else { "submit" };
     assert_eq!((stage("open"), stage("compile"), stage("record"), stage(submit)), (1, 2, 9, 9), "{profile}");
     assert!(profile.peak_bytes >= 8192 && profile.peak_bytes <= profile.budget, "{profile}");
-    // On the same device nothing is compiled again, and each context has its own profile.
+    // In another context on the same device, nothing is compiled again, but each context has a separate profile.
     let beside = alike(&timed).profile(true).timestamps(timestamps).build()?;
     ceilings(&beside, 4096, 2)?;
     let stages = taken(&beside)?.stages;
@@ -95,7 +96,8 @@ fn chain(ctx: &Context, timestamps: bool) -> Checked {
 
 fn passes(ctx: &Context) -> Checked {
     let timed = apart(ctx).profile(true).build()?;
-    // One pass up to 2048 everywhere, two for 2^16 (ARCHITECTURE, `ops/fft`), of at least 5 n lg n operations.
+    // On every adapter, a transform takes one pass up to length 2048, and two passes for length 2^16. A transform has
+    // about 5 n log2(n) operations, and the profile has to count at least n.
     for (n, calls) in [(1024_usize, 1), (1 << 16, 2)] {
         let shape = Shape::new(n, 1, 1);
         let x = Array::from_vec(shape, vec![Complex::new(1.0_f32, 0.0); n])?;

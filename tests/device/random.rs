@@ -1,8 +1,8 @@
-//! Random values: the published vectors, the same bits on every side, and statistics with fixed seeds, so that they
-//! always pass or always fail.
+//! Random numbers: the published test vectors, the same bits on the CPU and the device, and statistics. The
+//! statistics use fixed seeds, so that they always pass or always fail.
 //!
-//! A statistic is allowed five standard deviations of its own distribution: a correct generator with another seed
-//! fails one time in two million.
+//! A statistic may deviate by five standard deviations of its distribution. A correct generator with a random seed
+//! would fail one time in two million.
 
 use common::solve::Checked;
 use common::{Test, on_cpu, on_each, on_gpus, suite};
@@ -46,7 +46,7 @@ fn normals(ctx: &Context, stream: &mut Stream, len: usize) -> Result<Vec<f32>, f
     Ok(normal(ctx, stream, vector(len), 0.0, 1.0)?.to_host(ctx)?.as_slice().to_vec())
 }
 
-/// The `kat_vectors` of the authors' Random123 1.09, philox4x32 with 10 rounds.
+/// Compares with the `kat_vectors` (known answers) of the authors' Random123 1.09 for philox4x32 with 10 rounds.
 fn published(ctx: &Context) -> Checked {
     for (counter, key, want) in [
         ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
@@ -72,8 +72,8 @@ fn published(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Values computed by other programs (Philox from the paper, BLAKE3 by its authors, the quantile in 40 digits), so
-/// that a name means the same values forever.
+/// Compares with numbers that other programs computed (Philox as in the paper, BLAKE3 by its authors, the quantile
+/// with 40 digits). This keeps the numbers of a named stream the same in all versions.
 fn golden(ctx: &Context) -> Checked {
     let mut stream = Stream::new(7, "weights");
     assert_eq!(words_of(ctx, &mut stream.clone(), 4)?, [0x5841_c937, 0xffb4_61e9, 0xb8ed_6b0c, 0xb8c2_8fee]);
@@ -109,8 +109,9 @@ fn same_bits(ctx: &Context) -> Checked {
             assert!(first.is_none(), "{law}, {len} numbers: the first that differs is {first:?}");
         }
     }
-    // Draws do not reach every row of the quantile's table, since some words would take 2^32 draws to appear. The
-    // CPU's own test evaluates all rows at both of their ends; this test compares the arithmetic.
+    // The draws do not reach every row of the quantile's table, because some words are expected only once in 2^32
+    // draws. A test of the CPU code evaluates all rows at both of their ends. This test compares the arithmetic of
+    // the two sides.
     Ok(())
 }
 
@@ -127,21 +128,22 @@ fn cut(ctx: &Context) -> Checked {
     found.extend(bits(ctx, &normal(ctx, &mut parts, vector(rest), 1.0, 2.0)?)?);
     assert!(found == whole, "cut, the stream is another");
     assert_eq!(parts, stream);
-    // Starting directly at any position.
+    // A stream may start at any position.
     let mut place = Stream::new(3, "cut");
     place.skip(2 + 10_000);
     assert_eq!(bits(ctx, &normal(ctx, &mut place, vector(100), 1.0, 2.0)?)?, whole[10_000..10_100]);
     Ok(())
 }
 
-/// The first four moments of a million values, whose standard deviations are those of x, x^2, x^3, x^4 over a
-/// thousand.
+/// Checks the first four moments of a million numbers x. The standard deviations of the moments are those of x,
+/// x^2, x^3 and x^4, divided by a thousand.
 fn moments(ctx: &Context) -> Checked {
     const COUNT: usize = 1_000_000;
     let moment = |xs: &[f32], k: i32| xs.iter().map(|&x| f64::from(x).powi(k)).sum::<f64>() / COUNT as f64;
     let mut stream = Stream::new(5, "moments");
     let x = normals(ctx, &mut stream, COUNT)?;
-    // Var x^k = E x^2k - (E x^k)^2, and E x^2, x^4, x^6, x^8 are 1, 3, 15, 105.
+    // The variance of x^k is E x^2k - (E x^k)^2, and the expectations of x^2, x^4, x^6 and x^8 are 1, 3, 15 and
+    // 105.
     for (k, (want, variance)) in [(0.0, 1.0), (1.0, 2.0), (0.0, 15.0), (3.0, 96.0_f64)].into_iter().enumerate() {
         let (found, allowed) = (moment(&x, k as i32 + 1), 5.0 * variance.sqrt() / (COUNT as f64).sqrt());
         assert!((found - want).abs() < allowed, "normal, moment {}: {found}, in truth {want} to {allowed}", k + 1);
@@ -156,7 +158,8 @@ fn moments(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Counts how many of four million values are beyond 1 to 5 on either side: binomial counts of known probabilities.
+/// Counts how many of four million normal numbers are above 1, 2, ..., 5 or below -1, -2, ..., -5. The counts have
+/// binomial distributions with known probabilities.
 fn tails(ctx: &Context) -> Checked {
     const COUNT: usize = 4_000_000;
     let x = normals(ctx, &mut Stream::new(6, "tails"), COUNT)?;
@@ -185,7 +188,7 @@ fn tails(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The probability that a standard normal value is below x, by the series of its odd powers.
+/// Returns the probability that a standard normal number is below x, computed from the series in odd powers of x.
 fn below(x: f64) -> f64 {
     let (mut term, mut sum) = (x, x);
     for k in 1..200 {
@@ -195,8 +198,8 @@ fn below(x: f64) -> f64 {
     0.5 + sum / (2.0 * std::f64::consts::PI).sqrt()
 }
 
-/// Checks Pearson's statistic of equally probable cells: its mean is cells - 1, its variance twice that; for 1023
-/// degrees of freedom it is practically normal.
+/// Checks Pearson's statistic for cells of equal probability. Its mean is the number of cells minus 1, and its
+/// variance is twice that. For 1023 degrees of freedom its distribution is practically normal.
 fn equally_full(name: &str, counts: &[u64]) {
     let (cells, total) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
     let want = total / cells;
@@ -214,7 +217,7 @@ fn cells(ctx: &Context) -> Checked {
         drawn.iter().for_each(|word| counts[(word >> shift) as usize & 1023] += 1);
         equally_full(&format!("ten bits from {shift} on"), &counts);
     }
-    // Neighbors: five bits of each.
+    // Pairs of neighboring words: five bits of each word select one of 1024 cells.
     let mut counts = [0_u64; 1024];
     drawn.windows(2).step_by(2).for_each(|w| counts[(w[0] >> 27 << 5 | w[1] >> 27) as usize] += 1);
     equally_full("pairs", &counts);
@@ -230,8 +233,8 @@ fn cells(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Streams of neighboring seeds, names and numbers, and a stream and its later self: no correlation, and no equal
-/// words except by chance.
+/// Streams with neighboring seeds, names and numbers are uncorrelated, and so are a stream and its shifted copy.
+/// They have no equal words except by chance.
 fn independent(ctx: &Context) -> Checked {
     const COUNT: usize = 100_000;
     let base = Stream::new(1, "s");
@@ -273,13 +276,13 @@ fn bernoullis(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The last product and sum round, so the sides may differ there by an ulp of the larger value. The upper end of a
-/// range is never reached.
+/// The last product and sum are rounded, so there the CPU and the device may differ by an ulp of the larger number.
+/// The upper end of a range is never reached.
 fn ranges(ctx: &Context) -> Checked {
     let cpu = Context::cpu();
     let shape = vector(100_000);
-    // The last range has two f32 values in it, and most of the drawn values are nearer to its upper end than to its
-    // lower one.
+    // The last range has two f32 numbers in it, and most of the numbers before rounding are nearer to its upper end
+    // than to its lower end.
     let one = f64::from(1.0_f32);
     for (low, high) in
         [(-3.0, 7.0), (1e-3, 2e-3), (-1e30, 1e30), (one, one + 2.0 * f64::from(f32::EPSILON)), (0.0, 0.1)]
@@ -316,7 +319,7 @@ fn errors(ctx: &Context) -> Checked {
         uniform(ctx, &mut stream, shape, 0.0..f64::NAN),
         uniform(ctx, &mut stream, shape, 0.0..1e39),
         uniform(ctx, &mut stream, shape, -3e38..3e38),
-        // Not empty in f64, but empty in f32.
+        // This range is not empty in f64, but it is empty in f32.
         uniform(ctx, &mut stream, shape, 1.0..1.0 + 1e-9),
         normal(ctx, &mut stream, shape, f64::INFINITY, 1.0),
         normal(ctx, &mut stream, shape, 0.0, -1.0),
@@ -348,12 +351,13 @@ fn errors(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// f64 has more digits and draws two words per value, wherever it begins.
+/// f64 numbers have more digits than f32. Each takes two words of the stream, whatever the position of the stream
+/// at the start.
 fn wide(ctx: &Context) -> Checked {
     let (shape, mut stream) = (vector(50_001), Stream::new(4, "wide"));
     let whole = normal::<f64>(ctx, &mut stream, shape, 0.0, 1.0)?.to_host(ctx)?;
     assert_eq!(stream.position(), 100_002);
-    // 53 bits, not 24: hardly any value is an f32.
+    // The numbers have 53 random bits, not 24, so hardly any number is an f32.
     assert!(whole.as_slice().iter().filter(|&&x| x == f64::from(x as f32)).count() < 10);
     let mean: f64 = whole.as_slice().iter().sum::<f64>() / 50_001.0;
     let variance: f64 = whole.as_slice().iter().map(|x| x * x).sum::<f64>() / 50_001.0;

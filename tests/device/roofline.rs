@@ -9,8 +9,8 @@ pub fn tests() -> Vec<Test> {
     suite("roofline", vec![on_each("rates", rates), on_each("measurements that are refused", errors)])
 }
 
-/// A machine that moves less than a megabyte or computes less than a million operations per second is not of this
-/// century, and none moves or computes 10^18.
+/// Every machine moves more than a megabyte per second and does more than a million operations per second. No machine
+/// moves 10^18 bytes or does 10^18 operations per second.
 fn rates(ctx: &Context) -> Checked {
     for bytes in [16, 4096, 1 << 22] {
         let found = ceilings(ctx, bytes, 2)?;

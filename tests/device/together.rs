@@ -1,5 +1,5 @@
-//! All families in one context: each has the same bits that it has in a separate context, in any order of calls and
-//! on any number of threads, and none starts in a context that is cancelled.
+//! All families of operations in one context. The results of each family have the same bits as in a separate context,
+//! in any order of calls and on any number of threads. No family starts in a context that is cancelled.
 
 use common::batches::all_bits;
 use common::solve::{Checked, alike};
@@ -164,7 +164,7 @@ fn places(ctx: &Context) -> Checked {
             let choice = choice.unwrap_or_else(|| panic!("{name} does not say where it ran"));
             assert_eq!((choice.side, choice.reason), (side, Reason::Asked), "{name}: {choice}");
         }
-        // It has no kernels yet.
+        // This operation has no kernels yet.
         if !asked {
             let found = svd_truncated(ctx, &numbers(Shape::new(12, 12, 5))?, 2, TruncatedOptions::default())?;
             assert_eq!(found.choice().map(|choice| choice.side), Some(Side::Cpu));
@@ -205,7 +205,7 @@ fn cancelled(ctx: &Context) -> Checked {
         call_all(ctx).map_err(|error| format!("the switch of a context on the same device: {error}"))?;
         let error = encoder.encode(&other, &graphs).map(drop).expect_err("an encoding");
         assert!(error.is_cancelled(), "{error}");
-        // A clone has the same switch.
+        // A clone of the context is cancelled with it.
         assert!(eigh(&other.clone(), &given).map(drop).expect_err("an array that lies there").is_cancelled());
         cancel.reset();
         for (name, call) in CALLS {
@@ -220,11 +220,11 @@ fn call_all(ctx: &Context) -> Result<()> {
     CALLS.iter().try_for_each(|(_, call)| call(ctx).map(drop))
 }
 
-/// Work that returns nothing to the host.
+/// A call whose results are not read back to the host.
 type Work<'a> = Box<dyn Fn(&Context) -> Result<()> + 'a>;
 
-/// Another thread cancels work that takes seconds on any machine shortly after its start; from then on nothing is
-/// computed.
+/// The work takes seconds on any machine, and another thread cancels it shortly after its start. From then on nothing
+/// is computed.
 fn cancelled_on_the_way(ctx: &Context) -> Checked {
     let many = numbers(Shape::new(96, 96, 3000))?;
     let graph = grid(300, 300)?;
@@ -260,7 +260,7 @@ fn words(ctx: &Context, a: &Array<f32>) -> Result<Vec<u32>> {
     Ok(a.to_host(ctx)?.as_slice().iter().map(|x| x.to_bits()).collect())
 }
 
-/// Returns normally distributed values, the same everywhere.
+/// Returns normally distributed numbers, which are the same on every machine.
 fn numbers(shape: Shape) -> Result<Array<f32>> {
     normal(&Context::cpu(), &mut Stream::new(4, "together"), shape, 0.0, 1.0)
 }

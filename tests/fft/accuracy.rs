@@ -29,7 +29,7 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// All results are compared with rustfft in f64, which this test compares with the sum itself.
+/// All other tests compare with rustfft in f64. This test compares rustfft with the sum that defines the transform.
 fn referee() {
     for n in 1..=64_usize {
         let x: Vec<C64> = signal(n, n as u64).into_iter().map(wide).collect();
@@ -49,7 +49,8 @@ fn referee() {
     }
 }
 
-/// Computes the worst error of the transforms of some lines of n elements.
+/// Computes the worst error of the transforms of some lines. The arguments are the length of a line and the number
+/// of lines.
 type Judge = fn(&Context, usize, usize) -> Result<f64, Box<dyn std::error::Error>>;
 
 fn each(ctx: &Context, lengths: impl IntoIterator<Item = usize>, of: Judge) -> Checked {
@@ -109,8 +110,8 @@ fn is_prime(n: usize) -> bool {
     n > 1 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d))
 }
 
-/// Primes beyond the range that the other trials cover completely. Software adapters run some of them, including
-/// those at the ends.
+/// Prime lengths beyond the range that the other trials cover completely. Software adapters run some of these
+/// lengths, including the smallest and the largest.
 fn primes(ctx: &Context) -> Checked {
     let all: Vec<usize> = (1026..=4099).filter(|&n| is_prime(n)).collect();
     let step = if ctx.adapter().is_some_and(|adapter| adapter.software) { 53 } else { 1 };
@@ -136,7 +137,8 @@ fn powers(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The longest pass and its neighbors, products of two, chirps in one workgroup and in two passes.
+/// Lengths around limits of the kernels: the longest length of one pass and its neighbors, products of two passes,
+/// and chirps in one workgroup and in two passes.
 fn ends(ctx: &Context) -> Checked {
     let all = [
         2047,
@@ -167,9 +169,9 @@ fn ends(ctx: &Context) -> Checked {
     each(ctx, all(), back_to_real)
 }
 
-/// The kernels of a GPU, and of one whose workgroups have only the guaranteed memory: wide workgroups, memory
-/// spread over the banks; for lengths known to the kernels, and for any length. On software adapters the other
-/// trials do not use these kernels.
+/// The kernels for GPUs, which have wide workgroups and spread their memory over the banks. They run with the
+/// memory of the adapter's workgroups and with only the guaranteed memory, for lengths that are compiled in and for
+/// other lengths. On software adapters the other trials do not use these kernels.
 fn wide_workgroups(ctx: &Context) -> Checked {
     for forms in [&[FftForm::Known, FftForm::Long][..], &[FftForm::General]] {
         let forms: Vec<KernelForm> = forms.iter().copied().map(KernelForm::Fft).collect();
@@ -184,15 +186,15 @@ fn wide_workgroups(ctx: &Context) -> Checked {
 }
 
 fn longest(ctx: &Context) -> Checked {
-    // One software adapter is enough, because this takes long: SwiftShader is left out.
+    // SwiftShader is left out, because the test takes long, and one software adapter is enough.
     if ctx.adapter().is_none_or(|adapter| !adapter.name.contains("SwiftShader")) {
         println!("{:.3} of what is allowed", forward(ctx, 1 << 22, 1)?);
     }
     Ok(())
 }
 
-/// Three impulses, whose transform is three exponentials; the inverse of exponentials; and the inverse of the
-/// transform, which reproduces the input.
+/// Transforms a sum of three impulses in f64, as complex and as real numbers, and transforms the result back. The
+/// true transform is a sum of three exponentials.
 fn in_f64(ctx: &Context) -> Checked {
     let mut worst = 0.0_f64;
     for n in (1..=300).chain([1009, 1024, 3993, 4099, 1 << 16, 65_537, 3 << 15]) {
@@ -205,7 +207,7 @@ fn in_f64(ctx: &Context) -> Checked {
         let array = lines(n, x.clone())?;
         let found = fft(ctx, &array, Axis::Rows)?;
         let found_here = found.to_host(ctx)?;
-        // The closed form itself is rounded: half an eps in its angle, which is up to 2 pi.
+        // The closed form has rounding errors too: half an eps relative to its angle, which is up to 2 pi.
         let close = |got: &[C64], want: &[C64]| judge(got, want, n.max(4), f64::EPSILON);
         worst = worst.max(close(found_here.as_slice(), &want)?);
         worst = worst.max(close(ifft(ctx, &found, Axis::Rows)?.to_host(ctx)?.as_slice(), &x)?);

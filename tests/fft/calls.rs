@@ -1,5 +1,5 @@
-//! Properties of Fourier transforms other than accuracy: every axis, laws, inputs that are not finite, empty, cut
-//! or refused; power spectra.
+//! Properties of Fourier transforms other than accuracy: transforms along every axis, mathematical laws, inputs
+//! that are not finite, empty inputs, transforms that are cut into batches or refused, and power spectra.
 
 use common::fourier::{C32, C64, half_truth, judge, lines, reals, signal, truth, wide, widened};
 use common::solve::{Checked, alike};
@@ -76,7 +76,7 @@ fn axes(ctx: &Context) -> Checked {
                 judge(&of(back.as_slice(), &line), &truth(&own, true), n, EPS).map_err(fail)?;
                 let own: Vec<f32> = line.iter().map(|&e| y[e]).collect();
                 judge(&of(half_here.as_slice(), &half_line), &half_truth(&own), n, EPS).map_err(fail)?;
-                // Forward and inverse: twice the gate.
+                // A forward and an inverse transform may have twice the error that is allowed to one transform.
                 let got: Vec<C64> = line.iter().map(|&e| f64::from(again.as_slice()[e]).into()).collect();
                 let own: Vec<C64> = own.iter().map(|&x| f64::from(x).into()).collect();
                 judge(&got, &own, n.max(2), 2.0 * EPS).map_err(fail)?;
@@ -123,12 +123,13 @@ fn laws(ctx: &Context) -> Checked {
         let found: Vec<Vec<C64>> = widened(found.as_slice(), n).collect();
         let squares = |x: &[C64]| x.iter().map(|z| z.norm_sqr()).sum::<f64>();
         let own: Vec<C64> = x.iter().copied().map(wide).collect();
-        // Norms within the gate differ by at most the gate, and their squares by twice that.
+        // The relative error of the norm is at most the allowed relative error of the transform, and that of
+        // its square is at most twice that.
         let (energy, of_spectrum) = (squares(&own), squares(&found[0]) / n as f64);
         let allowed = 8.0 * EPS * (n as f64).log2();
         assert!((energy / of_spectrum - 1.0).abs() <= allowed, "n = {n}: {energy} and {of_spectrum}");
         let sum: Vec<C64> = found[0].iter().zip(&found[1]).map(|(x, y)| wide(a) * x + wide(b) * y).collect();
-        // The linear combination was rounded too.
+        // The bound is doubled because the linear combination was rounded too.
         judge(&found[2], &sum, n, 2.0 * EPS)?;
         let turned = |(k, z): (usize, &C64)| z * C64::from_polar(1.0, -TAU * (k * shift % n) as f64 / n as f64);
         let turned: Vec<C64> = found[0].iter().enumerate().map(turned).collect();
@@ -164,13 +165,14 @@ fn bits(x: &[C32]) -> Vec<[u32; 2]> {
     x.iter().map(|z| [z.re.to_bits(), z.im.to_bits()]).collect()
 }
 
-/// A sum of values that f32 holds may exceed its range.
+/// A sum of numbers that are in f32's range may exceed this range.
 fn overflow(ctx: &Context) -> Checked {
     for n in [8, 1000] {
         let x = vec![C32::new(3e38, 0.0); n];
         let found = fft(ctx, &lines(n, x)?, Axis::Rows)?.to_host(ctx)?;
         assert!(!found.as_slice()[0].is_finite(), "n = {n}: {}", found.as_slice()[0]);
-        // Far inside the range nothing is lost: powers of two scale exactly.
+        // Far inside the range of f32, scaling by a power of two is exact, so the results have the same bits up
+        // to the scale.
         let x = signal(n, 5);
         let scaled: Vec<C32> = x.iter().map(|z| z * 2.0_f32.powi(60)).collect();
         let one = fft(ctx, &lines(n, x)?, Axis::Rows)?.to_host(ctx)?;
@@ -232,7 +234,7 @@ fn cuts(ctx: &Context) -> Checked {
         let cut = all(&small).map_err(|e| format!("{shape} in little memory: {e}"))?;
         assert!(cut == whole, "{shape} along {axis:?}: in batches");
         assert!(small.pool().peak <= 768 << 10, "{:?}", small.pool());
-        // A line alone has the same bits as among others.
+        // A line alone has the same bits as in a batch.
         if axis == Axis::Rows {
             let own = complex.to_host(ctx)?.as_slice()[7 * n..8 * n].to_vec();
             let alone = fft(ctx, &lines(n, own)?, axis)?.to_host(ctx)?;
@@ -258,7 +260,7 @@ fn resident(ctx: &Context) -> Checked {
     assert_eq!(fft(&auto, &wide, Axis::Rows)?.to_host(&auto)?.as_slice()[0], C64::new(4.0, 0.0));
     assert_eq!(choose_fft::<f64>(&auto, wide.shape(), Axis::Rows, false).side, Side::Cpu);
     assert_eq!(choose_fft::<f32>(ctx, array.shape(), Axis::Rows, false).side, Side::Gpu);
-    // Lengths beyond the kernels: both the plan and the call report them.
+    // Lengths that are too large for the kernels: both the plan and the call report an error.
     let long = (1 << 24) + 2;
     assert!(FftPlan::new(long).is_err());
     let zeros = lines(long, vec![C32::new(0.0, 0.0); long])?;
@@ -297,7 +299,8 @@ fn features(ctx: &Context) -> Checked {
             let (power, bands, centroid) = (found.power.to_host(ctx)?, bands.to_host(ctx)?, centroid.to_host(ctx)?);
             let w = window.values(n);
             let sum: f64 = w.iter().sum();
-            // The transform's gate, twice because it is squared, plus the rounding of sums of positive values.
+            // The allowed error of the transform, doubled because the power is its square, plus the rounding
+            // error of sums of positive numbers.
             let allowed = 4.0 * EPS * (2.0 * (n as f64).log2() + 8.0);
             for (line, own) in along(shape, axis).iter().enumerate() {
                 let windowed: Vec<C64> = own.iter().zip(&w).map(|(&e, w)| (f64::from(x[e]) * w).into()).collect();
@@ -332,17 +335,18 @@ fn features(ctx: &Context) -> Checked {
             }
         }
     }
-    // A sine of amplitude 3 at one of the frequencies: its power there is 4.5, and the centroid is there.
+    // A sine of amplitude 3 at one of the frequencies of the transform. Its power at this frequency is 4.5, and
+    // the centroid is this frequency.
     let n = 400;
     let sine: Vec<f32> = (0..n).map(|j| 3.0 * (TAU * 20.0 * f64::from(j) / f64::from(n)).sin() as f32).collect();
     let found = power_spectrum(ctx, &lines(n as usize, sine)?, Window::Rectangular, Axis::Rows)?;
     let centroid = found.spectral_centroid(ctx, rate)?.to_host(ctx)?.as_slice()[0];
-    // As above, for these two values.
+    // The same bound as above, for the power and the centroid.
     let allowed = 4.0 * EPS * (2.0 * f64::from(n).log2() + 8.0);
     for (got, want) in [(found.power.to_host(ctx)?.as_slice()[20], 4.5), (centroid, 50.0)] {
         assert!((f64::from(got) - want).abs() <= allowed * want, "{got} for {want}");
     }
-    // Silence, and a line that is not finite.
+    // A line of zeros, and a line that is not finite.
     let mut quiet = vec![0.0_f32; 64];
     quiet[40] = f32::NAN;
     let found = power_spectrum(ctx, &lines(32, quiet)?, Window::Hann, Axis::Rows)?;

@@ -1,6 +1,6 @@
-//! Eigenpairs of sparse matrices, by every method on every backend: compared with closed forms and dense
-//! decompositions, with recomputed residuals, the complete null space separate from the iterated pairs, and no pair
-//! that claims more accuracy than it has.
+//! Eigenpairs of sparse matrices, by every method on every backend. They are compared with closed forms and dense
+//! decompositions, and their residuals are recomputed. The complete null space has to be found separately from the
+//! iterated eigenpairs, and no eigenpair may claim more accuracy than it has.
 
 mod nearest;
 mod stiff;
@@ -47,7 +47,7 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Whether all pairs have to converge, or may fail to do so.
+/// Whether all eigenpairs have to converge, or some may fail to converge.
 #[derive(Clone, Copy, PartialEq)]
 enum Expect {
     All,
@@ -78,7 +78,8 @@ fn closed_form<T: Real>(
     Ok(Some(found))
 }
 
-/// Orders that are iterated, multiplicities above the block's width, hubs, values close together.
+/// Graphs of orders that are iterated: with multiplicities above the width of the block, with hubs, and with
+/// eigenvalues that are close together.
 fn closed_forms(ctx: &Context) -> Checked {
     for (family, k) in [
         (Family::Path { nodes: 300 }, 5),
@@ -101,7 +102,7 @@ fn closed_forms(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Every method on the matrices that it is made for: the plain ones need gaps.
+/// Runs every method on matrices that it is made for. The plain methods need gaps between eigenvalues.
 fn every_method(ctx: &Context) -> Checked {
     let fast = [EigshMethod::Auto, EigshMethod::Chebyshev, EigshMethod::Lanczos, EigshMethod::Dense];
     let plain = [EigshMethod::Subspace, EigshMethod::Power];
@@ -130,12 +131,14 @@ fn every_method(ctx: &Context) -> Checked {
                     both(family, k, EigshMethod::ShiftInvert, Expect::All)?;
                 }
             }
-            // Neighboring values of a cube are 2 of 18 apart: rates of 0.9 per product and better.
+            // Neighboring eigenvalues of a hypercube are 2 apart, and the largest is 18. So an iteration reduces
+            // the error by a factor of 0.9 or less per product.
             for method in plain {
                 both(cube, 9, method, Expect::All)?;
                 both(Family::Complete { nodes: 150 }, 4, method, Expect::All)?;
             }
-            // Here the rates are 0.999 and worse: a result need not converge, but its status must be true.
+            // Here the factor per product is 0.999 or more. A result need not converge, but its status must be
+            // true.
             both(cycle, 4, EigshMethod::Power, Expect::Some)?;
             both(cycle, 4, EigshMethod::Subspace, Expect::Some)?;
         }
@@ -143,7 +146,7 @@ fn every_method(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Orders that the CPU solves in a few seconds each.
+/// Large graphs, each of which the CPU solves in a few seconds.
 fn large(ctx: &Context) -> Checked {
     for (family, normalization, which, k) in [
         (Family::Grid { rows: 250, columns: 400 }, Normalization::Combinatorial, Which::Smallest, 8),
@@ -168,8 +171,8 @@ fn probability(above: u32, below: u32) -> fiedler::Result<Probability> {
     Probability::new(above, below)
 }
 
-/// Graphs with blocks, with hubs and without structure; connected, in components, with weights over twelve orders
-/// of magnitude, with self-loops.
+/// Random graphs with clusters, with hubs and without structure. They are connected or not, and some have weights
+/// over twelve orders of magnitude, or self-loops.
 fn random_graphs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     let default = Conventions::default();
     let one = Conventions { isolated: IsolatedDiagonal::One, ..default };
@@ -206,8 +209,8 @@ fn random_graphs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
                     let name = format!("{name}, n = {n}, {normalization:?}, {which:?} by {}", found.method);
                     check(&found, truth).map_err(|e| format!("{name}: {e}"))?;
                     check_spaces(&found, &matrix, &values, &vectors).map_err(|e| format!("{name}: {e}"))?;
-                    // Weights span twelve orders of magnitude: f32 cannot distinguish small values from 0, and
-                    // iterations do not converge everywhere.
+                    // If the weights span twelve orders of magnitude, f32 cannot distinguish small eigenvalues
+                    // from 0, and not all iterations converge.
                     let hard = how.spread > 2.0;
                     let done = found.certificate.status == Status::Converged;
                     assert!(done || hard, "{name}: {:?} {:?} {:?}", found.values, found.residuals, found.statuses);
@@ -218,7 +221,7 @@ fn random_graphs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
     Ok(())
 }
 
-/// Indefinite matrices, diagonal ones, 0 and 1, and scales far from 1.
+/// Indefinite and diagonal matrices, the zero matrix and the identity, and matrices with scales far from 1.
 fn symmetric<T: Real>(ctx: &Context) -> Checked {
     let diagonal = |n: usize, of: &dyn Fn(usize) -> f64| Sparse::new((0..n).map(|i| vec![(i, of(i))]).collect(), None);
     let cases = [
@@ -235,8 +238,8 @@ fn symmetric<T: Real>(ctx: &Context) -> Checked {
     ];
     for (name, matrix) in cases {
         let n = matrix.order();
-        // The referee works on the matrix scaled to 1, because its own measures are not made for the ends of the
-        // range.
+        // The referee works on the matrix scaled to norm 1, because its measures are not made for norms at the
+        // ends of the range.
         let unit = if matrix.norm > 0.0 { matrix.norm } else { 1.0 };
         let scaled: Vec<f64> = matrix.dense().iter().map(|x| x / unit).collect();
         let values: Vec<f64> = referee::eigenvalues(&scaled, n)?.iter().map(|x| x * unit).collect();
@@ -262,7 +265,8 @@ fn symmetric<T: Real>(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Components are counted, their values are 0 to the bit, and the iterated vectors have no part of the null space.
+/// The components are counted, their eigenvalues are exactly 0, and the iterated eigenvectors are orthogonal to
+/// the null space.
 fn null_space(ctx: &Context) -> Checked {
     // Three connected random graphs, a path, and isolated nodes.
     let mut edges: Vec<(u32, u32)> = Vec::new();
@@ -294,8 +298,8 @@ fn null_space(ctx: &Context) -> Checked {
                     check(&found, truth).map_err(|e| format!("{name}: {e}"))?;
                     let zeros = found.values.iter().filter(|&&x| x == 0.0).count();
                     assert_eq!(zeros, null.min(k), "{name}: {:?}", found.values);
-                    // The vectors are orthogonal to the null vector of every component, including those that were
-                    // not returned.
+                    // The eigenvectors are orthogonal to the null vector of every component, including the null
+                    // vectors that were not returned.
                     for label in 0..graph.view().components().count {
                         let member = |i: usize| graph.view().components().labels[i] as usize == label;
                         let degree = graph.view().degrees();
@@ -313,7 +317,7 @@ fn null_space(ctx: &Context) -> Checked {
                 }
             }
         }
-        // Only isolated nodes: the whole spectrum is 0, or 1.
+        // A graph of isolated nodes only: all eigenvalues are 0, or all are 1.
         let none = Graph::from_edges(500, &[], &conventions)?;
         for normalization in BOTH {
             let operator = Operator::<f32>::laplacian(none.view(), normalization)?;
@@ -337,7 +341,7 @@ fn all_bits(found: &Eigsh<f32>) -> (Vec<u32>, Vec<u64>, Vec<Status>) {
     (numbers.collect(), found.residuals.iter().map(|x| x.to_bits()).collect(), found.statuses.clone())
 }
 
-/// The same seed gives the same bits, another seed the same values.
+/// The same seed gives the same bits, and another seed gives the same eigenvalues within the accuracy.
 fn seeds(ctx: &Context) -> Checked {
     let graph = preferential_attachment(400, 3, 5)?;
     let operator = Operator::<f32>::laplacian(graph.view(), Normalization::Symmetric)?;
@@ -353,7 +357,7 @@ fn seeds(ctx: &Context) -> Checked {
         let iterated = method != EigshMethod::Dense;
         assert!(!iterated || all_bits(&one) != all_bits(&other), "{method}: the seed has no effect");
         for j in 0..6 {
-            // Each value is within its residual of the truth, and rounded.
+            // Each eigenvalue differs from the true one by at most its residual, and by rounding.
             let apart = f64::from(one.values[j] - other.values[j]).abs();
             let norm = operator.bounds(0).norm;
             let allowed = (one.residuals[j] + other.residuals[j] + 4.0 * f64::from(f32::EPSILON)) * norm;
@@ -363,7 +367,7 @@ fn seeds(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// An iteration that is cut short reports it.
+/// An iteration that is stopped before it converges reports this.
 fn too_few(ctx: &Context) -> Checked {
     let family = Family::Torus { rows: 30, columns: 31 };
     let graph = family.graph()?;
@@ -399,8 +403,8 @@ fn too_few(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The first values of a long path are (pi j / n)^2: 2.5e-10 for 200,000 nodes, where f32 resolves the value 4 to
-/// 5e-7.
+/// The smallest eigenvalues of a path of n nodes are about (pi j / n)^2, which is 2.5e-10 for j = 1 and 200,000
+/// nodes. The spacing of f32 at the largest eigenvalue, 4, is 5e-7, so f32 cannot resolve the smallest ones.
 fn unresolved(ctx: &Context) -> Checked {
     // Software adapters take a minute for 20,000 nodes and 2000 products.
     let (nodes, products) = match ctx.adapter() {
@@ -420,7 +424,7 @@ fn unresolved(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// No nodes, one, two; no pairs, all pairs, and one fewer.
+/// Graphs of no nodes, one node and two nodes; no eigenpairs, all eigenpairs, and all but one.
 fn small(ctx: &Context) -> Checked {
     for nodes in [0, 1, 2, 3, 40, 97, 130] {
         let graph = if nodes == 0 {
@@ -471,7 +475,7 @@ fn refused(ctx: &Context) -> Checked {
     let two = GraphBatch::from_graphs(&[graph.clone(), graph.clone()])?;
     let shape = eigsh(ctx, &Operator::<f32>::laplacians(&two, Normalization::Symmetric)?, 2, Which::Smallest, &default);
     assert!(matches!(shape.expect_err("two matrices").kind(), ErrorKind::Shape { .. }));
-    // A block that exceeds the budget; the sparse matrix itself is small.
+    // A block of vectors that exceeds the memory budget. The sparse matrix itself is small.
     let long = Family::Path { nodes: 50_000 }.graph()?;
     let long = Operator::<f32>::laplacian(long.view(), Normalization::Symmetric)?;
     let tight = alike(ctx).memory_budget(4 << 20).build()?;

@@ -1,5 +1,5 @@
-//! Encodings: the pairs are those that they claim to be, and bad input is refused. tests/graphs/sameness.rs checks
-//! that encodings are the same everywhere.
+//! Encodings: their eigenpairs are correct, and bad input is refused. tests/graphs/sameness.rs checks that
+//! encodings are the same on every backend.
 
 use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
@@ -34,8 +34,8 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Compares values with the referee, vectors with the f64 operator, and certificates with both; also for weighted
-/// graphs.
+/// Compares eigenvalues with the referee's, checks eigenvectors with the f64 operator, and recomputes certificates.
+/// The graphs include weighted ones.
 fn pairs(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(2);
     let mut all = vec![];
@@ -76,7 +76,7 @@ fn check_pairs(
     let mut worst = 0.0_f64;
     for j in 0..k {
         let value = f64::from(encoding.eigenvalues(g)[j]);
-        // The design's gate, for n < 90.
+        // The error that the design allows for n < 90.
         let near = (value - spectrum[start + j]).abs() <= 30.0 * EPS * norm;
         if !near {
             return Err(format!("value {j}: {value:e}, in truth {:e}", spectrum[start + j]));
@@ -89,7 +89,7 @@ fn check_pairs(
             return Err(format!("residual of pair {j}: {away:e}, promised {promise:e}"));
         }
         worst = worst.max(away);
-        // Unit 2-norm, rounded to f32 entry by entry.
+        // The eigenvector has 2-norm 1, up to the rounding of each entry to f32.
         let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
         if (length - 1.0).abs() > EPS || length.is_nan() {
             return Err(format!("vector {j} has the length {length}"));
@@ -99,14 +99,16 @@ fn check_pairs(
             return Err(format!("vector {j}: entry {sign} should be positive: {x:?}"));
         }
     }
-    // Both are computed in f64 from the same f32 values; the certificate is stored in f32.
+    // The test and the encoder both compute the residual in f64 from the same f32 eigenpairs. The certificate is
+    // stored in f32.
     let certified = f64::from(encoding.residual[g]);
     if (certified - worst).abs() > 1e-6 * worst + 1e-12 || certified.is_nan() {
         return Err(format!("residual certified {certified:e}, in truth {worst:e}"));
     }
     let basis = if normalization == Normalization::RandomWalk {
         let mut basis = v.clone();
-        // Back to the similar symmetric Laplacian: D^1/2 v is orthonormal again after scaling.
+        // D^1/2 v is an eigenvector of the symmetric Laplacian, which is similar to this one. After normalization,
+        // these vectors are orthonormal.
         for (i, scale) in l.similarity_scale().into_iter().enumerate() {
             basis.row_mut(i).scale_mut(1.0 / scale);
         }
@@ -118,8 +120,8 @@ fn check_pairs(
     let basis = basis.columns(0, k);
     let away = (basis.transpose() * basis - DMatrix::identity(k, k)).amax();
     let certified = f64::from(encoding.orthogonality[g]);
-    // The certificate of the random walk precedes the scaling and rounding of its vectors: each product moves by
-    // one eps, 4 with the condition number.
+    // For the random-walk Laplacian, the certificate is computed before the eigenvectors are scaled and rounded.
+    // This changes each product by about one eps, or 4 eps with the condition number of the scaling.
     let slack = if normalization == Normalization::RandomWalk { 4.0 * EPS } else { 1e-12 };
     if (certified - away).abs() > slack + 1e-6 * away || away > promise || certified.is_nan() {
         return Err(format!("orthogonality certified {certified:e}, in truth {away:e}"));
@@ -133,8 +135,9 @@ fn check_pairs(
     Ok(())
 }
 
-/// Returns the index of the entry that decides the sign, and whether it is positive: the first within 1 % of the
-/// largest magnitude. Within a thousandth of that threshold either entry may be the first.
+/// Returns the index of the entry that decides the sign of an eigenvector, and whether this entry is positive. It
+/// is the first entry whose magnitude is within 1 % of the largest magnitude. If rounding may decide which entry is
+/// the first, because magnitudes are within a thousandth of the threshold, one positive candidate is enough.
 fn sign_rule(x: &[f64]) -> (usize, bool) {
     let largest = x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     let candidates = |factor: f64| x.iter().position(|x| x.abs() >= factor * largest).unwrap_or(0);
@@ -193,7 +196,7 @@ fn padding(ctx: &Context) -> Checked {
 }
 
 fn drop_trivial(ctx: &Context) -> Checked {
-    // Two triangles joined by an edge, a path of three nodes, an isolated node: three components.
+    // The graph has three components: two triangles joined by an edge, a path of three nodes, and an isolated node.
     let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3), (6, 7), (7, 8)];
     let three: GraphBatch = Graph::from_edges(10, &edges, &Conventions::default())?.into();
     for normalization in ALL {
@@ -208,7 +211,7 @@ fn drop_trivial(ctx: &Context) -> Checked {
             bits(kept.eigenvectors(0).columns(0, 7).clone_owned().as_slice()),
             bits(all.eigenvectors(0).columns(3, 7).clone_owned().as_slice())
         );
-        // The largest pairs never include a zero mode either.
+        // The largest eigenpairs do not include a zero mode either.
         let largest = encoder(9).drop_trivial(true).which(Which::Largest).encode(ctx, &three)?;
         assert_eq!(largest.mask, [1, 1, 1, 1, 1, 1, 1, 0, 0]);
     }
@@ -222,8 +225,8 @@ fn drop_trivial(ctx: &Context) -> Checked {
         assert!(all.tie_group[..2] == [0, 1] && all.components[0] == 1, "{:?}", all.tie_group);
         let kept = encoder.drop_trivial(true).encode(ctx, &weak)?;
         let v = kept.eigenvectors(0).map(f64::from);
-        // Degrees differ by 1e-7, so D^1/2 is practically constant too. The sum has six entries, each off by an eps
-        // or two.
+        // The degrees differ by 1e-7, so D^1/2 is practically constant, too. The sum has six entries, each with an
+        // error of an eps or two.
         let along: f64 = v.column(0).iter().sum::<f64>() / 6_f64.sqrt();
         assert!(along.abs() <= 10.0 * EPS, "{normalization:?}: {along:e} along the dropped mode");
         for i in 0..6 {
@@ -231,7 +234,7 @@ fn drop_trivial(ctx: &Context) -> Checked {
             assert!((v[(i, 0)] - want).abs() <= 1e-4, "{normalization:?}: {v}");
         }
     }
-    // Only zero modes: nothing remains.
+    // All eigenpairs of this graph are zero modes, so none remains.
     let empty: GraphBatch = Graph::from_edges(4, &[], &Conventions::default())?.into();
     let encoding = SpectralEncoder::new(2).drop_trivial(true).encode(ctx, &empty)?;
     assert_eq!((encoding.components[0], encoding.mask.as_slice()), (4, [0, 0].as_slice()));
@@ -293,13 +296,13 @@ fn refused(ctx: &Context) -> Checked {
     let error = SpectralEncoder::new(2).encode(ctx, &graphs).expect_err("graph 1 is directed");
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("graph 1"), "{error}");
 
-    // Exceeds the budget: 100 nodes take 16 or 48 bytes per pair of nodes.
+    // A graph of 100 nodes exceeds the memory budget, because it takes 16 or 48 bytes per pair of nodes.
     let small = alike(ctx).memory_budget(100_000).build()?;
     let path = graph(&graphs::path(100).graph);
     let error = SpectralEncoder::new(2).encode(&small, &path.into()).expect_err("beyond the budget, or the kernels");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }) && !error.is_device(), "{error}");
 
-    // Too large for the dense kernels, and no other method is allowed; otherwise it would be iterated.
+    // A graph that is too large for the dense kernels. It would be iterated, but only the exact method is allowed.
     if ctx.adapter().is_some() {
         let n = fiedler::ops::eigen::device_order_limit(ctx) as usize + 1;
         let batch = GraphBatch::from_graphs(&[graph(&graphs::path(4).graph), graph(&graphs::path(n).graph)])?;
@@ -324,7 +327,7 @@ fn walks(ctx: &Context) -> Checked {
     for step in 1..=6 {
         for i in 0..7 {
             let (got, want) = (f64::from(encoding.random_walk(0)[(i, step as usize - 1)]), p.pow(step)[(i, i)]);
-            // Sums of a few products in f64, rounded once to f32.
+            // The entries are sums of a few products in f64, rounded once to f32.
             assert!((got - want).abs() <= EPS * want, "step {step}, node {i}: {got} and {want}");
         }
     }

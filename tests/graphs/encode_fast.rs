@@ -1,5 +1,5 @@
-//! Compares the encoder's iterations with its dense decompositions: the same pairs by every method, on data sets
-//! that mix small and large graphs.
+//! Compares the encoder's iterations with its dense decompositions. Every method has to find the same eigenpairs,
+//! on data sets that mix small and large graphs.
 
 use common::batches::all_bits;
 use common::solve::{Checked, alike};
@@ -63,7 +63,7 @@ fn mixed() -> fiedler::Result<GraphBatch> {
     GraphBatch::from_graphs(&all)
 }
 
-/// Compares two encodings of one graph: values, masks, ties, zero modes and vectors.
+/// Compares two encodings of one graph: eigenvalues, masks, ties, zero modes and eigenvectors.
 fn same(
     graphs: &GraphBatch,
     g: usize,
@@ -87,13 +87,14 @@ fn same(
     let (a, b) = (&one.eigenvalues(g)[..there], &two.eigenvalues(g)[..there]);
     for j in 0..there {
         let away = f64::from(a[j] - b[j]).abs();
-        // The iteration's tolerance, which bounds the error of the value, and its rounding.
+        // The tolerance of the iteration, which bounds the error of an eigenvalue, plus the rounding of both
+        // eigenvalues.
         let near = away <= (2e-6 + 2.0 * EPS) * norm;
         if !near {
             return Err(format!("value {j}: {:e} and {:e}, {:e} |L| apart", a[j], b[j], away / norm));
         }
     }
-    // Ties are checked where values are clearly apart, or equal by the graph's symmetry.
+    // Ties are checked where neighboring eigenvalues are clearly apart, or equal by the symmetry of the graph.
     for j in 1..there {
         let gap = f64::from(a[j] - a[j - 1]) / norm;
         let tied = [&one.tie_group, &two.tie_group].map(|ties| of(ties, j) == of(ties, j - 1));
@@ -101,14 +102,15 @@ fn same(
             return Err(format!("pairs {} and {j}, {gap:e} |L| apart: tied {tied:?}", j - 1));
         }
     }
-    // Vectors turn by the residual over the gap of their group; the pivot row of each column has a share of at
-    // least 1 / sqrt(n).
+    // The angle between the eigenspaces is at most the residual divided by the gap around the tie group. The
+    // canonical basis amplifies this error, because the entry in the pivot row of a column may be as small as 1 /
+    // sqrt(n).
     let noise = f64::from(one.residual[g] + two.residual[g]) * norm + EPS * norm;
     let mut start = 0;
     while start < there {
         let end = (start..there).find(|&j| of(&one.tie_group, j) != of(&one.tie_group, start)).unwrap_or(there);
-        // Values beyond the first and last columns are not known here, so groups at the ends are compared only if
-        // the encoding has the whole spectrum.
+        // The eigenvalues before the first and after the last column are not known here. So tie groups at the
+        // ends are compared only if the encoding has the whole spectrum.
         let below = if start > 0 { f64::from(a[start] - a[start - 1]) } else { f64::INFINITY };
         let above = if end < there { f64::from(a[end] - a[end - 1]) } else { f64::INFINITY };
         let inner = end < there && start > 0 || there == graph.nodes();
@@ -131,7 +133,7 @@ fn agree(ctx: &Context) -> Checked {
     let all = ALL.into_iter().flat_map(|l| ENDS.into_iter().flat_map(move |e| [false, true].map(|drop| (l, e, drop))));
     for (normalization, which, drop) in sample(ctx, all) {
         let encoder = SpectralEncoder::new(6).laplacian(normalization).which(which).drop_trivial(drop);
-        // Dense on the CPU in f64, because devices do not take matrices of these orders.
+        // The dense decompositions run on the CPU in f64, because devices do not take matrices of these orders.
         let exact = encoder.clone().method(Method::Exact).encode(&Context::cpu(), &graphs)?;
         for method in [Method::Fast, Method::Auto] {
             let found = encoder.clone().method(method).encode(ctx, &graphs)?;
@@ -174,7 +176,8 @@ fn isolated(ctx: &Context) -> Checked {
                         let wanted = if drop { 0 } else { zeros.min(k) };
                         let found = fast.eigenvalues(g).iter().filter(|&&x| x == 0.0).count();
                         assert_eq!(found, wanted, "{name}: {:?}", fast.eigenvalues(g));
-                        // The null space is in its canonical order: the vector with the largest entry is first.
+                        // The basis of the null space is in its canonical order: the vector with the largest
+                        // entry comes first.
                         let v = fast.eigenvectors(g);
                         for j in 0..wanted {
                             assert!(
@@ -190,8 +193,8 @@ fn isolated(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Graphs that a device iterates together do not affect each other: alone, among all others, and in reverse order
-/// they have the same bits.
+/// Graphs that a device iterates together do not affect each other. Each has the same bits alone, among all other
+/// graphs, and if the order of the graphs is reversed.
 fn neighbors(ctx: &Context) -> Checked {
     let how = Weighted { conventions: Conventions::default(), spread: 0.5, loops: 0, isolated: 4 };
     let graphs = [
@@ -219,7 +222,7 @@ fn neighbors(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// In any order and under any budget, the bits are the same.
+/// In any order of the graphs and under any memory budget, the bits are the same.
 fn cuts(ctx: &Context) -> Checked {
     let graphs = mixed()?;
     for method in [Method::Fast, Method::Auto] {
@@ -231,7 +234,7 @@ fn cuts(ctx: &Context) -> Checked {
                 let encoded = encoder.encode_with(&small, &graphs, |_| ());
                 let (cut, cut_report) = match (encoded, method) {
                     (Ok(cut), _) => cut,
-                    // The dense decompositions of `auto` may not fit.
+                    // The dense decompositions that `auto` chooses may not fit the budget.
                     (Err(error), Method::Auto) if matches!(error.kind(), ErrorKind::Limit { .. }) => continue,
                     (Err(error), _) => return Err(error.into()),
                 };
@@ -259,7 +262,8 @@ fn twice(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// No graphs, no nodes, one node, no edges; no pairs, all of them, and more.
+/// Batches without graphs, graphs without nodes, with one node or without edges; and requests for no eigenpairs,
+/// for all of them, and for more than there are.
 fn small(ctx: &Context) -> Checked {
     let none = SpectralEncoder::new(3).method(Method::Fast).encode(ctx, &GraphBatch::from_graphs(&[])?)?;
     assert_eq!((none.graphs(), none.eigenvalues.len()), (0, 0));
@@ -294,7 +298,7 @@ fn small(ctx: &Context) -> Checked {
 }
 
 fn refused(ctx: &Context) -> Checked {
-    // Three blocks of 16 or more columns do not fit; the graph itself does.
+    // The three blocks of 16 or more columns do not fit the budget, but the graph itself does.
     let graphs: GraphBatch = path(60_000)?.into();
     let small = alike(ctx).memory_budget(6 << 20).build()?;
     let error = SpectralEncoder::new(16).method(Method::Fast).encode(&small, &graphs).expect_err("beyond the budget");

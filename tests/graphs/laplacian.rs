@@ -13,7 +13,7 @@ use fiedler::{Context, ErrorKind};
 
 const ALL: [Normalization; 3] = [Normalization::Combinatorial, Normalization::Symmetric, Normalization::RandomWalk];
 
-/// Sizes around the 64 invocations of a workgroup, each of which takes every 64th row.
+/// Numbers of nodes around the 64 invocations of a workgroup, each of which takes every 64th row.
 const SIZES: [usize; 8] = [0, 1, 2, 3, 63, 64, 65, 130];
 
 pub fn tests() -> Vec<Test> {
@@ -58,7 +58,7 @@ fn batch(conventions: &Conventions, weighted: bool) -> fiedler::Result<GraphBatc
     GraphBatch::from_graphs(&graphs)
 }
 
-/// Returns every value of every convention that a Laplacian depends on.
+/// Returns conventions that together have every value of every option on which a Laplacian depends.
 fn conventions() -> Vec<Conventions> {
     let mut all: Vec<Conventions> = Preset::ALL.into_iter().map(Preset::conventions).collect();
     for degree in [DegreeDirection::In, DegreeDirection::Out] {
@@ -83,10 +83,11 @@ fn conventions() -> Vec<Conventions> {
     all
 }
 
-/// Returns the largest error that f32 permits in an entry. Off the diagonal, a weight and two inverse roots are
-/// multiplied: each root is off by 2 eps, and by half the relative error of a degree. On the diagonal, a weight is
-/// subtracted from a degree. A degree is a sum of `terms` weights, and each addition is rounded: terms eps / 2. The
-/// bound also covers an f64 result that is rounded once to f32.
+/// Returns the largest error that f32 permits in an entry. Off the diagonal, a weight is multiplied by two inverse
+/// square roots of degrees. The relative error of each inverse root is 2 eps plus half the relative error of its
+/// degree. On the diagonal, a weight is subtracted from a degree. A degree is a sum of `terms` weights, and each
+/// addition is rounded, so its relative error is at most terms eps / 2. The bound also covers an f64 result that is
+/// rounded once to f32.
 fn allowed(entry: f64, degree: f64, terms: usize, normalization: Normalization, diagonal: bool) -> f64 {
     let eps = f64::from(f32::EPSILON);
     let sum = 0.5 * terms as f64 * eps;
@@ -98,7 +99,7 @@ fn allowed(entry: f64, degree: f64, terms: usize, normalization: Normalization, 
     }
 }
 
-/// Returns the largest number of weights that a degree sums, of a row or of a column.
+/// Returns the largest number of weights in a degree, which is the sum of a row or of a column.
 fn most_terms(graph: GraphRef<'_>) -> usize {
     let mut arriving = vec![0; graph.nodes()];
     graph.columns().iter().for_each(|&column| arriving[column as usize] += 1);
@@ -165,7 +166,8 @@ fn laws(ctx: &Context) -> Checked {
                     );
                 }
                 for i in 0..n {
-                    // L D^1/2 1 = 0 for the symmetric one, L 1 = 0 for the others.
+                    // The symmetric Laplacian satisfies L D^1/2 1 = 0, and the others satisfy L 1 = 0, where 1 is
+                    // the vector of ones.
                     let x = |j: usize| match normalization {
                         Normalization::Symmetric => graph.degrees()[j].sqrt(),
                         _ => 1.0,
@@ -173,7 +175,7 @@ fn laws(ctx: &Context) -> Checked {
                     let terms: Vec<f64> = (0..n).map(|j| f64::from(l[i + n * j]) * x(j)).collect();
                     let (sum, size): (f64, f64) = (terms.iter().sum(), terms.iter().map(|t| t.abs()).sum());
                     // Each entry has a relative error (see `allowed`), so the error of the sum is relative to the
-                    // sum of their magnitudes.
+                    // sum of the magnitudes of the entries.
                     let near = sum.abs() <= (0.5 * most_terms(graph) as f64 + 8.0) * f64::from(f32::EPSILON) * size;
                     assert!(near, "{normalization:?}, {n} nodes, row {i}: sums to {sum:e} of {size:e}");
                 }
@@ -183,7 +185,7 @@ fn laws(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Graph by graph, in one batch, and in a batch in another order.
+/// The Laplacians are the same graph by graph, in one batch, and in a batch in another order.
 fn cuts(ctx: &Context) -> Checked {
     let graphs = batch(&Conventions::default(), true)?;
     let reversed: Vec<usize> = (0..graphs.len()).rev().collect();
@@ -207,7 +209,7 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// More graphs than a dispatch has workgroups, and no graphs.
+/// A batch of more graphs than a dispatch has workgroups, and an empty batch.
 fn many(ctx: &Context) -> Checked {
     compare(ctx, &GraphBatch::from_graphs(&[])?, Normalization::Symmetric)?;
     compare(ctx, &molecules(2000, 3)?, Normalization::Symmetric)?;
@@ -219,8 +221,8 @@ fn many(ctx: &Context) -> Checked {
 
 fn limits(ctx: &Context) -> Checked {
     let adapter = ctx.adapter().expect("an adapter");
-    // One graph whose matrix barely exceeds a binding (it has few edges), and one that exceeds the loops of an
-    // invocation.
+    // One graph, with few edges, has a matrix that barely exceeds a binding. The other graph needs more loop
+    // iterations than an invocation may have.
     let over = ((adapter.limits.storage_binding / 4) as f64).sqrt() as usize + 1;
     let path: Vec<(u32, u32)> = (1..over as u32).map(|i| (i - 1, i)).collect();
     if 4 * (over as u64).pow(2) > adapter.limits.storage_binding && over < 100_000 {
@@ -233,7 +235,8 @@ fn limits(ctx: &Context) -> Checked {
         );
         assert!(error.to_string().contains(&adapter.name) && !error.is_device());
     }
-    // If the device's kernels can take a call but the budget cannot, the error is a lack of memory.
+    // If the device's kernels can take a call but the memory budget is too small for it, the error is a lack of
+    // memory.
     let small = alike(ctx).memory_budget(256 << 10).build()?;
     let graph = Graph::from_edges(400, &path[..399.min(path.len())], &Conventions::default())?;
     let error =

@@ -1,4 +1,4 @@
-//! Tests of graphs: Laplacians, sparse products and pairs, encodings; one suite per file.
+//! Tests of graphs, one suite per file: Laplacians, sparse products, eigenpairs of sparse matrices, and encodings.
 
 mod eigsh;
 mod encode;

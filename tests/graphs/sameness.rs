@@ -1,5 +1,5 @@
-//! The same graph has the same encoding: on every backend, ties included, in every order of its nodes, on whichever
-//! side `auto` computes it.
+//! The same graph has the same encoding on every backend, also if it has ties, in every order of its nodes, and
+//! whichever side `auto` chooses.
 
 use common::batches::{all_bits, graph, spectrum, tied_graphs};
 use common::graphs;
@@ -35,9 +35,10 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Returns the allowed difference of an entry of a vector: 1e-4, or 1e-6 over the gap between the group of its
-/// eigenvalue and the next value, if that is more (a vector turns by the solver's error, about 1e-7 |L|, over that
-/// gap). Values within 16 eps count as one value here.
+/// Returns the allowed difference between two entries of eigenvectors of the eigenvalue `value`. It is 1e-4, or
+/// 1e-6 divided by the gap to the next distinct eigenvalue if that is larger. The solver's error, about 1e-7 |L|,
+/// turns an eigenvector by an angle of this error divided by the gap. Eigenvalues within 16 eps of each other count
+/// as one eigenvalue here.
 fn allowed(spectrum: &[f64], value: f64) -> f64 {
     let resolution = 16.0 * EPS * spectrum.last().copied().unwrap_or(0.0).abs();
     let near = |x: f64, y: f64| (x - y).abs() <= resolution;
@@ -81,8 +82,8 @@ fn compare(graphs: &GraphBatch, normalization: Normalization, got: &Encoding, wa
                 continue; // masked: compared above
             }
             let (x, y) = (f64::from(*x), f64::from(*y));
-            // Each value is within the gate of its own spectrum, 30 eps |L|, and |L|_1 is at most twice the largest
-            // value here.
+            // Each of the two eigenvalues is off by at most the allowed error, 30 eps |L|, and here |L|_1 is at
+            // most twice the largest eigenvalue.
             if (x - y).abs() > 60.0 * EPS * 2.0 * size || x.is_nan() || y.is_nan() {
                 return fail(format!("value {j}: {x:e} and {y:e}"));
             }
@@ -111,7 +112,7 @@ fn same_as_cpu(ctx: &Context) -> Checked {
                 let want = encoder.encode(&Context::cpu(), &graphs)?;
                 compare(&graphs, normalization, &got, &want)
                     .map_err(|e| format!("{which:?}, k = {k}, drop {drop}: {e}"))?;
-                // The host computes them in f64 on both sides.
+                // The host computes the random walks in f64 on both sides.
                 assert_eq!(bits(&got.random_walk), bits(&want.random_walk));
             }
         }
@@ -119,8 +120,8 @@ fn same_as_cpu(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Ties and signs near a threshold, which have to be decided alike on both sides: 20,000 molecules if
-/// `FIEDLER_LARGE` is set, which takes software adapters minutes, and 1,200 otherwise.
+/// Ties and signs near a threshold have to be decided in the same way on both sides. The test encodes 20,000
+/// molecules if `FIEDLER_LARGE` is set, which takes software adapters minutes, and 1,200 molecules otherwise.
 fn decided_alike(ctx: &Context, normalization: Normalization) -> Checked {
     let count = if std::env::var_os("FIEDLER_LARGE").is_some() { 20_000 } else { 1_200 };
     let graphs = molecules(count, 7)?;
@@ -140,8 +141,9 @@ fn decided_alike(ctx: &Context, normalization: Normalization) -> Checked {
     Ok(())
 }
 
-/// Encodes nodes in another order: the rows of the encoding follow that order. Signs follow the lowest of the
-/// largest entries, so the graphs here have vectors whose largest entry is by far the largest, and no ties.
+/// Encodes the nodes of a graph in another order. The rows of the encoding have to be in that order. The sign of an
+/// eigenvector is decided by the first of its largest entries, so it may depend on the order of the nodes.
+/// Therefore the graphs here have no ties, and their eigenvectors have one entry that is by far the largest.
 fn relabelled(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(11);
     let mut compared = 0;
@@ -163,7 +165,7 @@ fn relabelled(ctx: &Context) -> Checked {
                 let mut sizes: Vec<f32> = v.column(j).iter().map(|x| x.abs()).collect();
                 sizes.sort_by(f32::total_cmp);
                 if sizes[n - 2] > 0.98 * sizes[n - 1] {
-                    continue; // the sign necessarily depends on the order
+                    continue; // the sign necessarily depends on the order of the nodes
                 }
                 compared += 1;
                 let allowed = allowed(&spectrum, a.eigenvalues(0)[j].into());
@@ -190,17 +192,17 @@ fn auto(ctx: &Context) -> Checked {
     assert_eq!((report.on_cpu, report.on_gpu), (5000, 0));
     assert_eq!((report.choice.side, report.choice.reason), (Side::Cpu, Reason::SoftwareAdapter));
     assert_eq!(all_bits(&encoding), all_bits(&encoder.encode(&Context::cpu(), &graphs)?));
-    // Large graphs as well.
+    // The same holds for large graphs.
     let large = graph(&graphs::cycle(150).graph).into();
     assert_eq!(encoder.encode(&auto, &large)?.uncertified(), 0);
     Ok(())
 }
 
-/// Small graphs on the adapter and large ones on the CPU, as `auto` does with a GPU: each has the result that it
-/// would have alone, however the batch is cut. Only the workgroup-memory kernels are used, so that small graphs are
-/// already too large for them.
+/// Small graphs are encoded on the adapter and large ones on the CPU, as `auto` does with a GPU. Each graph has the
+/// same result as alone, however the batch is cut. Only the workgroup-memory kernels are used, so that even graphs
+/// of moderate size are too large for the device.
 fn mixed(ctx: &Context) -> Checked {
-    // On this device, everything that fits is faster.
+    // With these rates, the device is faster for all graphs that its kernels take.
     let mut rates = Rates::of(DeviceClass::Discrete, 1);
     (rates.gpu.round_trip, rates.gpu.dispatch, rates.gpu.upload, rates.gpu.download) = (1e-12, 1e-12, 1e15, 1e15);
     let auto = alike(ctx)
@@ -216,14 +218,14 @@ fn mixed(ctx: &Context) -> Checked {
     let batch = GraphBatch::from_graphs(&all)?;
     let encoder = SpectralEncoder::new(5).walk_steps(2);
     let (whole, report) = encoder.encode_with(&auto.clone().build()?, &batch, |_| ())?;
-    // The steps after the solver run on the CPU on either side. For the smallest graphs they are nearly all of the
-    // work, so these are a tie and go to the CPU.
+    // The steps after the solver always run on the CPU. For the smallest graphs these steps are nearly all of the
+    // work, so the two sides take about the same time. Such a tie goes to the CPU.
     assert!(report.on_gpu > 200 && report.on_cpu >= 2, "{report:?}");
     compare(&batch, Normalization::Symmetric, &whole, &encoder.encode(&Context::cpu(), &batch)?)?;
     let (cut, report) = encoder.encode_with(&auto.clone().memory_budget(8 << 20).build()?, &batch, |_| ())?;
     assert!(report.chunks > 2, "{report:?}");
     assert_eq!(all_bits(&cut), all_bits(&whole));
-    // A stored result of the CPU does not replace the adapter's.
+    // A stored result of the CPU is not used in place of a result of the adapter.
     let cache = Arc::new(Cache::new().memory(1000, 1 << 30));
     let (encoder, auto) = (encoder.cache(cache), auto.build()?);
     let largest = (0..300).max_by_key(|&i| batch.graph(i).nodes()).expect("300 graphs");
@@ -235,8 +237,8 @@ fn mixed(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Stored results of some graphs and new results of the others make the same encoding as one call. Results that the
-/// CPU stored do not count on an adapter.
+/// Stored results of some graphs and new results of the other graphs make the same encoding as one call without a
+/// cache. Results that the CPU stored are not used on an adapter.
 fn stored(ctx: &Context) -> Checked {
     let all: Vec<Graph> = (0..100).map(|i| graph(&graphs::random(&mut SplitMix64::new(i)))).collect();
     let batch = GraphBatch::from_graphs(&all)?;
@@ -245,7 +247,7 @@ fn stored(ctx: &Context) -> Checked {
     let cache = Arc::new(Cache::new().memory(1000, 1 << 30));
     let encoder = encoder.cache(Arc::clone(&cache));
     if ctx.adapter().is_some() {
-        encoder.encode(&Context::cpu(), &batch)?; // which does not count here
+        encoder.encode(&Context::cpu(), &batch)?; // stores results that an adapter does not use
     }
     let some: Vec<usize> = (0..100).filter(|i| i % 3 != 1).collect();
     encoder.encode(ctx, &batch.select(&some))?;

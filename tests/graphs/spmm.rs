@@ -11,7 +11,7 @@ use fiedler::ops::Normalization;
 use fiedler::ops::sparse::{Operator, SparseMatrix, spmm};
 use fiedler::{Context, ErrorKind, Shape};
 
-/// Widths around those of the kernels, and beyond the widest.
+/// Numbers of columns around the widths of the kernels, and beyond the widest kernel.
 const WIDTHS: [usize; 15] = [0, 1, 2, 3, 4, 5, 8, 15, 16, 24, 31, 32, 33, 64, 100];
 
 pub fn tests() -> Vec<Test> {
@@ -28,8 +28,8 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// Checks every entry of a product: a row of m entries is summed with at most m + 2 roundings, counting those of
-/// its scales and of the diagonal, relative to the sum of magnitudes.
+/// Checks every entry of a product. The sum of a row of m entries has at most m + 2 rounding errors, including those of
+/// the scales and of the diagonal. Each is relative to the sum of the magnitudes of the terms.
 fn check<T: Real>(ctx: &Context, matrix: &Sparse, operator: &Operator<'_, T>, width: usize) -> Result<(), String> {
     let n = matrix.order();
     let mut random = SplitMix64::new(width as u64);
@@ -54,7 +54,7 @@ fn check<T: Real>(ctx: &Context, matrix: &Sparse, operator: &Operator<'_, T>, wi
     Ok(())
 }
 
-/// Checks hubs and empty rows, in f32 everywhere and in f64 where it is supported.
+/// Checks the products of a graph in f32, and also in f64 on the CPU.
 fn each(ctx: &Context, graph: &Graph, normalization: Normalization, width: usize) -> Result<(), String> {
     let matrix = Sparse::laplacian(graph.view(), normalization);
     let narrow = Operator::<f32>::laplacian(graph.view(), normalization).map_err(|e| e.to_string())?;
@@ -96,7 +96,7 @@ fn kinds(ctx: &Context) -> Checked {
             }
         }
     }
-    // A matrix that is not a Laplacian: signs, empty rows, an occasional diagonal entry.
+    // A matrix that is not a Laplacian. It has entries of both signs, empty rows, and some diagonal entries.
     let mut rows = Sparse::random(333, 2, 1.0, 5).rows;
     // Rows and columns from 300 on are empty.
     rows.iter_mut().for_each(|row| row.retain(|&(column, _)| column < 300));

@@ -1,5 +1,6 @@
-//! Weakly joined clusters, the textbook use of a Fiedler vector: small eigenvalues that are close together, by
-//! every method and on every side, compared with closed forms, and with f64 wherever f64 separates them.
+//! Weakly joined clusters, which are the textbook use of a Fiedler vector. Their Laplacians have small eigenvalues
+//! that are close together. The results of every method on every side are compared with closed forms, and with f64
+//! decompositions wherever f64 separates the eigenvalues.
 
 use common::random::SplitMix64;
 use common::solve::Checked;
@@ -32,15 +33,16 @@ pub fn tests() -> Vec<Test> {
     )
 }
 
-/// The path with weights 1, 1e-6, 1. It is symmetric about its middle, so its pairs are those of two matrices of
-/// order 2.
+/// The path with weights 1, 1e-6, 1. The path is symmetric about its middle, so its eigenpairs are those of two
+/// matrices of order 2.
 fn three_edges(ctx: &Context) -> Checked {
     let edges = [(0, 1, 1.0), (1, 2, 1e-6), (2, 3, 1.0)];
     let graph: GraphBatch = Graph::from_weighted_edges(4, &edges, &Conventions::default())?.into();
     for method in [Method::Auto, Method::Exact, Method::Fast] {
         let encoder = SpectralEncoder::new(4).laplacian(Normalization::Combinatorial).method(method);
         let e = encoder.encode(ctx, &graph)?;
-        // Antisymmetric: [1, -1; -1, 1 + 2 w], with the values 1 + w -+ sqrt(1 + w^2).
+        // The matrix of the antisymmetric eigenvectors is [1, -1; -1, 1 + 2 w], with the eigenvalues 1 + w -+
+        // sqrt(1 + w^2).
         let w = f64::from(1e-6_f32);
         let second = 2.0 * w / (1.0 + w + (1.0 + w * w).sqrt());
         assert_eq!((e.status[0], e.components[0], &e.tie_group[..2]), (0, 1, &[0, 1][..]), "{method:?}");
@@ -55,8 +57,9 @@ fn three_edges(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Returns complete graphs of `size` nodes in a row. Every node of one is joined with every node of the next by an
-/// edge of the weight between them.
+/// Returns a row of clusters, which are complete graphs of `size` nodes. Every node of a cluster is joined with
+/// every node of the next cluster by an edge. `weights` has the weight of these edges for each two adjacent
+/// clusters.
 fn row_of_clusters(size: usize, weights: &[f32]) -> fiedler::Result<Graph> {
     let mut edges = Vec::new();
     let node = |cluster: usize, i: usize| (cluster * size + i) as u32;
@@ -71,9 +74,10 @@ fn row_of_clusters(size: usize, weights: &[f32]) -> fiedler::Result<Graph> {
     Graph::from_weighted_edges((weights.len() + 1) * size, &edges, &Conventions::default())
 }
 
-/// Returns the smallest pairs of [`row_of_clusters`], whose vectors are constant on each cluster: values, and
-/// entries by cluster. They are those of C C' with a column `sqrt(size w) (e_i - e_(i+1))` for each join (scaled by
-/// D^-1/2), computed by one-sided Jacobi, which preserves the digits of columns of any length (Demmel and Veselic
+/// Returns the smallest eigenpairs of [`row_of_clusters`], whose eigenvectors are constant on each cluster: the
+/// eigenvalues, and the entries of the eigenvectors by cluster. They are the eigenpairs of C C', where C has a
+/// column `sqrt(size w) (e_i - e_(i+1))` (scaled by D^-1/2) for each two adjacent clusters i and i + 1. They are
+/// computed by one-sided Jacobi, which is accurate for columns of C whose norms differ greatly (Demmel and Veselic
 /// 1992).
 fn truth(size: usize, weights: &[f32], normalization: Normalization) -> (Vec<f64>, Vec<Vec<f64>>) {
     let (m, count) = (size as f64, weights.len() + 1);
@@ -111,7 +115,8 @@ fn truth(size: usize, weights: &[f32], normalization: Normalization) -> (Vec<f64
         .into_iter()
         .map(|column| {
             let value = dot(&column, &column);
-            // The vectors of the similar symmetric matrix are scaled once more for the random walk.
+            // For the random-walk Laplacian, the eigenvectors of the similar symmetric matrix are scaled once
+            // more.
             let rescale = |c: usize| if normalization == Normalization::RandomWalk { scale(c) } else { 1.0 };
             let entries: Vec<f64> = column.iter().enumerate().map(|(c, x)| x * rescale(c)).collect();
             let norm = (m * dot(&entries, &entries)).sqrt();
@@ -122,7 +127,8 @@ fn truth(size: usize, weights: &[f32], normalization: Normalization) -> (Vec<f64
     pairs.into_iter().unzip()
 }
 
-/// Compares the smallest pairs of a row of clusters with the truth, each value to its own relative precision.
+/// Compares the smallest eigenpairs of a row of clusters with the truth. The error of each eigenvalue is taken
+/// relative to this eigenvalue.
 fn check_row(ctx: &Context, size: usize, weights: &[f32], method: Method) -> Checked {
     let graph: GraphBatch = row_of_clusters(size, weights)?.into();
     let count = weights.len() + 1;
@@ -136,13 +142,15 @@ fn check_row(ctx: &Context, size: usize, weights: &[f32], method: Method) -> Che
             let v = e.eigenvectors(0);
             for (j, (want, entries)) in values.iter().zip(&vectors).enumerate() {
                 let got = f64::from(e.eigenvalues(0)[j + 1]);
-                // Rounded to f32, and off by what weights in f32 cannot represent: a relative 1e-6.
+                // The relative error of 1e-6 covers the rounding of the eigenvalue to f32, and that of the weights
+                // to f32.
                 assert!((got - want).abs() <= 1e-6 * want, "{name}: value {}: {got:e}, in truth {want:e}", j + 1);
                 assert_eq!(e.tie_group[j + 1], j as i64 + 1, "{name}: {:?}", e.tie_group);
                 let along: f64 = (0..size * count).map(|i| f64::from(v[(i, j + 1)]) * entries[i / size]).sum();
                 for i in 0..size * count {
                     let (x, y) = (f64::from(v[(i, j + 1)]) * along.signum(), entries[i / size]);
-                    // 1e-5, although an iteration stops at an angle of 1e-4: the next group is far away here.
+                    // The bound is 1e-5, although an iteration may stop at an angle of 1e-4, because the next
+                    // group of eigenvalues is far away here.
                     assert!((x - y).abs() <= 1e-5, "{name}: vector {}, node {i}: {x}, in truth {y}", j + 1);
                 }
             }
@@ -172,7 +180,7 @@ fn clusters(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Orders that are iterated, and one order whose few vectors are computed by inverse iteration.
+/// Orders that are iterated, and one order whose few eigenvectors are computed by inverse iteration.
 fn large_clusters(ctx: &Context) -> Checked {
     for weights in &WEIGHTS[..6] {
         check_row(ctx, 60, weights, Method::Exact)?;
@@ -181,12 +189,13 @@ fn large_clusters(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Random graphs of different sizes in a row, each joined to the next by one edge of the given weight, of an order
-/// that is iterated.
+/// Random graphs of different sizes in a row, each joined to the next by one weak edge. The whole graph has an
+/// order that is iterated.
 ///
-/// The smallest values equal, up to a relative `w / lambda`, those of the graph of clusters: `C C'` with a column
-/// `sqrt w (e_i / sqrt m_i - e_j / sqrt m_j)` for each join, where m is the number of nodes of a cluster, or its
-/// volume.
+/// Consider the graph that has one node for each cluster. Its matrix is `C C'`, where C has a column `sqrt w (e_i
+/// / sqrt m_i - e_j / sqrt m_j)` for each weak edge of weight w between clusters i and j, and m_i is the number of
+/// nodes of cluster i, or its volume. The smallest eigenvalues of the whole graph equal those of this matrix up to
+/// a relative error of `w / lambda`, where lambda is the smallest nonzero eigenvalue of a cluster.
 fn random_clusters(ctx: &Context) -> Checked {
     let sizes = [400, 300, 200];
     for weights in [[1e-5_f32, 1e-7], [1e-9, 1e-9], [1e-9, 1e-11], [1e-12, 1e-10]] {
@@ -222,8 +231,8 @@ fn random_clusters(ctx: &Context) -> Checked {
                 (column[c], column[c + 1]) = (w / measure(c).sqrt(), -w / measure(c + 1).sqrt());
                 column
             };
-            // The values are those of the Gram matrix of the two columns. The smaller one is computed from the
-            // product of both, which preserves its digits.
+            // The eigenvalues are those of the Gram matrix of the two columns. The smaller one is computed as the
+            // determinant, which is the product of both, divided by the larger one. This preserves its digits.
             let (x, y) = (column(0), column(1));
             let dot = |x: &[f64; 3], y: &[f64; 3]| x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
             let (xx, yy, xy) = (dot(&x, &x), dot(&y, &y), dot(&x, &y));
@@ -237,7 +246,7 @@ fn random_clusters(ctx: &Context) -> Checked {
                 assert_eq!(&e.tie_group[..4], [0, 1, 2, 3], "{name}");
                 for (j, want) in (1..3).zip(want) {
                     let got = f64::from(e.eigenvalues(0)[j]);
-                    // The next values are above 0.01.
+                    // The next eigenvalues are above 0.01.
                     let allowed = (1e3 * f64::from(weights[0].max(weights[1]))).max(1e-6);
                     assert!((got - want).abs() <= allowed * want, "{name}: value {j}: {got:e}, in truth {want:e}");
                 }
@@ -247,8 +256,8 @@ fn random_clusters(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Both ends of a path of 2000 nodes, whose neighboring values are 1e-6 apart. The vectors are cosines, the values
-/// `2 - 2 cos(pi j / n)`.
+/// Both ends of the spectrum of a path of n = 2000 nodes, where neighboring eigenvalues are about 1e-6 apart. The
+/// eigenvectors are cosines, and the eigenvalues are `2 - 2 cos(pi j / n)`.
 fn long_path(ctx: &Context) -> Checked {
     let n = 2000;
     let graph: GraphBatch = path(n)?.into();
@@ -264,7 +273,8 @@ fn long_path(ctx: &Context) -> Checked {
                 let entry = |i: usize| (std::f64::consts::PI * place as f64 * (i as f64 + 0.5) / n as f64).cos();
                 let norm = (0..n).map(|i| entry(i) * entry(i)).sum::<f64>().sqrt();
                 let along: f64 = (0..n).map(|i| entry(i) / norm * f64::from(v[(i, j)])).sum();
-                // The cosine of an angle of 1e-3, ten times the one at which the iteration stops.
+                // The bound is the cosine of an angle of 1e-3, which is ten times the angle at which the iteration
+                // stops.
                 assert!(along.abs() >= 1.0 - 5e-7, "{which:?}, {method:?}, vector {j}: overlap {along}");
             }
         }
@@ -308,13 +318,14 @@ fn twelve_orders(ctx: &Context) -> Checked {
             }
         }
     }
-    // Some of the 6 pairs are too close for f64, the same number on every side.
+    // Some of the 6 eigenpairs of a graph are too close together for f64. Their number is the same on every side.
     assert!(compared > 400, "only {compared} vectors compared");
     Ok(())
 }
 
-/// Compares an encoding with a decomposition in f64: all values, and the vectors wherever f64 separates them by
-/// 1e-8 of the largest value. Returns the number of vectors that were compared.
+/// Compares an encoding with a decomposition in f64: all eigenvalues, and those eigenvectors whose eigenvalues are
+/// at least 1e-8 of the largest eigenvalue away from the next ones. Returns the number of eigenvectors that were
+/// compared.
 fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, e: &Encoding) -> Result<usize, String> {
     let similar = if normalization == Normalization::RandomWalk { Normalization::Symmetric } else { normalization };
     let matrix = Sparse::laplacian(graph, similar);
@@ -330,8 +341,8 @@ fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, 
     for j in 0..e.k {
         let place = if which == Which::Smallest { j } else { n - e.k + j };
         let (got, want) = (f64::from(e.eigenvalues(0)[j]), values[place]);
-        // A device's unrefined values are off by 2 eps |L| and by their rounding; f64's own error is negligible in
-        // comparison.
+        // A device's unrefined eigenvalues are off by 2 eps |L| and by their rounding. The error of the f64
+        // decomposition is negligible in comparison.
         if (got - want).abs() > 4.0 * EPS * largest {
             return Err(format!("value {j}: {got:e}, in truth {want:e}"));
         }
@@ -348,8 +359,8 @@ fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, 
             truth.iter_mut().for_each(|x| *x /= norm);
         }
         let along: f64 = truth.iter().enumerate().map(|(i, x)| x * f64::from(v[(i, j)])).sum();
-        // An angle of 1e-3, ten times the goal of an iteration in f64. A device's own vectors are used only where
-        // the gap is wide; an iteration in f32 is then off by its residual, about 5e-7, over the gap.
+        // The allowed angle is 1e-3, ten times the goal of an iteration in f64. A device's f32 eigenvectors are
+        // used only if the gap is wide. Their angle is then about their residual, 5e-7, divided by the gap.
         let allowed = (5e-7 / gap.max(1e-4)).max(1e-3);
         let allowed = if e_is_from_f32(gap) { allowed } else { 1e-3 };
         if along.abs() < 1.0 - allowed * allowed {
@@ -360,7 +371,7 @@ fn against_f64(graph: GraphRef<'_>, normalization: Normalization, which: Which, 
     Ok(compared)
 }
 
-/// Returns whether a vector with such a gap may come from a device without refinement.
+/// Returns whether an eigenvector with such a gap may come from a device without refinement.
 fn e_is_from_f32(gap: f64) -> bool {
     gap > 1e-4
 }
@@ -392,7 +403,8 @@ fn gaussian(ctx: &Context) -> Checked {
                 if normalization == Normalization::Symmetric {
                     continue; // the entries vary with the roots of the degrees
                 }
-                // The three clusters are three points in the plane of the two vectors after the zero mode.
+                // In the plane of the two eigenvectors after the zero mode, each of the three clusters is close to
+                // one point.
                 let v = e.eigenvectors(0);
                 let point = |c: usize| (f64::from(v[(12 * c, 1)]), f64::from(v[(12 * c, 2)]));
                 for i in 0..points.len() {
@@ -409,7 +421,8 @@ fn gaussian(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A cycle's values come in pairs, and equal components repeat their values; `k` may cut either.
+/// The eigenvalues of a cycle come in pairs, and equal components have equal eigenvalues. `k` may cut such a
+/// group.
 fn cut_ties(ctx: &Context) -> Checked {
     let cycle: Vec<(u32, u32)> = (0..30).map(|i| (i, (i + 1) % 30)).collect();
     let apart: Vec<(u32, u32)> = (0..10).flat_map(|i| [(3 * i, 3 * i + 1), (3 * i + 1, 3 * i + 2)]).collect();
@@ -440,7 +453,7 @@ fn cut_ties(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Output in f64: more digits than f32 has, the same ties, and no device.
+/// Output in f64 has more digits than f32 and the same ties, and it is never computed on a device.
 fn in_f64(ctx: &Context) -> Checked {
     let graphs = GraphBatch::from_graphs(&[path(40)?, grid(25, 25)?])?;
     for normalization in ALL {

@@ -1,5 +1,5 @@
-//! Writing arrays to files: the formats' own readers read them back, the bytes are the same each time, and a file
-//! is complete or absent.
+//! Tests of writing arrays to files. The reference readers of the formats read them back, the bytes are the same each
+//! time, and a file is complete or absent.
 
 use fiedler::ErrorKind;
 use fiedler::io::{Data, NamedArray, Rows, write};
@@ -174,7 +174,7 @@ fn a_failed_write_leaves_the_old_file() {
     }
     let error = write(&folder.path().join("absent/out.npz"), &arrays).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io { path, .. } if path.ends_with("absent/out.npz")), "{error:?}");
-    // A folder has the name of the file: the last step fails, and cleans up.
+    // A folder already has the name of the file, so the last step of writing fails, and the temporary file is removed.
     fs::create_dir(folder.path().join("taken.npz")).unwrap();
     assert!(matches!(write(&folder.path().join("taken.npz"), &arrays).unwrap_err().kind(), ErrorKind::Io { .. }));
 
@@ -186,7 +186,7 @@ fn a_failed_write_leaves_the_old_file() {
     assert!(fs::read_to_string(&path).unwrap().starts_with("graph,node"), "a good write replaces");
 }
 
-/// Results are as readable as any file that the user makes; temporary files are private.
+/// Files of results have the same permissions as any file that the user makes. Temporary files are private.
 #[cfg(unix)]
 #[test]
 fn files_have_the_usual_permissions() {

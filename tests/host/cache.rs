@@ -1,4 +1,4 @@
-//! Stored results: the keys that find them, the bounds on their size, and that only the right bytes are ever
+//! Tests of stored results: the keys that find them, the bounds on their size, and that only correct bytes are ever
 //! returned.
 
 use fiedler::cache::{Cache, Key, KeyHasher, Value};
@@ -20,7 +20,7 @@ fn value(number: u64, length: usize) -> Value {
     (0..length).map(|i| (number as usize * 31 + i * i) as u8).collect()
 }
 
-/// Bytes of a file in addition to its value.
+/// The number of bytes of a file in addition to its value.
 const HEADER: u64 = 84;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -101,8 +101,8 @@ fn everything_that_changes_a_result_is_in_the_key() {
         let fresh = without(encoder, what).encode(&ctx, graphs).unwrap();
         assert_eq!(all_bits(&found), all_bits(&fresh), "{what}");
     }
-    // What is resolved when the graph is made is not in the key: the same graph is found, at any position in a
-    // batch.
+    // The key does not contain the conventions that are already applied when the graph is made. So the same graph
+    // is found, at any position in a batch.
     let loops = Conventions { self_loops: SelfLoops::Keep, ..Conventions::default() };
     new(3).encode(&ctx, &of(&[(0, 1), (1, 2), (2, 3)], &loops)).unwrap();
     let batch = GraphBatch::from_graphs(&[
@@ -152,8 +152,8 @@ fn memory_is_bounded_and_the_least_recently_used_go_first() {
     cache.put(key(9), &value(9, 850));
     assert_eq!((cache.counters().bytes, cache.counters().entries, cache.counters().evictions), (950, 2, 3));
     assert!(cache.get(&key(3)).is_some() && cache.get(&key(2)).is_none());
-    // The same key again replaces its value. A value that exceeds the bound alone is not stored, and evicts
-    // nothing.
+    // If a key is put again, the new value replaces the old one. A value that exceeds the bound even alone is not
+    // stored, and evicts nothing.
     cache.put(key(3), &value(30, 50));
     assert_eq!((cache.get(&key(3)), cache.counters().bytes), (Some(value(30, 50)), 900));
     cache.put(key(10), &value(10, 1001));
@@ -196,8 +196,8 @@ fn a_damaged_file_is_dropped() {
     let (path, bytes) = whole(&key(1), &own);
     let (_, foreign_key) = whole(&key(2), &other);
     let mut broken: Vec<(String, Vec<u8>)> = Vec::new();
-    // Damages every byte (magic, version, key, length, hash and value), cuts the file to every length, and tries
-    // files that are no entries.
+    // Damages every byte of a file (magic, version, key, length, hash and value), cuts the file to every length,
+    // and tries files that are not entries of a cache.
     for place in 0..bytes.len() {
         for flip in [1, 0x80] {
             let mut bytes = bytes.clone();
@@ -224,8 +224,8 @@ fn a_damaged_file_is_dropped() {
         assert_eq!(cache.get(&key(1)), Some(own.clone()), "{what}");
         assert_eq!(std::fs::read(&path).unwrap(), bytes, "{what}");
     }
-    // A folder of that name cannot be read, removed or replaced. This is reported and counted, and has no other
-    // effect.
+    // A folder takes the place of the entry's file. It cannot be read as a file, removed or replaced. This is
+    // reported and counted, and has no other effect.
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     let cache = Cache::new().disk(folder.path(), u64::MAX);
@@ -238,7 +238,8 @@ fn a_damaged_file_is_dropped() {
 fn an_encoding_from_damaged_files_is_the_right_one() {
     let folder = TempDir::new().unwrap();
     let ctx = Context::cpu();
-    // Ten graphs of 400 nodes: a cache block has two graphs of 400^3.
+    // There are ten graphs of 400 nodes. A cache block has two such graphs, because its size is bounded by the sum
+    // of the cubes of the orders.
     let graphs: Vec<Graph> = (0..10).map(|seed| preferential_attachment(400, 2, seed).unwrap()).collect();
     let graphs = GraphBatch::from_graphs(&graphs).unwrap();
     let fresh = all_bits(&SpectralEncoder::new(3).method(Method::Exact).walk_steps(2).encode(&ctx, &graphs).unwrap());
@@ -253,7 +254,7 @@ fn an_encoding_from_damaged_files_is_the_right_one() {
     assert_eq!(whole.len(), 5);
     let (bits, stored, counters) = encode(&graphs);
     assert_eq!((bits, stored, counters.disk_hits), (fresh.clone(), 10, 5));
-    // One file with a flipped bit, one cut, one removed: two cache blocks of five are found.
+    // One file has a flipped bit, one is cut, and one is removed, so two cache blocks of five are found.
     let mut bytes = std::fs::read(&whole[0]).unwrap();
     bytes[2000] ^= 4;
     std::fs::write(&whole[0], &bytes).unwrap();
@@ -267,7 +268,7 @@ fn an_encoding_from_damaged_files_is_the_right_one() {
     assert_eq!(encode(&graphs.select(&more)).1, 10);
 }
 
-/// The bits of graphs that are iterated depend on those graphs alone, too.
+/// The bits of the results of graphs that are iterated depend on those graphs alone, too.
 #[test]
 fn partly_stored_large_graphs_have_the_same_results() {
     let ctx = Context::cpu();
@@ -283,7 +284,7 @@ fn partly_stored_large_graphs_have_the_same_results() {
 #[test]
 fn the_disk_is_bounded_and_the_least_recently_used_go_first() {
     let folder = TempDir::new().unwrap();
-    // Room for ten files; an eviction continues down to seven eighths of that.
+    // The folder has room for ten files. An eviction removes files until seven eighths of this size are left.
     let size = 1000 + HEADER;
     let cache = Cache::new().disk(folder.path(), 10 * size);
     let stranger = folder.path().join("notes.txt");
@@ -305,14 +306,14 @@ fn the_disk_is_bounded_and_the_least_recently_used_go_first() {
     }
     assert_eq!(cache.counters().evictions, 0);
     assert!(fresh.exists() && !old.exists() && stranger.exists());
-    // Entry 0 is used again; then 1 and 2 are the oldest.
+    // Entry 0 is used again, so entries 1 and 2 are then the oldest.
     assert!(cache.get(&key(0)).is_some());
     cache.put(key(10), &value(10, 1000));
     assert_eq!(cache.counters().evictions, 3);
     let there: Vec<bool> = (0..11).map(|i| cache.get(&key(i)).is_some()).collect();
     assert_eq!(there, [true, false, false, false, true, true, true, true, true, true, true]);
-    // However many entries are written by however many caches on one folder, they stay within the bound (each cache
-    // lists the folder now and then).
+    // Several caches may write to one folder. However many entries they write, the folder stays within the bound,
+    // because each cache lists the folder from time to time.
     let second = Cache::new().disk(folder.path(), 10 * size);
     for i in 0..200 {
         second.put(key(100 + i), &value(i, 1000));
@@ -343,7 +344,8 @@ fn memory_and_disk_together() {
     assert_eq!(cache.get(&key(2)), Some(value(2, 10)));
     cache.clear_disk().unwrap();
     assert!(cache.get(&key(2)).is_none() && !inner.exists());
-    // Of two caches, the first is asked first, and receives what the second has.
+    // If two caches are combined, the first one is asked first. It receives a copy of an entry that only the second
+    // one has.
     let (ctx, graphs) = (Context::cpu(), molecules(5, 1).unwrap());
     let all = || Arc::new(Cache::new().memory(100, 1 << 20));
     let (first, second) = (all(), all());
@@ -355,7 +357,7 @@ fn memory_and_disk_together() {
     assert_eq!((second.counters().misses, second.counters().hits()), (5, 5));
 }
 
-/// Threads and caches on one folder that is too small for all of them: a value is right or absent.
+/// Several threads and caches use one folder that is too small for all entries. A value is correct or absent.
 #[test]
 fn many_writers_and_readers_of_one_folder() {
     let folder = TempDir::new().unwrap();
@@ -392,12 +394,13 @@ fn a_folder_that_cannot_be_written_disables_only_the_storing() {
     for _ in 0..2 {
         assert_eq!(all_bits(&with.encode(&ctx, &graphs).unwrap()), all_bits(&plain));
     }
-    // Writing is tried once, not for every cache block.
+    // After the first failure, writing is not tried again for every cache block.
     assert_eq!((cache.counters().refused, cache.counters().misses), (1, 2));
     assert!(matches!(cache.clear_disk().unwrap_err().kind(), ErrorKind::Io { .. }));
 }
 
-/// A limit on the size of files acts like a full disk and needs no privilege: writing fails in the middle.
+/// A limit on the size of files has the effect of a full disk, because writing fails in the middle of a file. It
+/// needs no privilege.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_no_part_of_a_file() {
@@ -411,7 +414,7 @@ fn a_full_disk_leaves_no_part_of_a_file() {
         assert_eq!((cache.counters().refused, cache.counters().damaged), (1, 0));
         return;
     }
-    // A write beyond 8 blocks is an error because its signal is ignored.
+    // Because the signal XFSZ is ignored, a write beyond 8 blocks returns an error instead of ending the process.
     let script = r#"trap '' XFSZ; ulimit -f 8; exec "$0" --exact a_full_disk_leaves_no_part_of_a_file"#;
     let mut child = std::process::Command::new("sh");
     child.args(["-c", script]).arg(std::env::current_exe().unwrap()).env("FIEDLER_TEST_FULL_DISK", folder.path());

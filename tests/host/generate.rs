@@ -1,5 +1,5 @@
-//! Generated graphs: their structure, their dependence on the seed alone, and spectra in closed form compared with
-//! dense f64 ones.
+//! Tests of generated graphs: their structure, that they depend on the seed alone, and that their spectra in closed
+//! form agree with dense f64 decompositions.
 
 use fiedler::ErrorKind;
 use fiedler::graph::generate::{BlockModel, Probability, block_model, preferential_attachment, uniform};
@@ -15,7 +15,8 @@ fn edges(graph: &Graph) -> Vec<(u32, u32)> {
     (0..view.nodes()).flat_map(below).filter(|(row, column)| row < column).collect()
 }
 
-/// Checks the rows, which are written directly, against rows made from the edges in another order.
+/// Checks the rows of a graph, which a generator writes directly, against rows that are built from its edges in
+/// another order.
 fn check_rows(graph: &Graph, what: &str) {
     let mut listed = edges(graph);
     listed.reverse();
@@ -63,7 +64,7 @@ fn closed_forms_are_the_dense_spectra() {
             let laplacian = Laplacian::new(graph.view(), normalization);
             let mut dense: Vec<f64> = laplacian.to_dense().symmetric_eigen().eigenvalues.iter().copied().collect();
             dense.sort_by(f64::total_cmp);
-            // The bound of a backward stable solver: a modest multiple of n eps |L|.
+            // The error of a backward stable solver is at most a small multiple of n eps |L|.
             let tolerance = 4.0 * n as f64 * f64::EPSILON * laplacian.norm_1().max(1.0);
             for k in [0, 1, 2, n / 2, n, n + 3] {
                 let (smallest, largest) = (spectrum.smallest(k), spectrum.largest(k));
@@ -82,8 +83,8 @@ fn closed_forms_are_the_dense_spectra() {
     }
 }
 
-/// Sizes that no dense matrix holds: the ends are compared with trigonometric formulas, the whole spectrum with the
-/// trace.
+/// Graphs that are too large for a dense matrix. The ends of the spectrum are compared with trigonometric formulas,
+/// and the sum of the spectrum with the trace.
 #[test]
 fn large_closed_forms_keep_their_digits_and_multiplicities() {
     use std::f64::consts::PI;
@@ -102,7 +103,8 @@ fn large_closed_forms_keep_their_digits_and_multiplicities() {
     assert_eq!(cube.normalized().unwrap().largest(18), [vec![1.75], vec![1.875; 16], vec![2.0]].concat());
     let torus = Family::Torus { rows: 300, columns: 200 };
     let all = torus.combinatorial().smallest(usize::MAX);
-    // The trace is the number of entries, 4 per node; a sum of 60,000 values loses a little.
+    // The trace is the number of entries, which is 4 per node. The sum of 60,000 eigenvalues has a small rounding
+    // error.
     assert!(all.len() == 60_000 && (all.iter().sum::<f64>() - 240_000.0).abs() < 1e-6 && all.is_sorted());
     // Even sides make the graph two-colorable, so the normalized spectrum is symmetric about 1.
     let spectrum = torus.normalized().unwrap();
@@ -170,13 +172,13 @@ fn random_graphs_have_the_requested_counts() {
         let outside = edges(&graph).len() as f64 - inside;
         for (found, pairs, p) in [(inside, 7.0 * 4005.0, 0.125), (outside, 21.0 * 8100.0, 0.01)] {
             let (mean, deviation) = (pairs * p, f64::sqrt(pairs * p * (1.0 - p)));
-            // Six deviations: one seed in half a billion fails.
+            // The bound is six standard deviations, which one seed in half a billion would exceed.
             assert!((found - mean).abs() < 6.0 * deviation, "{found} of {pairs} pairs, seed {seed}");
         }
     }
 }
 
-/// Checks the frequency of each outcome against its probability, within six deviations.
+/// Checks the frequency of each outcome against its probability, within six standard deviations.
 fn check_shares<T: Ord + std::fmt::Debug>(found: &BTreeMap<T, u32>, draws: u32, share: impl Fn(&T) -> f64) {
     let mut sum = 0.0;
     for (outcome, &times) in found {
@@ -196,13 +198,16 @@ fn models_have_their_distributions() {
         (0..DRAWS).for_each(|seed| *found.entry(draw(seed.into())).or_insert(0) += 1);
         found
     };
-    // All C(6, 2) and C(6, 4) sets of pairs of four nodes are equally likely, below half of the pairs and above.
+    // Four nodes have 6 pairs. All C(6, 2) sets of 2 pairs are equally likely, and so are all C(6, 4) sets of 4
+    // pairs. The first number is below half of the pairs and the second above, because the generator treats these
+    // cases differently.
     for wanted in [2, 4] {
         let found = count(&|seed| edges(&uniform(4, wanted, seed).unwrap()));
         assert_eq!(found.len(), 15);
         check_shares(&found, DRAWS, |_| 1.0 / 15.0);
     }
-    // Two blocks of two: 2 pairs within blocks with probability 3/4, 4 between with 1/3, all independent.
+    // Two blocks of two nodes: the 2 pairs within blocks are edges with probability 3/4, and the 4 pairs between
+    // blocks with probability 1/3, all independently.
     let model = BlockModel { blocks: 2, size: 2, within: p("0.75"), between: p("1/3") };
     let found = count(&|seed| edges(&block_model(model, seed).unwrap()));
     assert_eq!(found.len(), 64);
@@ -214,8 +219,8 @@ fn models_have_their_distributions() {
             * (1.0 / 3.0_f64).powi(outside)
             * (2.0 / 3.0_f64).powi(4 - outside)
     });
-    // Trees of four nodes: node 2 joins 0 or 1; node 3 joins the node of degree 2 half the time, the others a
-    // quarter each.
+    // Trees of four nodes: node 2 joins node 0 or 1. Node 3 joins the node of degree 2 with probability 1/2, and
+    // each of the other nodes with probability 1/4.
     let found = count(&|seed| edges(&preferential_attachment(4, 1, seed).unwrap()));
     check_shares(&found, DRAWS, |edges| {
         let last = edges.iter().find(|edge| edge.1 == 3).unwrap().0;
@@ -224,8 +229,8 @@ fn models_have_their_distributions() {
     });
 }
 
-/// FNV-1a hashes of the edges, recorded once, so that every machine and every later version gives the same graphs
-/// for a seed.
+/// Compares FNV-1a hashes of the edges with recorded ones. So every machine and every later version has to give the
+/// same graphs for a seed.
 #[test]
 fn random_graphs_come_from_the_seed_alone() {
     let hash = |graph: &Graph| {
@@ -285,10 +290,11 @@ fn probabilities_are_read_exactly() {
     assert_eq!(block_model(sure, 5).unwrap(), generate::complete(12).unwrap());
     let never = BlockModel { within: p("0"), between: p("0"), ..sure };
     assert_eq!(block_model(never, 5).unwrap().view().entries(), 0);
-    // The smallest probability, among more pairs than one edge takes on average: 2^32 and more.
+    // The smallest positive probability, about 2^-32, on more than 2^32 pairs, so that some edges are expected.
     let rare = BlockModel { blocks: 1, size: 200_000, within: Probability::new(1, u32::MAX).unwrap(), between: p("0") };
     let found: usize = (0..20).map(|seed| block_model(rare, seed).unwrap().view().entries() / 2).sum();
-    // Poisson of mean 20 x 4.66 = 93, within six deviations.
+    // The number of edges has a Poisson distribution of mean 20 x 4.66 = 93. It has to be within six standard
+    // deviations.
     assert!((35..=151).contains(&found), "{found}");
 }
 
@@ -326,7 +332,8 @@ fn impossible_graphs_are_refused() {
         ("preferential", preferential_attachment(u32::MAX as usize, 1 << 30, 1)),
         ("blocks", model(usize::MAX, usize::MAX)),
     ] {
-        // More than 32-bit indices can count, or more memory than the system has: the error says which.
+        // The graph has more entries than 32-bit indices can count, or needs more memory than the system has. The
+        // error says which.
         let error = result.as_ref().unwrap_err();
         let limit = matches!(error.kind(), ErrorKind::Limit { .. });
         assert!(limit || error.to_string().contains("more memory than the system gives"), "{what}: {result:?}");

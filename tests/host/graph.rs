@@ -1,4 +1,5 @@
-//! Graphs under their conventions, and the f64 Laplacians that all others are compared with.
+//! Tests of graphs under all conventions, and of the f64 Laplacians with which other tests compare all other
+//! Laplacians.
 
 use fiedler::ErrorKind;
 use fiedler::graph::{
@@ -26,7 +27,7 @@ fn keep(change: impl FnOnce(&mut Conventions)) -> Conventions {
     conventions
 }
 
-/// Returns the lists that `golden/laplacians.py` passed to the libraries.
+/// Returns the edge lists that `golden/laplacians.py` passed to the other libraries.
 fn golden_edges(graph: &str, weighted: bool) -> EdgeList {
     let edges: &[(u32, u32, f32)] = match graph {
         "undirected" => {
@@ -68,7 +69,8 @@ fn presets_reproduce_the_matrices_of_their_libraries() {
         let conventions = preset.parse::<Preset>().unwrap().conventions();
         let batch = GraphBatch::from_edge_list(golden_edges(graph, preset != "dgl"), &conventions).unwrap();
         let got = Laplacian::new(batch.graph(0), normalization).to_dense();
-        // Entries of order 1 from a handful of f64 operations, whose order differs from the other library's.
+        // The entries are of order 1 and result from a few f64 operations, whose order differs from that of the
+        // other library.
         assert!((&got - &want).amax() <= 4.0 * f64::EPSILON * want.amax(), "{title}: {got} is not {want}");
         compared += 1;
     }
@@ -221,7 +223,7 @@ fn a_batch_holds_its_graphs_unchanged() {
         assert_eq!(adjacency(own.view()), adjacency(batched));
         assert_eq!(own.view().columns(), batched.columns());
     }
-    // The same batch from one list in mixed order.
+    // The same batch is made from one list that has the edges in mixed order.
     let mut list = EdgeList::batch(vec![0, 3, 3, 5, 7]).unwrap();
     list.push(6, 5);
     list.push(1, 0);
@@ -245,7 +247,8 @@ fn symmetry_is_detected() {
         assert!(!Laplacian::new(one.view(), normalization).symmetric());
     }
     assert!(!Laplacian::new(other.view(), Normalization::Combinatorial).symmetric());
-    // D^-1 makes this matrix symmetric, D^-1/2 on both sides does not: every row of this W has one entry.
+    // Every row of this W has one entry. Multiplying by D^-1 makes the matrix symmetric, but multiplying by D^-1/2
+    // on both sides does not.
     assert!(!Laplacian::new(other.view(), Normalization::Symmetric).symmetric());
     assert!(Laplacian::new(other.view(), Normalization::RandomWalk).symmetric());
     // The random-walk matrix is symmetric only if neighbors have equal degrees.
@@ -266,8 +269,8 @@ fn components_are_counted_and_labeled_by_their_lowest_nodes() {
 
 #[test]
 fn the_largest_component_of_each_graph_is_selected() {
-    // A triangle 1-3-5 with weights and the path 0-2-4; an empty graph; an edge; two nodes without one; a connected
-    // graph.
+    // The graphs of the batch: a triangle 1-3-5 with weights next to the path 0-2-4 and an edge; an empty graph; a
+    // single edge; two nodes without an edge; and a connected graph.
     let weighted = [(1, 3, 2.0), (3, 5, 4.0), (5, 1, 8.0), (0, 2, 1.0), (2, 4, 1.0), (6, 7, 1.0)];
     let conventions = Conventions::default();
     let graphs = [
@@ -292,7 +295,7 @@ fn the_largest_component_of_each_graph_is_selected() {
     ]) {
         assert_eq!(adjacency(graph), adjacency(want.view()));
     }
-    // With another node the triangle is the larger one, and keeps its weights.
+    // With one more node, the triangle's component is the larger one. It keeps its weights.
     let more = [&weighted[..], &[(5, 6, 16.0)]].concat();
     let graph = Graph::from_weighted_edges(8, &more, &conventions).unwrap();
     let LargestComponents { graphs, nodes, .. } = GraphBatch::from(graph.clone()).largest_components();
@@ -310,7 +313,8 @@ fn the_largest_component_of_each_graph_is_selected() {
     assert_eq!((nodes, graphs.graph(0).neighbors(1)), (vec![0, 2, 3], &[0, 2][..]));
 }
 
-/// The laws of Laplacians on graphs with weights and isolated nodes, and a comparison of the ways to read a graph.
+/// Checks the mathematical laws of Laplacians on graphs with weights and isolated nodes, and that the methods of a
+/// Laplacian agree with its dense matrix.
 #[test]
 fn laplacians_obey_their_laws() {
     let conventions = Conventions { isolated: IsolatedDiagonal::One, ..Conventions::default() };
@@ -330,7 +334,8 @@ fn laplacians_obey_their_laws() {
         let want = match normalization {
             Normalization::Combinatorial => d - &w,
             Normalization::Symmetric => scaled(-0.5, -0.5),
-            // Node 5 has no degree, and D^0 is 0 for it, which has no effect because its column is zero.
+            // Node 5 has degree 0, so D^-1 D is 0 for it instead of 1. This has no effect, because its column is
+            // zero.
             Normalization::RandomWalk => scaled(-1.0, 0.0),
         };
         assert!((&dense - want).amax() <= tolerance, "{normalization:?}");
@@ -343,7 +348,7 @@ fn laplacians_obey_their_laws() {
         assert!(want.iter().zip(&y).all(|(a, b)| (a - b).abs() <= tolerance * 6.0));
         assert!(matches!(laplacian.apply(&x[1..], &mut y).unwrap_err().kind(), ErrorKind::Shape { .. }));
 
-        // Zero modes: the vector of ones, or D^1/2 times it.
+        // The zero mode is the vector of ones, or D^1/2 times this vector.
         let mut kernel = vec![1.0; 6];
         kernel[5] = 0.0;
         if normalization == Normalization::Symmetric {
@@ -367,7 +372,7 @@ fn similarity_maps_symmetric_eigenvectors_to_random_walk_ones() {
         let x: Vec<f64> = vector.iter().zip(&scale).map(|(v, s)| v * s).collect();
         let mut y = vec![0.0; 6];
         walk.apply(&x, &mut y).unwrap();
-        // D^-1/2 reaches 10 here, so its products lose that factor.
+        // The elements of D^-1/2 are up to 10 here, so the errors of the products are larger by this factor.
         assert!(x.iter().zip(&y).all(|(x, y)| (y - value * x).abs() <= 100.0 * f64::EPSILON * walk.norm_1()));
     }
 }
@@ -387,7 +392,7 @@ fn molecules_have_the_sizes_degrees_and_rings_of_molecules() {
     assert!((2.0..5.0).contains(&rings), "{rings} rings a molecule");
 }
 
-/// Recorded once, so that every machine and every later version gives the same graphs for a seed.
+/// Compares with recorded graphs. So every machine and every later version has to give the same graphs for a seed.
 #[test]
 fn molecules_come_from_the_seed_alone() {
     let one = molecules(1, 7).unwrap();

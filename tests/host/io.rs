@@ -1,4 +1,4 @@
-//! Files: what is read and written, and that each fault is an error with its location.
+//! Tests of reading and writing files. Each fault in a file has to be an error with its location.
 
 use fiedler::ErrorKind;
 use fiedler::graph::{Conventions, Duplicates, GraphBatch, Symmetrization, molecules};
@@ -35,7 +35,7 @@ fn edges(graphs: &GraphBatch) -> Vec<(usize, usize, f64)> {
     all.filter(|&(row, column, _)| row < column).collect()
 }
 
-/// Checks that this is a parsing error in the file `name`, at the line, with these words.
+/// Checks that `error` is a parsing error in the file `name`, at the given line, with the given words.
 fn assert_parse_error(error: &fiedler::Error, name: &str, line: Option<u64>, words: &str) {
     let ErrorKind::Parse { path, line: at, .. } = error.kind() else { panic!("{error:?} is not of parsing") };
     assert!(path.ends_with(name), "{} is not {name}: {error}", path.display());
@@ -81,7 +81,8 @@ fn edge_lists_relabel_their_ids_and_keep_them() {
     let set = parsed("words.txt", "zoe adam\nadam eve\n");
     assert_eq!(set.node_ids, words(&["zoe", "adam", "eve"]));
     assert_eq!(edges(&set.graphs), [(0, 1, 1.0), (1, 2, 1.0)]);
-    // If numbers and words are mixed, all ids are words. So are numbers that would not be written back unchanged.
+    // If numbers and words are mixed, all ids are words. Numbers are also words if they would not be written back
+    // unchanged.
     assert_eq!(parsed("mixed.txt", "2 1\n1 x\n").node_ids, words(&["2", "1", "x"]));
     assert_eq!(parsed("zeros.txt", "007 7\n").node_ids, words(&["007", "7"]));
     assert_eq!(parsed("signs.txt", "-1 1\n").node_ids, words(&["-1", "1"]));
@@ -203,7 +204,7 @@ fn errors_in_edge_lists_have_a_location() {
             words,
         );
     }
-    // After the first block, where the format is known already.
+    // The byte that is not text comes after the first block, when the format is already known.
     let late = [&b"0 1\n".repeat(2000)[..], b"0 \0\n"].concat();
     assert_parse_error(
         &read_as("edges.txt", late, &Conventions::default()).unwrap_err(),
@@ -405,11 +406,11 @@ fn integers_and_booleans_are_read_as_float64_that_equals_them() {
     is(">u2", &[0x01, 0x02], &[258.0]);
     is(">i4", &(-70000_i32).to_be_bytes(), &[-70000.0]);
     is("<u4", &u32::MAX.to_le_bytes(), &[4_294_967_295.0]);
-    // 2^53 + 2 is a float, and so are the smallest value and, for unsigned types, half of the range.
+    // f64 can hold 2^53 + 2, the smallest number of a type and, for unsigned types, half of the range.
     is("<i8", &((1_i64 << 53) + 2).to_le_bytes(), &[9_007_199_254_740_994.0]);
     is(">i8", &i64::MIN.to_be_bytes(), &[-9_223_372_036_854_775_808.0]);
     is("<u8", &(1_u64 << 63).to_le_bytes(), &[9_223_372_036_854_775_808.0]);
-    // 2^53 + 1 is not a float, nor is the largest value of either type.
+    // f64 cannot hold 2^53 + 1 or the largest number of either type.
     for (descr, bytes, found) in [
         ("<i8", [0, (1_i64 << 53) + 1].map(i64::to_le_bytes).concat(), "9007199254740993 as element 1"),
         ("<i8", [0, i64::MAX].map(i64::to_le_bytes).concat(), "9223372036854775807 as element 1"),

@@ -1,4 +1,4 @@
-//! Files of other formats: the error names the format and shows none of the file's bytes.
+//! Tests of files in formats that are not supported. The error names the format and shows none of the file's bytes.
 
 use fiedler::graph::Conventions;
 use fiedler::io::{read, read_matrix, read_npy};
@@ -105,7 +105,7 @@ fn the_format_of_a_foreign_file_is_named() {
     }
 }
 
-/// Without the header, only the extension identifies the format.
+/// If the file does not begin with the format's header, only the extension identifies the format.
 #[test]
 fn graph6_is_known_by_its_ending() {
     let folder = TempDir::new().unwrap();
@@ -115,7 +115,8 @@ fn graph6_is_known_by_its_ending() {
     }
 }
 
-/// The whole file has to be consistent: a line of neighbors for each node, and each neighbor's line has the node.
+/// A METIS graph is only recognized if the whole file is consistent: it has a line of neighbors for each node, and each
+/// edge is listed in the lines of both of its nodes.
 #[test]
 fn a_metis_graph_is_not_an_edge_list() {
     let folder = TempDir::new().unwrap();
@@ -126,7 +127,8 @@ fn a_metis_graph_is_not_an_edge_list() {
     for (content, words) in [
         ("3 2\n2 3\n1\n1\n", ":1: expected an edge list"),
         ("% c\n\n4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n", ":3: expected an edge list"),
-        // Weights of edges, of nodes, two per node, sizes; a node without neighbors.
+        // Files with weights of edges, with weights of nodes, with two weights per node, and with sizes of nodes; and a
+        // node without neighbors.
         ("3 2 1\n2 5 3 6\n1 5\n1 6\n", "a METIS graph of 3 nodes and 2 edges"),
         ("2 1 010\n7 2\n8 1\n", "a METIS graph of 2 nodes and 1 edge,"),
         ("3 2 11 2\n7 7 2 5 3 6\n8 8 1 5\n9 9 1 6\n", "a METIS graph of 3 nodes"),
@@ -137,8 +139,8 @@ fn a_metis_graph_is_not_an_edge_list() {
         let said = refused(content);
         assert!(said.contains("a METIS graph of ") && said.contains(words), "{content:?}: {said} lacks {words:?}");
     }
-    // A neighbor that does not list the node, a line too few, a wrong number of edges, a node that is its own
-    // neighbor.
+    // In these files, a neighbor does not list the node, a line is missing, the number of edges is wrong, or a node is
+    // its own neighbor.
     for content in ["3 2\n2 3\n1\n2\n", "4 2\n2 3\n1\n1\n", "3 3\n2 3\n1\n1\n", "3 2\n1 2 3\n1\n1\n"] {
         let said = refused(content);
         assert!(!said.is_empty() && !said.contains("METIS"), "{content:?}: {said}");
@@ -157,7 +159,7 @@ fn ids_that_look_like_the_names_of_formats_are_ids() {
     }
 }
 
-/// Bytes after the beginning that are not text are not shown either.
+/// Bytes that are not text are not shown either if they come after the beginning of the file.
 #[test]
 fn bytes_that_are_not_text_are_not_shown() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! How the readers treat graph files as people have them: headers of counts, timestamps instead of weights,
-//! networkx's dictionaries, edge attributes; and that each interpretation is reported.
+//! Tests of how the readers treat common variants of graph files: headers with counts, timestamps instead
+//! of weights, networkx's dictionaries, and edge attributes. Each interpretation has to be reported.
 
 mod columns;
 
@@ -20,7 +20,7 @@ fn parsed(content: &str) -> DataSet {
     read_as("g.txt", content, &Conventions::default()).unwrap_or_else(|error| panic!("{content:?}: {error}"))
 }
 
-/// Returns the undirected edges of the only graph, between the ids of the file.
+/// Returns the undirected edges of the only graph, with the node ids of the file.
 fn edges(set: &DataSet) -> Vec<(String, String, f64)> {
     let graph = set.graphs.graph(0);
     let all = (0..graph.nodes()).flat_map(|row| graph.row(row).map(move |(column, weight)| (row, column, weight)));
@@ -40,7 +40,8 @@ fn listed(set: &DataSet) -> Vec<String> {
     edges(set).iter().map(|(a, b, _)| format!("{a}-{b}")).collect()
 }
 
-/// Checks that there is one notice, which begins with the file and the line and has these words.
+/// Checks that there is exactly one notice, which begins with the file and the line and has the given
+/// words.
 fn assert_notice(set: &DataSet, line: Option<u64>, words: &str) {
     let [notice] = &set.notices[..] else { panic!("one notice with {words:?}, not {:?}", set.notices) };
     let place = line.map_or("g.txt: ".to_owned(), |line| format!("g.txt:{line}: "));
@@ -54,7 +55,7 @@ fn assert_parse_error(error: &fiedler::Error, name: &str, line: Option<u64>, wor
     assert!(error.to_string().contains(words), "{error} does not say {words:?}");
 }
 
-/// Returns K4 with ids from `first` on, without its header.
+/// Returns the edges of the complete graph K4, with node ids from `first` on and without a header.
 fn k4(first: u32) -> String {
     let pairs = (0..4).flat_map(|a| (a + 1..4).map(move |b| (a + first, b + first)));
     pairs.map(|(a, b)| format!("{a} {b}\n")).collect()
@@ -69,12 +70,12 @@ fn a_header_of_nodes_and_edges_is_not_an_edge() {
             assert_notice(&set, Some(if head.starts_with('#') { 3 } else { 1 }), "was read as a header");
         }
     }
-    // Rows with another number of columns leave no other way to read it.
+    // The other rows have another number of columns, so the first row can only be a header.
     let set = parsed("3 2\n0 1 0.5\n1 2 2\n");
     assert_eq!(edges(&set), [("0".into(), "1".into(), 0.5), ("1".into(), "2".into(), 2.0)]);
     let set = parsed("3 2\n0,1,0.5\n1,2,2\n");
     assert_eq!(edges(&set).len(), 2);
-    // Ids that are not consecutive; there are as many as the header says.
+    // The ids are not consecutive, but their number is the one in the header.
     let set = parsed("4 6\n10 20\n10 30\n10 40\n20 30\n20 40\n30 40\n");
     assert_eq!(set.node_ids, Some(NodeIds::Integers(vec![10, 20, 30, 40])));
     assert_notice(&set, Some(1), "6 edges among 4 nodes");
@@ -95,11 +96,13 @@ fn a_header_adds_nodes_without_edges() {
     let set = parsed(&format!("6 6\n{}", k4(2)));
     assert_eq!(set.node_ids, Some(NodeIds::Integers((1..=6).collect())));
     assert_eq!(listed(&set)[0], "2-3");
-    // If they were ids, they would be an edge that leaves the gap which the header explains.
+    // If the two numbers of the first line were ids, the ids would be 0 to 3 and 5, with a gap. As a
+    // header, they match 3 edges, and explain the gap as a node without edges.
     let set = parsed("5 3\n0 1\n1 2\n2 3\n");
     assert_eq!((set.graphs.nodes(), listed(&set)), (5, vec!["0-1".to_owned(), "1-2".into(), "2-3".into()]));
     assert_eq!(parsed("6 3\n1 2\n2 3\n3 4\n").node_ids, Some(NodeIds::Integers((1..=6).collect())));
-    // A count is a claim: no memory is allocated for one that is out of proportion.
+    // A count in a header may be wrong, so no memory is allocated for a count that is out of proportion
+    // to the file.
     let error = read_as("g.txt", format!("4000000000 6\n{}", k4(0)), &Conventions::default()).unwrap_err();
     assert_parse_error(&error, "g.txt", Some(1), "at most 16777600 nodes for 6 edges");
 }
@@ -107,13 +110,13 @@ fn a_header_adds_nodes_without_edges() {
 #[test]
 fn a_doubtful_first_line_remains_an_edge_and_is_reported() {
     for (content, nodes) in [
-        // The number of edges matches, the ids do not.
+        // The number of edges matches, but the ids do not.
         ("5 3\n10 20\n20 30\n30 10\n", 5),
-        // The ids match, the number of edges does not.
+        // The ids match, but the number of edges does not.
         ("4 9\n0 1\n1 2\n2 3\n", 6),
-        // Only the fact that neither number occurs again.
+        // Nothing suggests a header except that neither number occurs again.
         ("90 80\n1 2\n2 3\n", 5),
-        // With another line, the number may be a coincidence.
+        // There is only one other line, so the matching number of edges may be a coincidence.
         ("3 1\n1 2\n", 3),
         ("2 1\n1 x\n", 3),
         ("gene_a gene_b\nTP53 MDM2\nTP53 ATM\n", 5),
@@ -144,7 +147,8 @@ fn a_lone_count_is_of_nodes_or_of_edges() {
     let set = parsed("# c\n3\n10,20\n20,30\n30,40\n");
     assert_eq!(listed(&set), ["10-20", "20-30", "30-40"]);
     assert_notice(&set, Some(2), "number of edges");
-    // Both readings match and differ, so no nodes are invented.
+    // The first line may be a count of nodes or a count of edges. The two readings differ, so no isolated
+    // nodes are added.
     let set = parsed("5\n0 1\n1 2\n2 3\n3 0\n0 2\n");
     assert_eq!(set.graphs.nodes(), 4);
     assert_notice(&set, Some(1), "as that of nodes it would mean 1 node without any");
@@ -171,7 +175,7 @@ fn three_words_above_weights_are_a_header_without_commas_too() {
     assert_parse_error(&error, "g.txt", Some(2), "expected two ids and a weight");
 }
 
-/// A line for each direction, and a header that counts each edge once.
+/// The file has a line for each direction of an edge, and its header counts each edge once.
 #[test]
 fn a_header_may_count_edges_without_their_directions() {
     let ring = |first: u32, space: &str, weight: &str| -> String {
@@ -192,7 +196,8 @@ fn a_header_may_count_edges_without_their_directions() {
     let set = parsed("3 2\na b\nb a\nb c\nc b\n");
     assert_eq!((set.graphs.nodes(), set.graphs.entries()), (3, 4));
     assert_notice(&set, Some(1), "was read as a header: 2 edges among 3 nodes follow, in both directions");
-    // A path in both directions, whose first edge has the numbers that a header would have.
+    // The file has a path in both directions, and its first line has the numbers that a header would
+    // have.
     let set = parsed("4 3\n1 2\n2 1\n2 3\n3 2\n3 4\n");
     assert_eq!((set.graphs.nodes(), set.graphs.entries()), (4, 6));
     assert_notice(&set, Some(1), "was read as an edge; if it is a header, put # before it: 5 edges among 4 ids follow");
@@ -200,7 +205,8 @@ fn a_header_may_count_edges_without_their_directions() {
 
 #[test]
 fn a_file_that_may_list_edges_or_neighbors_is_reported() {
-    // Read as neighbors: a ring of four nodes, and a node without neighbors.
+    // As lists of neighbors, these files would be a ring of four nodes, and a graph with a node without
+    // neighbors.
     for (content, counts) in
         [("4 4\n2 4\n1 3\n2 4\n1 3\n", "4 nodes and 4 edges"), ("5 4\n2 4\n1 3\n2 4\n1 3\n\n", "5 nodes and 4 edges")]
     {
@@ -291,7 +297,7 @@ fn refused_edges_have_the_ids_and_lines_of_the_file() {
     let market = "%%MatrixMarket matrix coordinate";
     for (content, conventions, line, words) in [
         ("# c\n30 7\n7 30\n7 100\n", both, 4, "found the edge from node 7 to node 100, whose reverse is not listed"),
-        // Noticed at the reverse edge, which is missing; reported where the edge is.
+        // The reader notices that the reverse of an edge is missing, and reports the line of the edge.
         ("100 7 2\n30 7 1\n7 30 1\n", both, 1, "the edge from node 100 to node 7 of weight 2, whose reverse is not"),
         (
             "zoe adam 2\nadam zoe 3\n",
@@ -336,7 +342,7 @@ fn a_matrix_that_has_to_be_symmetric_says_where_it_is_not() {
     assert_eq!(read_symmetric_matrix(&path, f64::MAX).unwrap().values, [-2.0, 1.0, -2.0]);
 }
 
-/// Writes a TUDataset DS to a separate folder.
+/// Writes a data set named DS in the TUDataset format to a new folder.
 fn set_of(adjacency: &str, indicator: &str, attributes: Option<&str>) -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("DS_A.txt"), adjacency).unwrap();

@@ -1,5 +1,6 @@
-//! The layers of the library and of the command: which modules may import which, where wgpu and `unsafe` may be
-//! named, and that shaders mirror the operations. A room is a top-level module, and its floor is its layer.
+//! Checks the layers of the library and of the command: which modules may import which other modules, where wgpu
+//! and `unsafe` may occur, and that the folders of shaders match those of the operations. A room is a top-level
+//! module, and its floor is its layer.
 //!
 //! Sources are read as tokens, without comments and strings, so a doc comment may name anything.
 
@@ -52,7 +53,7 @@ const SIDEWAYS: [(&str, &str); 3] = [("array", "context"), ("cancel", "error"), 
 const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
 const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
-/// Families that may use all of another one: (user, used).
+/// Families that may use everything in another family: (user, used).
 const DEPENDS_ON: [(&str, &str); 8] = [
     ("sparse", "laplacian"),
     ("eigsh", "sparse"),
@@ -122,7 +123,7 @@ fn within_ops(source: &Source, path: &[String], reexports: &BTreeMap<String, Vec
         || device_half && CALLERS.contains(&own.as_str()) && CALLED.contains(&path[0].as_str())
 }
 
-/// Returns names and attributes that are used where they are not allowed.
+/// Returns a line for each name or attribute that is used where it is not allowed.
 fn wrong_words(source: &Source) -> Vec<String> {
     let mut wrong = Vec::new();
     let text = |i: usize| source.tokens.get(i).map_or("", |t| t.1.as_str());
@@ -131,7 +132,7 @@ fn wrong_words(source: &Source) -> Vec<String> {
         if source.room() != "device" && DEVICE_CRATES.contains(&word.as_str()) {
             complain(format!("`{word}` is named outside src/device"));
         }
-        // The start of the command may set its own environment, before there is a thread.
+        // `main` of the command may set environment variables, because it does so before any thread starts.
         if !["device", "main"].contains(&source.room()) && word == "unsafe" {
             complain("`unsafe` outside src/device and main.rs".into());
         }
@@ -174,7 +175,8 @@ fn sources(package: &str) -> Vec<Source> {
         .iter()
         .map(|file| Source::new(file, &fs::read_to_string(src.join(file)).expect("a readable source")))
         .collect();
-    // lib.rs, two rooms and their files: with fewer, this test looks in the wrong folder.
+    // There are at least lib.rs and the files of two rooms. If fewer files are found, this test looks in the wrong
+    // folder.
     assert!(found.len() >= 5, "only {} sources under {}", found.len(), src.display());
     found
 }
@@ -242,8 +244,8 @@ fn declared<'a>(text: &'a str, word: &str) -> BTreeSet<&'a str> {
     text.lines().filter_map(name).collect()
 }
 
-/// Returns the constants that Rust and WGSL both state under one name, where neither is passed to the other as an
-/// override or compared by the test of `mirrors!`.
+/// Returns the constants that are declared under the same name in Rust and in WGSL, but are neither passed to the
+/// shader as an override nor compared by the test of `mirrors!`.
 fn unmirrored(rust: &str, wgsl: &str) -> Vec<String> {
     let both = declared(rust, "const");
     let listed = |name: &&&str| {
@@ -257,7 +259,8 @@ fn unmirrored(rust: &str, wgsl: &str) -> Vec<String> {
 #[test]
 fn constants_of_both_languages_are_compared() {
     let (shaders, ops) = (root().join("shaders"), root().join("src/ops"));
-    // In Rust, only the files that know the kernels: constants of the same name on the host are different ones.
+    // In Rust, only the files that declare kernels are searched. Constants of the same name in other files have
+    // other meanings.
     let text = |folder: &Path, extension: &str| {
         let read = |file: PathBuf| (file.clone(), fs::read_to_string(folder.join(file)).expect("a readable source"));
         let knows = |(file, text): &(PathBuf, String)| {
@@ -278,7 +281,7 @@ fn constants_of_both_languages_are_compared() {
     assert_eq!(unmirrored(rust, "const A: u32 = 1;\noverride B: u32 = 2;\nfn f() { let C = 3; }"), ["B"]);
 }
 
-/// Returns what the rules report about an additional file in a small source tree that has no faults.
+/// Returns what the rules report if the given file is added to a small source tree that has no faults.
 fn judged(file: &str, text: &str) -> String {
     let house = [
         (

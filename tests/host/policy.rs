@@ -1,4 +1,5 @@
-//! The policy: from a workload to a choice with its reason. This is arithmetic, without a device.
+//! Tests of the policy, which turns a workload into a choice with its reason. This is arithmetic and needs no
+//! device.
 
 use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
 use fiedler::ops::fft::{choose_fft, choose_rfft};
@@ -13,7 +14,7 @@ use fiedler::policy::{
 use fiedler::{Axis, Context, ErrorKind, Shape};
 
 /// Returns rates that make the arithmetic easy to follow: one CPU thread of 1 Gflop/s and a device of 100 Gflop/s,
-/// 1 GB/s, 10 us per dispatch, 100 us per round trip.
+/// 1 GB/s, 10 us per dispatch and 100 us per round trip.
 fn rates() -> Rates {
     let cpu = CpuRates { threads: 1.0, copy: 0.0, fma: 0.0, fresh: f64::INFINITY, curves: Curves::flat(1e9, 1e9) };
     Rates { cpu, gpu: GpuRates { dispatch: 1e-5, round_trip: 1e-4, ..GpuRates::flat(1e11, 1e9) } }
@@ -36,16 +37,16 @@ fn the_faster_side_wins() {
     // (workload, seconds on the CPU, seconds on the device)
     let table = [
         (workload(0.0, 0.0, 0.0), 0.0, 1e-4),
-        (workload(1e5, 0.0, 1.0), 1e-4, 1e-4 + 1e-5 + 1e-6), // a little work: the round trip alone takes as long
-        (workload(1e6, 0.0, 1.0), 1e-3, 1e-4 + 1e-5 + 1e-5), // ten times as much
-        (workload(1e6, 1e6, 1.0), 1e-3, 1e-4 + 1e-5 + 1e-3 + 1e-5), // but not if its data has to be transferred
-        (workload(1e6, 0.0, 100.0), 1e-3, 1e-4 + 1e-3 + 1e-5), // nor in a hundred steps
+        (workload(1e5, 0.0, 1.0), 1e-4, 1e-4 + 1e-5 + 1e-6), // a little work: the round trip alone takes as long as the CPU
+        (workload(1e6, 0.0, 1.0), 1e-3, 1e-4 + 1e-5 + 1e-5), // ten times as much work
+        (workload(1e6, 1e6, 1.0), 1e-3, 1e-4 + 1e-5 + 1e-3 + 1e-5), // the same work if its data has to be transferred
+        (workload(1e6, 0.0, 100.0), 1e-3, 1e-4 + 1e-3 + 1e-5), // the same work in a hundred dispatches
         (workload(1e12, 1e9, 100.0), 1e3, 1e-4 + 1e-3 + 1.0 + 10.0),
     ];
     for (work, cpu, gpu) in table {
         for class in [DeviceClass::Discrete, DeviceClass::Integrated] {
             let choice = policy(Backend::Auto, class).choose(&work, true);
-            // The tolerance covers a few roundings.
+            // The tolerance covers a few rounding errors.
             assert!((choice.cpu_seconds - cpu).abs() <= 1e-15 * cpu, "{work:?}: {choice:?}");
             assert!((choice.gpu_seconds - gpu).abs() <= 1e-15 * gpu.max(1.0), "{work:?}: {choice:?}");
             assert_eq!(choice.side, if gpu < cpu { Side::Gpu } else { Side::Cpu }, "{work:?}: {choice:?}");
@@ -64,10 +65,10 @@ fn threads_share_the_work_of_the_cpu() {
         let rates = Rates { cpu: CpuRates { threads, curves, ..rates().cpu }, ..rates() };
         let many = Workload { items: 1000.0, ..work };
         let choice = of(Backend::Auto, DeviceClass::Discrete, rates.clone()).choose(&many, true);
-        // One item runs on one thread, however many there are.
+        // One item runs on one thread, however many threads there are.
         assert_eq!(of(Backend::Auto, DeviceClass::Discrete, rates).choose(&work, true).cpu_seconds, 1e-3);
-        // 1 ms divided by the threads, compared with 120 us. A difference within a tenth is a tie, which goes to
-        // the CPU.
+        // The CPU takes 1 ms divided by the number of threads, and the device takes 120 us. A difference of less
+        // than a tenth is a tie, which goes to the CPU.
         assert_eq!(choice.side, side, "{threads} threads: {choice:?}");
     }
 }
@@ -77,7 +78,7 @@ fn backend_class_and_fit_decide_the_side() {
     use Backend::{Auto, Cpu, Gpu};
     use DeviceClass::{Absent, Discrete, Integrated, Software, Unopened};
     let (small, large) = (workload(1.0, 0.0, 1.0), workload(1e15, 1.0, 1.0));
-    // (backend, class, fits, side of the small one, side of the large one, reason)
+    // (backend, class, whether it fits, side of the small workload, side of the large workload, reason)
     let table = [
         (Auto, Discrete, true, Side::Cpu, Side::Gpu, Reason::Faster),
         (Auto, Integrated, true, Side::Cpu, Side::Gpu, Reason::Faster),
@@ -108,7 +109,7 @@ fn backend_class_and_fit_decide_the_side() {
     }
 }
 
-/// Only a caller selects a software adapter, however fast its rates claim to be.
+/// A software adapter is only used if the caller selects it, however fast it is according to its rates.
 #[test]
 fn software_adapters_are_never_chosen_by_auto() {
     let gpu = GpuRates { dispatch: 0.0, round_trip: 0.0, ..GpuRates::flat(1e30, 1e30) };
@@ -126,7 +127,7 @@ fn the_default_rates_order_the_classes() {
     let full = |rates: &Rates| rates.gpu.curves.other[0];
     assert!(full(&discrete) > full(&integrated) && full(&integrated) > full(&software));
     assert_eq!(discrete.cpu.threads, 4.0);
-    // A data set of small eigenproblems goes to a discrete GPU; one of them does not.
+    // A data set of small eigenproblems goes to a discrete GPU. A single one of them does not.
     let eigh = |count: f64| Workload {
         cpu_flops: 9.0 * 32_f64.powi(3) * count,
         gpu_flops: 46.0 * 32_f64.powi(3) * count,
@@ -143,12 +144,15 @@ fn the_default_rates_order_the_classes() {
     assert_eq!(policy.choose(&eigh(100_000.0), true).side, Side::Gpu);
 }
 
-/// Between sizes, rates follow a line in logarithms; beyond them they are those of the last size. Between counts of
-/// items, times follow a line; fewer items take as long as the fewest, and more run at the rate of the most.
-/// Launches are included.
+/// Rates are measured at several sizes and for several counts of items. Between measured sizes, the logarithm of
+/// the rate is linear in the logarithm of the size. Below the smallest measured size, a call takes as long as at
+/// this size. Above the largest measured size, the rate is that of this size. Between measured counts, the time is
+/// linear in the count. Fewer items take as long as the smallest measured count, and more items run at the rate of
+/// the largest. The measured times include the launches.
 #[test]
 fn curves_are_followed() {
-    // 10 flop per second for one item, 100 for a hundred: 0.1 s and 1 s for each flop of an item.
+    // The rate is 10 flop per second for one item and 100 flop per second for a hundred items. So each flop of an
+    // item takes 0.1 s for one item and 1 s for a hundred items.
     let slow = Point { size: 10.0, rates: vec![[1.0, 10.0], [100.0, 100.0]] };
     let fast = Point { size: 1000.0, rates: vec![[1.0, 1000.0], [100.0, 10_000.0]] };
     let curve = Curve { points: vec![slow, fast], first: 0.25 };
@@ -171,7 +175,7 @@ fn curves_are_followed() {
         let work =
             Workload { family: Family::Svd, size, items, gpu_flops: flops, dispatches: 9.0, ..Workload::default() };
         let choice = policy.choose(&work, true);
-        // The tolerance covers a power and a few roundings.
+        // The tolerance covers the error of a power and a few rounding errors.
         assert!((choice.gpu_seconds - seconds).abs() <= 1e-12 * seconds, "{size}, {items}: {choice:?}");
         assert_eq!((choice.first_seconds, choice.workload), (0.25, work));
     }
@@ -179,14 +183,14 @@ fn curves_are_followed() {
     let work =
         Workload { family: Family::Svd, size: 1e6, items: 1.0, gpu_flops: 1e-3, upload: 1e9, ..Workload::default() };
     assert!((policy.choose(&work, true).gpu_seconds - 1.0001).abs() < 1e-12);
-    // Another family uses the rate of all families without a curve, and its launches are added.
+    // A family without a curve uses the common rate, and its launches are added.
     let work = Workload { family: Family::Eigh, size: 10.0, items: 9.0, gpu_flops: 1e11, ..Workload::default() };
     assert!((policy.choose(&work, true).gpu_seconds - 1e-4 - 1.0).abs() < 1e-12);
     assert_eq!(policy.choose(&work, true).first_seconds, 0.0);
 }
 
-/// A call whose data comes from the host and goes back pays the overhead of a host round trip; a resident one does
-/// not.
+/// A call whose data comes from the host and whose results go back pays the overhead of a host round trip. A call
+/// with resident data does not.
 #[test]
 fn data_of_the_host_pays_a_fixed_overhead() {
     let gpu = GpuRates { handover: 1e-3, ..rates().gpu };
@@ -197,7 +201,8 @@ fn data_of_the_host_pays_a_fixed_overhead() {
     }
 }
 
-/// Results that exceed what an allocator keeps pay for new pages, on either side.
+/// Results that are larger than the memory that an allocator keeps take additional time for new pages, on either
+/// side.
 #[test]
 fn large_results_pay_for_their_pages() {
     let cpu = CpuRates { fresh: 1e9, ..rates().cpu };
@@ -210,7 +215,7 @@ fn large_results_pay_for_their_pages() {
     }
 }
 
-/// The algorithm is that of the chosen side.
+/// The algorithm in a choice is the algorithm of the chosen side.
 #[test]
 fn a_choice_names_its_algorithm() {
     let work = Workload { algorithms: ["lanes", "register"], ..workload(1e9, 0.0, 1.0) };
@@ -231,12 +236,13 @@ fn uploads_and_downloads_have_separate_rates() {
     let work = Workload { upload: 1e9, download: 1e9, ..Workload::default() };
     let choice = policy.choose(&work, true);
     assert!((choice.gpu_seconds - 1e-4 - 1.0 - 10.0).abs() < 1e-9, "{choice:?}");
-    // The other side: a second of work, compared with 11.0001 seconds of transfers.
+    // Here the CPU is chosen: its work takes a second, and the transfers take 11.0001 seconds.
     let choice = policy.choose(&Workload { cpu_flops: 1e9, ..work }, true);
     assert!((choice.margin() - 1.0 / 11.0001).abs() < 1e-12, "{choice:?}");
 }
 
-/// What the CPU does in either case is in both times, at the CPU's rate; a measured curve includes it already.
+/// The work that the CPU does on either side is part of both times, at the CPU's rate. A measured curve already
+/// includes it.
 #[test]
 fn work_on_the_host_is_in_both_times() {
     let policy = policy(Backend::Auto, DeviceClass::Discrete);
@@ -322,7 +328,8 @@ fn without_a_device_contexts_choose_the_cpu_or_say_what_is_missing() {
 fn resident_means_the_same_in_every_family() {
     let ctx = Context::cpu();
     let (square, rows) = (Shape::new(64, 64, 10), Shape::new(10_000, 64, 1));
-    /// A family's choice for resident data or not, and whether its results are large enough to count.
+    /// A family's name, its choice for data that is resident or not, and whether its results are large enough to
+    /// affect the time.
     type Chooses<'a> = (&'a str, &'a dyn Fn(bool) -> Choice, bool);
     let families: [Chooses<'_>; 11] = [
         ("eigh", &|resident| choose_eigh::<f32>(&ctx, &[64; 10], resident), true),
@@ -334,7 +341,7 @@ fn resident_means_the_same_in_every_family() {
         ("cov", &|resident| choose_cov::<f32>(&ctx, rows, resident), true),
         ("quantiles", &|resident| choose_quantiles::<f32>(&ctx, rows, Axis::Rows, 3, resident), true),
         ("spmm", &|resident| choose_spmm::<f32>(&ctx, (10_000, 50_000), 64, resident), true),
-        // Their results are a few words per series.
+        // The results of these calls are a few words per series.
         ("describe", &|resident| choose_describe::<f32>(&ctx, rows, resident), false),
         ("histogram", &|resident| choose_histogram::<f32>(&ctx, rows, Axis::Rows, 10, resident), false),
     ];

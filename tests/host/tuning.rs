@@ -1,4 +1,4 @@
-//! Tuning files: what is written is read back, and an invalid file is ignored with a message.
+//! Tests of tuning files: measurements that are written are read back, and an invalid file is ignored with a message.
 
 use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::policy::{CpuRates, Curve, Curves, Family, GpuRates, Machine, Point, Slower, Stored, Tuning, parse};
@@ -40,12 +40,12 @@ fn what_is_written_is_read() {
         assert_eq!(parse(&fs::read_to_string(&path).unwrap()).unwrap(), (machine.clone(), tuning.clone()));
         assert_eq!(Stored::of(folder.path(), &machine), Stored::Found(tuning));
     }
-    // One file each, and no others.
+    // There is one file for each of the two tunings, and no other file.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-/// Another driver or version finds the measurements and reports that they do not apply. Another machine finds
-/// nothing, not even in a copy of the file under its name.
+/// With another driver or version, the measurements are found, and a message says that they do not apply. On another
+/// machine, nothing is found, not even in a copy of the file under the name of that machine.
 #[test]
 fn measurements_of_another_machine_do_not_apply() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +64,8 @@ fn measurements_of_another_machine_do_not_apply() {
     }
 }
 
-/// Cut anywhere, or with one damaged value: a message, never rates, never a panic.
+/// A file that is cut anywhere, or has one damaged value, gives a message. It never gives rates and never causes a
+/// panic.
 #[test]
 fn a_damaged_file_is_ignored() {
     let text = gpu().to_text(&machine(0), "2026-11-22");
@@ -97,7 +98,7 @@ fn a_damaged_file_is_ignored() {
     assert!(matches!(Stored::of(folder.path(), &machine(0)), Stored::Ignored(_)));
 }
 
-/// Many concurrent writers leave one complete file of one of them.
+/// Many concurrent writers leave one complete file, which one of them has written.
 #[test]
 fn concurrent_writers_leave_one_complete_file() {
     let folder = tempfile::tempdir().unwrap();

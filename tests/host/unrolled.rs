@@ -45,8 +45,8 @@ fn every_pair_is_rotated_once() {
     }
 }
 
-/// The ring of shaders/shared/ring.wgsl: in every sweep each pair meets, and the columns are at the positions that
-/// `columns_at` gives.
+/// Simulates the ring of shaders/shared/ring.wgsl. In every sweep, each pair of columns meets, and the columns are at
+/// the positions that `columns_at` gives.
 #[test]
 fn every_pair_meets_in_the_ring() {
     for pairs in 1..=64_usize {

@@ -1,6 +1,6 @@
-//! Covariance and correlation on every backend: compared with two passes in f64 on values that cancel, values that
-//! are not finite affect only their own column, the same bits however a stream or a batch is cut, and a typed error
-//! for what cannot be done.
+//! Covariance and correlation on every backend. They are compared with two passes in f64 on data that cancels.
+//! Elements that are not finite may affect only their own column. The bits have to be the same however a stream or
+//! a batch is cut, and calls that cannot be done give typed errors.
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
@@ -42,7 +42,8 @@ fn two_pass_cov(x: &[f64], rows: usize) -> Vec<f64> {
     centered.iter().flat_map(|a| centered.iter().map(|b| dot(a, b)).collect::<Vec<_>>()).collect()
 }
 
-/// Checks that the error is at the level of rounding relative to the roots of both variances.
+/// Checks that the error of a covariance, divided by the standard deviations of both columns, is at most
+/// `tolerance`.
 fn close_cov(got: &[f64], want: &[f64], cols: usize, tolerance: f64, what: &str) {
     for (k, (g, w)) in got.iter().zip(want).enumerate() {
         let (i, j) = (k % cols, k / cols);
@@ -51,7 +52,8 @@ fn close_cov(got: &[f64], want: &[f64], cols: usize, tolerance: f64, what: &str)
     }
 }
 
-/// Products of f32 are summed in f32 within a leaf, by lanes or by sixteens.
+/// Returns the allowed error. Products of f32 are summed in f32 within a leaf: in SIMD lanes on the CPU, and in
+/// groups of sixteen on the device.
 fn cov_tolerance<T: Real>() -> f64 {
     if T::ON_DEVICE { 64.0 * EPS } else { 1e-11 }
 }
@@ -122,7 +124,7 @@ fn covariance_edges(ctx: &Context) -> Checked {
             assert!(if touched { got.is_nan() } else { got == want }, "({}, {}) {got}", k % cols, k / cols);
         }
     }
-    // A column of equal values has a covariance, which is 0, and no correlation.
+    // A column of equal values has covariances, which are 0, but no correlations.
     let mut data = clean.clone();
     data[..rows].fill(0.1);
     let x = rows_of(&data, rows, 0..rows)?;
@@ -136,7 +138,7 @@ fn covariance_edges(ctx: &Context) -> Checked {
     for shape in [Shape::new(5, 0, 2), Shape::new(5, 3, 0)] {
         assert!(cov(ctx, &Array::<f32>::from_vec(shape, vec![])?)?.shape().is_empty());
     }
-    // Units of every size: correlations do not depend on them.
+    // The rows are multiplied by units of every size, which must not change the correlations.
     let base = corr(ctx, &rows_of(&clean, rows, 0..rows)?)?.to_host(ctx)?;
     for exponent in [-90, -40, 40, 90] {
         let scaled: Vec<f32> = clean.iter().map(|x| x * 2.0_f32.powi(exponent)).collect();
@@ -149,8 +151,8 @@ fn covariance_edges(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Columns in different units, and rows whose unit differs from that of the first rows: covariances that f32 holds
-/// are right, those beyond are infinite, and all correlations are right.
+/// Columns in different units, and rows whose unit differs from that of the first rows. Covariances in f32's range
+/// have to be correct, covariances beyond it are infinite, and all correlations have to be correct.
 fn every_size(ctx: &Context) -> Checked {
     let (rows, cols) = (3000, 6);
     let base = table(rows, cols, 12);
@@ -158,7 +160,8 @@ fn every_size(ctx: &Context) -> Checked {
         base.chunks_exact(rows).map(|own| own.iter().map(|&x| f64::from(x)).sum::<f64>() / rows as f64).collect();
     let units = [1e-30, 1e30, 1e-8, 1e19, 3e36, 1e-15];
     let at = |k: usize| f64::from(base[k]) - middle[k / rows];
-    // A unit per column; the same with the first 1100 rows equal; and the same with small values first.
+    // Three kinds of data: each column has its own unit; the first 1100 rows are equal in addition; or the data
+    // begins with small values.
     let columns: Vec<f32> = (0..base.len()).map(|k| (at(k) * units[k / rows]) as f32).collect();
     let late: Vec<f32> = (0..base.len()).map(|k| if k % rows < 1100 { 0.0 } else { columns[k] }).collect();
     let rising: Vec<f32> =
@@ -217,7 +220,7 @@ fn covariance_cuts(ctx: &Context) -> Checked {
         assert_eq!(of(running.cov(ctx)?)?, whole, "by {step}");
         assert_eq!(of(running.corr(ctx)?)?, correlated, "by {step}");
     }
-    // Merged: another summation tree.
+    // Merging accumulators sums in another order.
     let mut running = RunningCovariance::new(cols);
     for some in [0..7000, 7000..7001, 7001..rows] {
         let mut part = RunningCovariance::new(cols);
@@ -245,8 +248,8 @@ fn covariance_cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A stream sends an eighth of the budget at a time: 2730 rows of three columns here, so that a chunk takes four
-/// transfers.
+/// A stream transfers an eighth of the memory budget at a time. This is 2730 rows of three columns here, so that a
+/// chunk takes four transfers.
 fn chunks_cut(ctx: &Context) -> Checked {
     let (rows, cols, budget) = (23_000, 3, 1 << 18);
     let data = table(rows, cols, 14);
@@ -273,7 +276,7 @@ fn errors(ctx: &Context) -> Checked {
     }
     let error = RunningCovariance::<f32>::new(3).merge(ctx, RunningCovariance::new(4)).expect_err("4 columns");
     assert!(matches!(error.kind(), ErrorKind::Shape { .. }), "{error}");
-    // Results far larger than the input.
+    // The results would be far larger than the input.
     let few = Array::from_vec(Shape::new(1, 200_000, 1), vec![1.0_f32; 200_000])?;
     assert!(matches!(cov(ctx, &few).map(drop).expect_err("320 GB").kind(), ErrorKind::Limit { .. }));
     Ok(())

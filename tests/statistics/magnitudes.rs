@@ -25,8 +25,8 @@ pub fn tests() -> Vec<Test> {
 
 const EPS: f64 = f32::EPSILON as f64;
 
-/// Subnormal entries, such as the tails of a softmax, which a device may flush when it loads or multiplies them.
-/// The gate is that of all other entries; results that f32 does not hold are infinite.
+/// Histograms with subnormal entries, such as the tails of a softmax. A device may flush such entries when it loads or
+/// multiplies them. The allowed error is the same as for other histograms. Results beyond f32's range are infinite.
 fn next_to_nothing(ctx: &Context) -> Checked {
     let bits = f32::from_bits;
     let tails: Vec<f32> = (0..40).map(|k| bits(1 + (k * k * 5003) % 0x00ff_ffff)).chain([0.25, 0.75]).collect();
@@ -58,7 +58,7 @@ fn next_to_nothing(ctx: &Context) -> Checked {
                 ] {
                     let [p, q] = [p, q].map(|x| x.iter().map(|&x| f64::from(x)).collect::<Vec<_>>());
                     let got = f64::from(got);
-                    // The definition cancels, so its value may be below 0.
+                    // The terms of the definition cancel, so rounding may make its result negative.
                     let want = truth(kind, &p, &q, &options).max(0.0);
                     let allowed = allowed(kind, &p, &q, want, options.normalize);
                     let near = got == want || (got - want).abs() <= allowed;
@@ -68,7 +68,7 @@ fn next_to_nothing(ctx: &Context) -> Checked {
             }
         }
     }
-    // Roots of tiny values are not tiny: a metric preserves them.
+    // A divergence that is a square root is not tiny even if the sum under the root is, so it has to be accurate.
     let (p, q) = (column(2, 1, vec![bits(1000), 1.0])?, column(2, 1, vec![0.0, 1.0])?);
     let tiny = f64::from(bits(1000));
     for (kind, want) in [
@@ -80,7 +80,8 @@ fn next_to_nothing(ctx: &Context) -> Checked {
             assert!((got - want).abs() <= 40.0 * 2_f64.powi(-23) * want, "{kind:?}: {got:e} for {want:e}");
         }
     }
-    // Counts of every size: shares do not depend on the size, and sums beyond f32 do not become infinite.
+    // Counts of every magnitude. The shares of a histogram do not depend on the magnitude, and totals beyond f32's
+    // range do not become infinite.
     let mut numbers = SplitMix64::new(12);
     for (of_p, of_q) in [(1e-43, 1e-41), (1e-42, 1.0), (1e-42, 1e37), (1e37, 1e-30), (1.0, 3.4e38)] {
         let counts = |numbers: &mut SplitMix64, unit: f64| -> Vec<f32> {
@@ -95,7 +96,7 @@ fn next_to_nothing(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The same in f64, compared with closed forms: a ratio of the terms exceeds f64.
+/// Histograms with subnormal entries in f64, compared with closed forms. The ratio of two entries exceeds f64's range.
 fn next_to_nothing_in_f64(ctx: &Context) -> Checked {
     let of = |data: Vec<f64>| Array::from_vec(Shape::new(2, 1, 1), data);
     let tiny = 1e-310_f64;
@@ -118,8 +119,9 @@ fn next_to_nothing_in_f64(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Finite values have a finite mean and a shape even if their distances and sums exceed f32: in one leaf and in
-/// several, in a stream, and after small values, which do not predict them.
+/// Finite values have a finite mean, skewness and kurtosis even if their distances and sums exceed f32's range. The
+/// test has them in one leaf and in several leaves, in a stream, and after small values, so that the first values do
+/// not show the magnitude of the others.
 fn largest(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(12);
     let wild: Vec<f32> = (0..9000).map(|_| (3.3e38 * random.signed()) as f32).collect();
@@ -127,8 +129,8 @@ fn largest(ctx: &Context) -> Checked {
     let sides: Vec<f32> = (0..12_288).map(|k| [3.4e38, -3.4e38, 1e38][k / 4096]).collect();
     let high: Vec<f32> = (0..9000).map(|k| 3.2e38 + 1e36 * (k % 11) as f32).collect();
     let most = vec![f32::MAX; 5000];
-    // A leaf that is far from its shift before one of larger values, and the smallest distances between such
-    // values.
+    // A leaf whose values are far from its shift, followed by a leaf of larger values. Then values as large as these
+    // with the smallest possible distances.
     let edge: Vec<f32> = (0..8192).map(|k| if k < 64 { k as f32 } else { [9e29, 2e30][k / 4096] }).collect();
     let ulps: Vec<f32> = (0..5000).map(|k| f32::from_bits(0x7180_0000 + k % 4)).collect();
     for (what, data) in [
@@ -166,7 +168,7 @@ fn largest(ctx: &Context) -> Checked {
         {
             let extremes = wide.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
             assert_eq!((least, greatest), extremes, "{what}");
-            // The same as for a device in tests/statistics/stats.rs.
+            // This is the tolerance for a device in tests/statistics/stats.rs.
             let tolerance = 64.0 * EPS;
             let allowed = tolerance * second.sqrt() + 4.0 * EPS * mean.abs();
             assert!((got_mean - mean).abs() <= allowed, "{what}: mean {got_mean:e} for {mean:e}");

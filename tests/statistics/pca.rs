@@ -1,5 +1,6 @@
-//! Principal components on every backend: compared with the definition in f64, by every solver; transformed,
-//! transformed back, whitened; of a stream; and with a typed error for what cannot be done.
+//! Principal components on every backend. The components of every solver are compared with the definition in f64.
+//! Data is transformed, transformed back and whitened. Components of a stream are computed, and calls that cannot
+//! be done give typed errors.
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike};
@@ -34,7 +35,8 @@ pub fn tests() -> Vec<Test> {
 
 const EPS: f64 = f32::EPSILON as f64;
 
-/// Returns rows around a point far from 0, with variances along a random basis that fall by a factor per direction.
+/// Returns rows around a point far from 0. Their standard deviations along the directions of a random basis fall by
+/// the factor `decay` from each direction to the next.
 fn rows<T: Real>(rows: usize, cols: usize, decay: f64, seed: u64) -> (Vec<T>, DMatrix<f64>) {
     let mut random = SplitMix64::new(seed);
     let basis = DMatrix::from_fn(cols, cols, |_, _| random.normal()).qr().q();
@@ -44,7 +46,7 @@ fn rows<T: Real>(rows: usize, cols: usize, decay: f64, seed: u64) -> (Vec<T>, DM
     (x.as_slice().to_vec(), exact)
 }
 
-/// Computes the variances in descending order and their directions in columns, in f64.
+/// Computes in f64 the variances in descending order, their directions as columns, and the total variance.
 fn truth(x: &DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>, f64) {
     let mean = x.row_mean();
     let centered = DMatrix::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, j)] - mean[j]);
@@ -62,8 +64,8 @@ fn wide<T: Real>(ctx: &Context, x: &Array<T>) -> fiedler::Result<DMatrix<f64>> {
     Ok(host.matrix(0).map(|x| x.to_f64()))
 }
 
-/// Compares everything with the definition. The error of a variance is relative to the largest one, at most `unit`
-/// of it; directions are judged by the gaps to their neighbors.
+/// Compares all results with the definition. The error of a variance may be `unit` times the largest variance. The
+/// allowed error of a direction also depends on the gaps between its variance and the neighboring ones.
 fn judge<T: Real>(ctx: &Context, found: &Pca<T>, x: &DMatrix<f64>, k: usize, unit: f64, what: &str) -> Checked {
     let (values, vectors, total) = truth(x);
     let (n, cols) = x.shape();
@@ -89,7 +91,7 @@ fn judge<T: Real>(ctx: &Context, found: &Pca<T>, x: &DMatrix<f64>, k: usize, uni
         let before = if j > 0 { values[j - 1] - values[j] } else { f64::INFINITY };
         let gap = before.min(values[j] - values.get(j + 1).copied().unwrap_or(0.0));
         let along = own.iter().zip(vectors.column(j).iter()).map(|(a, b)| a * b).sum::<f64>().abs();
-        // Davis and Kahan: the sine of the angle is below twice the error over the gap.
+        // By Davis and Kahan, the sine of the angle is below twice the error divided by the gap.
         let sine = (1.0 - (along / length).powi(2)).max(0.0).sqrt();
         assert!(
             sine <= 4.0 * (cols as f64).sqrt() * unit * values[0] / gap + 1e-7,
@@ -107,7 +109,7 @@ fn judge<T: Real>(ctx: &Context, found: &Pca<T>, x: &DMatrix<f64>, k: usize, uni
     Ok(())
 }
 
-/// Returns the error of the covariance and its decomposition relative to the largest variance.
+/// Returns the allowed error of the covariance and its decomposition, relative to the largest variance.
 fn unit<T: Real>() -> f64 {
     if T::ON_DEVICE { 200.0 * EPS } else { 1e-11 }
 }
@@ -125,8 +127,8 @@ fn against_the_definition<T: Real>(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Returns the relative error of a coordinate's variance: small variances have the absolute error of the largest
-/// one.
+/// Returns the allowed relative error of the variance of a whitened coordinate. The absolute error of a small
+/// variance is that of the largest variance.
 fn whitened(largest: f64, variance: f64) -> f64 {
     500.0 * EPS * largest / variance
 }
@@ -142,7 +144,8 @@ fn there_and_back(ctx: &Context) -> Checked {
         assert_eq!((turned.shape(), turned.is_resident()), (Shape::new(n, k, 1), ctx.adapter().is_some()));
         let y = wide(ctx, &turned)?;
         let variances = wide(ctx, &found.explained_variance)?;
-        // The coordinates' covariance is diagonal, with their variances, or 1.
+        // The covariance of the coordinates is diagonal. The diagonal has the variances, or ones if the coordinates
+        // are whitened.
         let covariance = y.tr_mul(&y) / (n as f64 - 1.0);
         for i in 0..k {
             for j in 0..k {
@@ -156,10 +159,11 @@ fn there_and_back(ctx: &Context) -> Checked {
         let back = wide(ctx, &found.inverse_transform(ctx, &turned, whiten)?)?;
         let away = (&back - &exact).norm_squared() / (n as f64 - 1.0);
         let left: f64 = truth(&exact).0[k..].iter().sum();
-        // The variance of the omitted directions, and the rounding of values near 10.
+        // The mean square error is the variance of the omitted directions. The second term covers the rounding of
+        // values near 10.
         assert!((away - left).abs() <= 1e-4 * left + 1e-8, "k = {k}: {away} is left of {left}");
     }
-    // A batch of other rows.
+    // Transforms a batch of rows other than those of the fit.
     let found = pca(ctx, &x, 3, PcaOptions::default())?;
     let (data, exact) = rows::<f32>(40, cols, 0.7, 3);
     let batch = Array::from_vec(Shape::new(20, cols, 2), {
@@ -172,7 +176,7 @@ fn there_and_back(ctx: &Context) -> Checked {
         let away = |c: usize| exact[(half * 20 + row, c)] - mean[c];
         let want: f64 = (0..cols).map(|c| away(c) * components[(j, c)]).sum();
         let got = f64::from(turned.matrix(half)[(row, j)]);
-        // The gate of a product: 4 eps sqrt(k) |A||B|, where the length of a component is 1.
+        // The allowed error of a product, 4 eps sqrt(k) |A||B|, where a component has norm 1.
         let length = (0..cols).map(|c| away(c).powi(2)).sum::<f64>().sqrt();
         let allowed = 4.0 * EPS * (cols as f64).sqrt() * length;
         assert!((got - want).abs() <= allowed, "half {half}, row {row}, {j}: {got} for {want}");
@@ -197,8 +201,8 @@ fn of_a_stream(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Components by iteration are as good as the others: with values that fall slowly, of noise, of tall and of wide
-/// matrices. An iteration that is cut short reports it.
+/// Components by iteration are as accurate as those of the other solvers: for singular values that fall slowly, for
+/// noise, and for tall and wide matrices. An iteration that is stopped before it converges reports this.
 fn by_iteration<T: Real>(ctx: &Context) -> Checked {
     let truncated = |passes| PcaOptions {
         solver: Solver::Truncated,
@@ -216,13 +220,14 @@ fn by_iteration<T: Real>(ctx: &Context) -> Checked {
         let x = Array::from_vec(Shape::new(n, cols, 1), data)?;
         let what = format!("{n} x {cols}, k = {k}, {decay}");
         let found = pca(ctx, &x, k, truncated(100))?;
-        // Vectors are as good as the residual, 1e-8 in f64; the error of values is its square.
+        // The error of the directions is about the residual, 1e-8 in f64. The relative error of the variances is
+        // about its square.
         let unit = if T::ON_DEVICE { 200.0 * EPS } else { 1e-8 };
         judge(ctx, &found, &exact, k, unit, &what)?;
         let (values, ..) = truth(&exact);
         for (got, want) in wide(ctx, &found.explained_variance)?.iter().zip(&values) {
             let allowed = if T::ON_DEVICE { 1e-5 } else { 1e-11 };
-            // Small values have the rounding error of the largest.
+            // Small singular values have the rounding error of the largest one.
             let rounding = T::EPSILON * values[0];
             assert!((got - want).abs() <= allowed * want + rounding, "{what}: variance {got} for {want}");
         }
@@ -236,7 +241,7 @@ fn by_iteration<T: Real>(ctx: &Context) -> Checked {
 }
 
 fn edges_of_the_domain(ctx: &Context) -> Checked {
-    // Equal rows: no variance, no ratio, and a coordinate of 0 along every direction.
+    // If all rows are equal, the variances are 0, there are no ratios of variances, and every coordinate is 0.
     let x = Array::from_vec(Shape::new(5, 3, 1), vec![2.0_f32; 15])?;
     let found = pca(ctx, &x, 2, PcaOptions::default())?;
     assert!(wide(ctx, &found.explained_variance)?.iter().all(|&x| x == 0.0));
@@ -246,7 +251,7 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
         assert!(wide(ctx, &turned)?.iter().all(|&x| x == 0.0));
         assert!(wide(ctx, &found.inverse_transform(ctx, &turned, whiten)?)?.iter().all(|&x| x == 2.0));
     }
-    // No component at all.
+    // A call for 0 components.
     let none = pca(ctx, &x, 0, PcaOptions::default())?;
     assert_eq!(none.components.shape(), Shape::new(0, 3, 1));
     assert_eq!(none.transform(ctx, &x, false)?.shape(), Shape::new(5, 0, 1));
@@ -265,13 +270,13 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A unit changes only the scale of the results: those that f32 holds are right, whatever the squares of deviations
-/// are, both at once and in a stream.
+/// The unit of the data changes only the scale of the results. Results in f32's range have to be correct even if
+/// the squares of the deviations are beyond it, both in one call and in a stream.
 fn every_size(ctx: &Context) -> Checked {
     let (n, cols, k) = (2500, 4, 2);
     let (data, _) = rows::<f32>(n, cols, 0.6, 9);
     for scale in [1.0_f32, 1e-8, 1e-16, 1e-19, 1e-20, 1e-22, 1e-25, 1e-30, 1e8, 1e16, 1e19, 1e25, 1e37] {
-        // Rows in another unit come first, so a scale may not be taken from them.
+        // Rows in another unit come first, so that the scale cannot be found from the first rows.
         for first in [1.0_f32, 0.0, 1e-6] {
             let scaled: Vec<f32> = data
                 .iter()
@@ -323,7 +328,8 @@ fn every_size(ctx: &Context) -> Checked {
                 );
             }
             let y = wide(ctx, &whole.transform(ctx, &x, true)?)?;
-            // If the first singular value exceeds f32, all directions are within rounding of it.
+            // If the largest singular value exceeds f32's range, it is infinite, and all directions count as within
+            // rounding of it.
             let held = wide(ctx, &whole.singular_values)?[0].is_finite();
             for j in 0..k {
                 let spread = y.column(j).norm_squared() / (n as f64 - 1.0);
@@ -332,7 +338,7 @@ fn every_size(ctx: &Context) -> Checked {
             }
         }
     }
-    // A device may lose digits of subnormal deviations, and reports it. Equal rows have no digits to lose.
+    // A device may lose digits of subnormal deviations, and reports this. Equal rows have no digits to lose.
     let (data, _) = rows::<f32>(50, 4, 0.6, 9);
     let tiny: Vec<f32> = data.iter().map(|x| (x - 10.0) * 1e-36).collect();
     let found = pca(ctx, &Array::from_vec(Shape::new(50, 4, 1), tiny)?, 2, PcaOptions::default())?;
@@ -341,7 +347,7 @@ fn every_size(ctx: &Context) -> Checked {
     for equal in [0.0_f32, 1.5, 1e-30, 1e30, 1e-42] {
         let x = Array::from_vec(Shape::new(50, 4, 1), vec![equal; 200])?;
         let found = pca(ctx, &x, 2, PcaOptions::default())?;
-        // If a device flushes subnormal values, their mean is another value.
+        // If a device flushes subnormal values to 0, the mean differs from these values.
         let flushed = equal < f32::MIN_POSITIVE && found.certificate.status == want;
         assert!(found.converged() || equal > 0.0 && flushed, "{equal:e}: {:?}", found.certificate);
         assert!(wide(ctx, &found.singular_values)?.iter().all(|&s| s == 0.0), "{equal:e}");
@@ -349,8 +355,8 @@ fn every_size(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Rows of two directions in ten columns, and fewer rows than columns: directions within rounding are whitened to
-/// exactly 0, and contribute nothing to the inverse.
+/// Rows that vary in only two directions of ten columns, and fewer rows than columns. Directions whose variance is
+/// only rounding error are whitened to exactly 0, and contribute nothing to the inverse transform.
 fn without_variance(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(10);
     let two = DMatrix::from_fn(200, 2, |_, j| random.normal() * [3.0, 1.0][j]);
@@ -385,14 +391,14 @@ fn without_variance(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The rows themselves determine variances that their covariance does not, and each solver reports which it leaves
-/// out.
+/// The rows determine small variances that the rounded covariance does not. Each solver reports which directions it
+/// leaves out.
 fn little_variance(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(12);
     let x = DMatrix::from_fn(500, 4, |_, j| random.normal() * [1.0, 0.1, 0.01, 0.001][j]);
     let data = x.iter().map(|&x| x as f32).collect();
     let array = Array::from_vec(Shape::new(500, 4, 1), data)?;
-    // 1e-6 of the largest, compared with 10 * 4 eps.
+    // The smallest variance is 1e-6 of the largest, which is below the limit of 10 * 4 eps for the covariance.
     for (solver, left_out) in [(Solver::Covariance, 1), (Solver::Svd, 0)] {
         let found = pca(ctx, &array, 4, PcaOptions { solver, ..PcaOptions::default() })?;
         assert_eq!(found.within_rounding(ctx)?, left_out, "{solver:?}");
@@ -400,8 +406,8 @@ fn little_variance(ctx: &Context) -> Checked {
         let values = wide(ctx, &found.singular_values)?;
         for j in 0..4 {
             let spread = coordinates.column(j).norm_squared() / 499.0;
-            // Singular values are known to some eps of the largest one. So are variances, and a singular value is
-            // the root of one.
+            // Singular values are accurate to a few eps of the largest one. If they are computed as square roots of
+            // variances, the variances are accurate to a few eps of the largest variance.
             let eps = if solver == Solver::Svd { EPS } else { EPS * values[0] / values[j] };
             let allowed = 100.0 * eps * values[0] / values[j];
             let well = if j < 4 - left_out { (spread - 1.0).abs() <= allowed } else { spread == 0.0 };
@@ -437,7 +443,7 @@ fn f64_stays(ctx: &Context) -> Checked {
         let error = pca(ctx, &x, 2, PcaOptions { solver, ..PcaOptions::default() }).map(drop).expect_err("f64");
         assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
     }
-    // Under the `Auto` policy, it runs on the CPU.
+    // Under the `Auto` policy, this call runs on the CPU.
     let auto = alike(ctx).backend(Backend::Auto).software_as_gpu(true).build()?;
     assert!(pca(&auto, &x, 2, PcaOptions::default())?.converged());
     Ok(())

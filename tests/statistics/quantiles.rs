@@ -14,7 +14,7 @@ pub fn tests() -> Vec<Test> {
     suite("quantiles", vec![on_each("quantiles", quantiles_against_sorting), on_each("histograms", histograms)])
 }
 
-/// Computes the definition: sorted values, and linear interpolation between two neighbors.
+/// Computes a quantile by its definition, which is linear interpolation between two neighbors of the sorted values.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     let at = q * (sorted.len() - 1) as f64;
     let low = at.floor() as usize;
@@ -101,7 +101,7 @@ fn histograms(ctx: &Context) -> Checked {
             }
         }
     }
-    // Equal values, and no values.
+    // A series of equal values, and a series without values.
     let one = histogram(ctx, &Array::from_vec(Shape::new(5, 1, 1), vec![3.0_f32; 5])?, None, 2, None)?;
     assert_eq!((one.edges, one.counts), (vec![2.5, 3.0, 3.5], vec![0, 5]));
     let none = histogram(ctx, &Array::<f32>::from_vec(Shape::new(0, 2, 1), vec![])?, Axis::Rows, 2, None)?;
@@ -109,7 +109,7 @@ fn histograms(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Compares every count with the definition.
+/// Compares every count of a histogram with the definition.
 fn judge(
     found: &Histogram,
     series: &[Vec<f32>],

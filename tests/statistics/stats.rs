@@ -1,6 +1,6 @@
-//! Statistics on every backend: within their tolerances of two passes in f64 on values that cancel, NaN and values
-//! that are not finite as documented, the same bits however a stream or a batch is cut, and a typed error for what
-//! cannot be done.
+//! Statistics on every backend. They have to agree with two passes in f64, within a tolerance, on data that
+//! cancels. NaN and infinities have the documented effects. The bits have to be the same however a stream or a
+//! batch is cut, and calls that cannot be done give typed errors.
 
 use common::random::SplitMix64;
 use common::solve::{Checked, alike, bits};
@@ -32,9 +32,10 @@ pub fn tests() -> Vec<Test> {
 
 const EPS: f64 = f32::EPSILON as f64;
 
-/// Returns the allowed rounding error. On the device it comes from sums of sixteen, of eight and of 32 of those,
-/// and from a merge of a few operations per level. The CPU rounds f32 once. In f64 it rounds the means of leaves,
-/// here to eps times 1e6 relative to a tenth of the spread.
+/// Returns the allowed rounding error. On the device the error comes from sums of sixteen elements, which are
+/// added in groups of eight and then of 32, and from a merge of a few operations per level. For f32 data, the CPU
+/// rounds only the result. For f64 data, it rounds the means of leaves, which are up to 1e6 here, so their error
+/// is about 1e6 eps.
 fn tolerance<T: Real>(ctx: &Context) -> f64 {
     match ctx.adapter() {
         Some(_) => 64.0 * EPS,
@@ -109,7 +110,7 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     };
     let default = StatsOptions::default();
     let omit = StatsOptions { nan: Nan::Omit, ..default };
-    // Equal values: no variance at all, far from 0 and in several leaves.
+    // Equal values have variance 0, also far from 0 and in several leaves.
     for n in [2, 100, 4096, 20_000] {
         let c = 1e6_f32 / 3.0;
         let (got, count) = one(ctx, vec![c; n], default)?;
@@ -152,7 +153,7 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     let found = describe(ctx, &Array::from_vec(Shape::new(20, 3, 1), data)?, Axis::Rows, default)?;
     let mean = found.mean.to_host(ctx)?;
     assert!(mean.as_slice()[0] == 9.5 && mean.as_slice()[1].is_nan() && mean.as_slice()[2] == 9.5, "{mean:?}");
-    // No series, and series without values.
+    // Arrays without series, and series without values.
     for (shape, axis) in
         [(Shape::new(4, 0, 3), Axis::Rows), (Shape::new(0, 4, 3), Axis::Rows), (Shape::new(2, 3, 0), Axis::Batch)]
     {
@@ -164,8 +165,8 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Only the variance leaves f32 with the squares of the values, as numpy's does. The shape of a distribution does
-/// not depend on its unit.
+/// If the squares of the values exceed f32's range, only the variance becomes infinite, as in numpy. Skewness and
+/// kurtosis do not depend on the unit of the values.
 fn scales(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(2);
     let tolerance = tolerance::<f32>(ctx);
@@ -190,7 +191,7 @@ fn scales(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// More workgroups than a dispatch has.
+/// A call that needs more workgroups than one dispatch may have.
 fn many(ctx: &Context) -> Checked {
     let shape = Shape::new(3, 540_000, 1);
     let data: Vec<f32> = (0..shape.len()).map(|k| (k % 1000) as f32).collect();
@@ -216,7 +217,7 @@ fn cuts(ctx: &Context) -> Checked {
             let mut running = RunningStats::new(cols, options);
             for begin in (0..rows).step_by(step) {
                 let chunk = rows_of(&data, rows, begin..(begin + step).min(rows))?;
-                // Every other chunk is on the device already.
+                // Every second chunk is already on the device.
                 let chunk =
                     if ctx.adapter().is_some() && begin / step % 2 == 1 { chunk.to_device(ctx)? } else { chunk };
                 running.push(ctx, &chunk)?;
@@ -228,7 +229,7 @@ fn cuts(ctx: &Context) -> Checked {
             assert_eq!(all_bits(ctx, &found)?, whole, "by {step}, {nan:?}");
             assert_eq!(all_bits(ctx, &running.finish(ctx)?)?, whole, "asked again");
         }
-        // Reading a running result changes nothing.
+        // Reading an intermediate result does not change the final result.
         let mut running = RunningStats::new(cols, options);
         running.push(ctx, &rows_of(&data, rows, 0..100)?)?;
         let first = describe(ctx, &rows_of(&data, rows, 0..100)?, Axis::Rows, options)?;
@@ -236,7 +237,7 @@ fn cuts(ctx: &Context) -> Checked {
         running.push(ctx, &rows_of(&data, rows, 100..rows)?)?;
         assert_eq!(all_bits(ctx, &running.finish(ctx)?)?, whole, "after a look");
     }
-    // Batches that are cut: slices, and rows of one slice.
+    // Batches that are cut between matrices, and within the rows of one matrix.
     let data: Vec<f32> = table(300_000, 1, 4);
     for (shape, axis) in [
         (Shape::new(3000, 100, 1), Some(Axis::Rows)),
@@ -257,8 +258,8 @@ fn cuts(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A stream sends an eighth of the budget at a time: 2730 rows of three columns here, so that a chunk takes four
-/// transfers.
+/// A stream transfers an eighth of the memory budget at a time. This is 2730 rows of three columns here, so that
+/// a chunk takes four transfers.
 fn chunks_cut(ctx: &Context) -> Checked {
     let (rows, cols, budget) = (23_000, 3, 1 << 18);
     let data = table(rows, cols, 14);
@@ -295,13 +296,13 @@ fn merged(ctx: &Context) -> Checked {
     running.merge(ctx, part(9000..rows)?)?;
     let found = running.finish(ctx)?;
     assert_eq!(found.counts(ctx)?.as_slice(), [rows as u64; 4]);
-    // Another summation tree: the same moments up to rounding.
+    // Merging sums in another order, so the moments are the same only up to rounding.
     for (k, (got, want)) in all(ctx, &found)?.iter().zip(&whole).enumerate() {
         for (g, w) in got.iter().zip(want) {
             assert!((g - w).abs() <= 128.0 * EPS * w.abs().max(1.0), "number {k}: {g} for {w}");
         }
     }
-    // The `Moments` type, in f64.
+    // The `Moments` type computes the same moments in f64.
     let x: Vec<f64> = data[..rows].iter().map(|&x| x.into()).collect();
     let (a, b) = (Moments::of(&x[..777]), Moments::of(&x[777..]));
     let (both, at_once) = (a.merge(b), Moments::of(&x));
@@ -341,7 +342,7 @@ fn errors(ctx: &Context) -> Checked {
     assert!(matches!(running.merge(ctx, other).expect_err("other options").kind(), ErrorKind::Domain { .. }));
     let other = RunningStats::new(4, StatsOptions::default());
     assert!(matches!(running.merge(ctx, other).expect_err("4 columns").kind(), ErrorKind::Shape { .. }));
-    // Results far larger than the input.
+    // The results would be far larger than the input.
     let none = Array::<f32>::from_vec(Shape::new(0, 1 << 40, 1), vec![])?;
     let error = describe(ctx, &none, Axis::Rows, StatsOptions::default()).map(drop).expect_err("2^40 means");
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");

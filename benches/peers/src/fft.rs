@@ -37,7 +37,7 @@ pub fn run(ctx: &Context, order: &Order) -> Result<bool, Failure> {
         };
         let rows: Vec<Vec<Complex<f32>>> = x.chunks(n).map(<[_]>::to_vec).collect();
         let found = theirs.fft(&rows)?.concat();
-        // wgsl-fft caches two thirds of the buffers of its first call: from then on the input is in `buf_a`.
+        // wgsl-fft caches two of the three buffers of its first call. From then on, the input is in `buf_a`.
         let kept = n.is_power_of_two().then(|| theirs.get_or_build_size_cache(n, n.trailing_zeros()));
         let theirs = &theirs;
         let peer = Side {
@@ -73,14 +73,14 @@ fn open(name: &str) -> Result<GpuFft, Failure> {
     Ok(GpuFft::from_device_queue(device, queue)?)
 }
 
-/// Returns the transforms by rustfft in f64.
+/// Computes the transforms of the lines of `n` elements with rustfft in f64.
 fn truth(x: &[Complex<f32>], n: usize) -> Vec<Complex<f64>> {
     let mut wide: Vec<Complex<f64>> = x.iter().map(|z| Complex::new(z.re.into(), z.im.into())).collect();
     rustfft::FftPlanner::new().plan_fft_forward(n).process(&mut wide);
     wide
 }
 
-/// Returns the largest relative L2 error of a transform as a share of 4 eps log2 n.
+/// Returns the largest relative L2 error of a transform, divided by 4 eps log2 n.
 fn share(found: &[Complex<f32>], truth: &[Complex<f64>], n: usize) -> f64 {
     let worst = found.chunks(n).zip(truth.chunks(n)).map(|(found, truth)| {
         let apart = found.iter().zip(truth).map(|(z, t)| (Complex::<f64>::new(z.re.into(), z.im.into()) - t).norm_sqr());

@@ -3,11 +3,11 @@
 //!     cargo run --release --manifest-path benches/peers/Cargo.toml -- [ADAPTER [ROUNDS [WORKLOAD]]] > peers.jsonl
 //!
 //! ADAPTER is a part of an adapter's name (default: llvmpipe), WORKLOAD a part of a workload's name. Results are first
-//! compared with f64; errors are shares of what this project promises (4 eps log2 n for an FFT, 4 eps sqrt(k) |A| |B|
-//! for a product). Then the sides are called in turn, five times each after one call that wakes their threads, round
-//! after round. The medians are printed, one JSON object per line, under the names of `dense_peers.py`. `ms` is a call
-//! with data on the device, including the wait; `transfers_ms` is from host to host. The exit status is 1 if a result
-//! of fiedler is wrong.
+//! compared with f64; errors are divided by the error that this project promises (4 eps log2 n for an FFT of length n,
+//! 4 eps sqrt(k) |A| |B| for a product of k terms). Then the sides are called in turn, five times each after one call
+//! that wakes their threads, round after round. The medians are printed, one JSON object per line, under the names of
+//! `dense_peers.py`. `ms` is the time of a call with data on the device, including the wait for the result;
+//! `transfers_ms` is the time from host to host. The exit status is 1 if a result of fiedler is wrong.
 //!
 //! - wgsl-fft has no resident call that does not copy its result to a staging buffer; that copy is included in its
 //!   `ms`. Lengths that are not powers of two are transformed from host to host only. gpu-fft pads these to the next
@@ -26,7 +26,7 @@ type Failure = Box<dyn std::error::Error>;
 /// One of the implementations that are compared.
 struct Side<'a> {
     name: String,
-    /// The largest error as a share of what is promised.
+    /// The largest error, divided by the promised error.
     error: f64,
     /// A call with data on the device that waits for the result.
     resident: Option<Box<dyn FnMut() -> Result<(), Failure> + 'a>>,
@@ -34,7 +34,7 @@ struct Side<'a> {
     transfers: Box<dyn FnMut() -> Result<(), Failure> + 'a>,
 }
 
-/// The consecutive calls that count, and the time after which no further ones are made.
+/// The number of consecutive calls that count, and the time after which no further call is made.
 const BURST: usize = 5;
 const LONG: Duration = Duration::from_millis(200);
 
@@ -75,14 +75,14 @@ fn measure(order: &Order) -> Result<bool, Failure> {
 /// Calls the sides in turn and prints their times. Returns whether the result of the first side is right.
 fn compare(order: &Order, workload: &str, mut sides: Vec<Side<'_>>) -> Result<bool, Failure> {
     let mut times = vec![[Vec::new(), Vec::new()]; sides.len()];
-    // Tuners, pools and pipelines are warm after the two additional rounds.
+    // The first two rounds do not count. After them, tuners have chosen, and pools and pipelines are filled.
     for round in 0..order.rounds + 2 {
         for (side, times) in sides.iter_mut().zip(&mut times) {
             let calls = [side.resident.as_mut(), Some(&mut side.transfers)];
             for (call, times) in calls.into_iter().zip(times) {
                 let Some(call) = call else { continue };
-                // The first call of a burst wakes threads: those of a software adapter take milliseconds to be on all
-                // cores again.
+                // The first call of a burst wakes the threads and does not count. The threads of a software adapter
+                // take milliseconds to run on all cores again.
                 call()?;
                 let burst = Instant::now();
                 for _ in 0..BURST {

@@ -1,4 +1,4 @@
-//! Compares products: fiedler and Burn, which uses CubeCL's kernels.
+//! Compares products of matrices by fiedler and by Burn, which uses CubeCL's kernels.
 
 use crate::{Failure, Order, Side, compare, numbers};
 use burn::tensor::wgpu::WgpuSetup;
@@ -63,7 +63,7 @@ fn home(tensor: Tensor<3>) -> Result<Vec<f32>, Failure> {
     tensor.into_data().try_into_vec().map_err(|error| format!("{error:?}").into())
 }
 
-/// Opens Burn on the adapter of `ctx`, in Burn's own way.
+/// Opens Burn on the adapter of `ctx`, with the device that Burn creates by default.
 fn open(ctx: &Context) -> Result<Device, Failure> {
     let wanted = ctx.adapter().ok_or("no adapter")?;
     let kind = if wanted.software { DeviceKind::Cpu } else { DeviceKind::DefaultDevice };
@@ -73,8 +73,8 @@ fn open(ctx: &Context) -> Result<Device, Failure> {
     if found == wanted.name { Ok(device) } else { Err(format!("Burn opened {found}, not {}", wanted.name).into()) }
 }
 
-/// Returns the largest error of an entry as a share of 4 eps sqrt(k) |A| |B|, with the norms of its row and its column,
-/// over the first matrices, and over eight rows where they are large.
+/// Returns the largest error of an entry, divided by 4 eps sqrt(k) |A| |B|, where |A| and |B| are the norms of the
+/// entry's row and column. Only the first matrices are checked, and of large matrices only eight rows.
 fn share(found: &[f32], a: &[f32], b: &[f32], n: usize) -> f64 {
     if found.len() != a.len() {
         return f64::INFINITY;

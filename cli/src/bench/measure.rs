@@ -39,7 +39,8 @@ impl Measured {
 
 /// Checks the result of a workload on `side`, and then measures the workload for about the time `budget`.
 ///
-/// # Errors Returns an error if `side` cannot compute the workload or if the device fails.
+/// # Errors
+/// Returns an error if `side` cannot compute the workload or if the device fails.
 pub fn measure(case: &Case, ctx: &Context, side: Side, budget: Duration) -> Result<Measured> {
     let choice = case.choose(ctx, false);
     let (ctx, predicted) = match side {

@@ -62,7 +62,7 @@ const WORTH_OPENING: f64 = 0.5;
 /// The largest thread count accepted. No machine has more cores, so a larger number is a typing error.
 const MOST_THREADS: usize = 4096;
 
-/// The reason that is reported when an f64 call runs on the CPU without asking for the CPU.
+/// The reason that is reported when an f64 call runs on the CPU although the call does not ask for the CPU.
 const IN_F64: &str = "f64 is computed there";
 
 /// Where to compute.

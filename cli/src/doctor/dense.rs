@@ -27,8 +27,8 @@ pub(super) fn trials() -> Vec<Trial> {
     std::iter::once(laplacian).chain(eigh).chain(svd).collect()
 }
 
-/// Checks the entries of normalized Laplacians, which are 1 on the diagonal and -1/sqrt(d_i d_j) for linked nodes. An
-/// entry has the rounding errors of a division, a square root and a product.
+/// Checks the entries of normalized Laplacians. They are 1 on the diagonal and -1/sqrt(d_i d_j) for linked nodes i and
+/// j, where d_i is the degree of node i. An entry has the rounding errors of a division, a square root and a product.
 fn laplacian(ctx: &Context) -> Result<Measured> {
     let lists: [(usize, Vec<(u32, u32)>); 3] = [
         (6, (0..6).map(|i| (i, (i + 1) % 6)).collect()),
@@ -99,7 +99,7 @@ fn orthogonality(v: &[f64], m: usize) -> f64 {
     worst
 }
 
-/// Returns A x.
+/// Returns the product of a matrix with m rows and the vector `x`.
 fn times(a: &[f64], m: usize, x: &[f64]) -> Vec<f64> {
     let mut y = vec![0.0; m];
     for (column, &by) in a.chunks_exact(m).zip(x) {
@@ -108,7 +108,8 @@ fn times(a: &[f64], m: usize, x: &[f64]) -> Vec<f64> {
     y
 }
 
-/// Returns `max_j |A v_j - s_j u_j|_2`, where A is the matrix rounded to f32.
+/// Returns `max_j |A v_j - s_j u_j|_2`, where A is the matrix rounded to f32, and v_j and u_j are columns of `v` and
+/// `u`.
 fn residual(a: &[f64], m: usize, v: &[f64], s: &[f64], u: &[f64]) -> f64 {
     let n = a.len() / m;
     let pairs = v.chunks_exact(n).zip(u.chunks_exact(m)).zip(s);
@@ -118,9 +119,9 @@ fn residual(a: &[f64], m: usize, v: &[f64], s: &[f64], u: &[f64]) -> f64 {
     })
 }
 
-/// Checks eigenpairs of matrices with the spectrum 1, 2, ..., n. The errors of the values, the residual and the
-/// orthogonality are computed here in f64. The largest of these and of the certificate's residual and orthogonality is
-/// compared with the certificate's bound, 10 n eps.
+/// Checks eigenpairs of matrices with the eigenvalues 1, 2, ..., n. The errors of the eigenvalues, the residual and the
+/// departure from orthogonality are computed here in f64. The largest of these three errors and of the two errors in
+/// the certificate is compared with the certificate's bound, 10 n eps.
 fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     let matrices: Vec<Vec<f64>> = (0..BATCH).map(|seed| reflected(n, n, |i| real(i + 1), seed)).collect();
     let data: Vec<f32> = matrices.concat().into_iter().map(narrow).collect();
@@ -141,8 +142,8 @@ fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     Ok(Measured { found: worst, allowed: 10.0 * real(n) * EPS })
 }
 
-/// Checks the singular values k, k - 1, ..., 1, where k = min(m, n), in the same way as [`eigh`]. The bound is 15
-/// max(m, n) eps.
+/// Checks singular value decompositions of m x n matrices in the same way as [`eigh`] checks eigenpairs. The singular
+/// values are k, k - 1, ..., 1, where k = min(m, n). The bound is 15 max(m, n) eps.
 fn svd(ctx: &Context, m: usize, n: usize) -> Result<Measured> {
     let k = m.min(n);
     let matrices: Vec<Vec<f64>> = (0..BATCH).map(|seed| reflected(m, n, |i| real(k - i), seed)).collect();

@@ -37,9 +37,9 @@ pub(super) fn trials() -> Vec<Trial> {
         .collect()
 }
 
-/// Checks the transform of a chirp and its inverse. For even n, `exp(i pi j^2 / n)` transforms into `sqrt(n) exp(i pi /
-/// 4) exp(-i pi k^2 / n)`, a Gauss sum. Because each stage of the transform rounds, an entry may have an error of up to
-/// 8 lg n eps, relative to the magnitude that all entries share.
+/// Checks the transform of a chirp of length n, and the inverse transform of the result. For even n, the transform of
+/// `exp(i pi j^2 / n)` is the Gauss sum `sqrt(n) exp(i pi / 4) exp(-i pi k^2 / n)`. Because each stage of the transform
+/// rounds, an entry may have an error of up to 8 log2(n) eps, relative to the magnitude that all entries share.
 fn chirp(ctx: &Context, n: usize) -> Result<Measured> {
     let phase = |j: usize| PI * real(j * j % (2 * n)) / real(n);
     let x: Vec<Complex<f32>> = (0..n).map(|j| Complex::new(narrow(phase(j).cos()), narrow(phase(j).sin()))).collect();
@@ -180,8 +180,8 @@ fn random(ctx: &Context) -> Result<Measured> {
 }
 
 /// Checks the divergence of p = (1/2, 1/4, 1/8, 1/8) from q = (1/4, 1/4, 1/4, 1/4), where each of the four
-/// probabilities is spread over 300 bins. The divergence is log 2 / 4. The promised bound on its relative error is (40
-/// + bins / 512) 2^-23.
+/// probabilities is spread over 300 bins. The divergence is log 2 / 4. The promised bound on its relative error is
+/// (40 + bins / 512) 2^-23.
 fn divergences(ctx: &Context) -> Result<Measured> {
     let (spread, bins) = (300, 1200);
     let over = |shares: [f64; 4]| -> Vec<f32> { (0..bins).map(|i| narrow(shares[i / spread])).collect() };

@@ -1,6 +1,6 @@
-//! The self-test of this machine. On the adapter and on the CPU, the test compares the results of every family of
-//! kernels with closed forms or f64 results, and the speed of copies, multiply-adds and small calls with the speed that
-//! a device of the same class should reach.
+//! The self-test of this machine, which runs on the adapter and on the CPU. It compares the results of every family of
+//! kernels with closed forms or f64 results. It also measures the speed of copies, multiply-adds and small calls, and
+//! compares it with the speed that a device of the same class should reach.
 
 mod dense;
 mod features;

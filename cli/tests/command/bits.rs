@@ -3,8 +3,8 @@
 
 use crate::call::{Files, fiedler, run};
 
-/// Runs a call with this number of threads and this memory budget. Returns the bytes of its file, or the error
-/// message if it fails.
+/// Runs `call` with the given number of threads and memory budget. Returns the bytes of the output file, or the error
+/// message if the call fails.
 fn written(files: &Files, call: &str, threads: usize, budget: &str) -> Result<Vec<u8>, String> {
     let out = files.at("out.npz");
     let words: Vec<String> = call
@@ -18,7 +18,7 @@ fn written(files: &Files, call: &str, threads: usize, budget: &str) -> Result<Ve
         .env("FIEDLER_MEMORY_BUDGET", budget)
         .output()
         .expect("the command starts");
-    // Pairs that did not converge are written, and have to be the same too.
+    // Exit code 3 means that some results did not converge. They are written nevertheless, and have to be the same too.
     if matches!(output.status.code(), Some(0 | 3)) {
         Ok(std::fs::read(&out).expect("written"))
     } else {
@@ -98,7 +98,7 @@ fn results_do_not_depend_on_the_threads() {
     }
 }
 
-/// The same bits, or an error that names the budget.
+/// Every memory budget gives the same bits, or an error that names the budget.
 #[test]
 fn results_do_not_depend_on_the_budget() {
     let files = inputs();

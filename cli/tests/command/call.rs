@@ -4,14 +4,14 @@
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Returns the command on the CPU backend, without the variables of the caller's environment that it reads.
+/// Returns the command on the CPU backend, without those environment variables of the caller that the command reads.
 pub fn fiedler(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fiedler"));
     for name in ["FIEDLER_ADAPTER", "FIEDLER_MEMORY_BUDGET", "FIEDLER_SOFTWARE_AS_GPU", "RUST_LOG"] {
         command.env_remove(name);
     }
-    // No test finds what another one stored, or how this machine was tuned; tests/host/cache.rs and policy.rs test
-    // that.
+    // An absent folder keeps the tests from finding stored results of other tests, or the tuning of this machine.
+    // tests/host/cache.rs and policy.rs test those.
     let nowhere = concat!(env!("CARGO_TARGET_TMPDIR"), "/no cache");
     command
         .env("FIEDLER_BACKEND", "cpu")
@@ -42,7 +42,7 @@ impl Files {
         self.at(name)
     }
 
-    /// Writes a C-order .npy file of these bytes, followed by zeros.
+    /// Writes a C-order .npy file that has the bytes `given`, followed by zeros.
     pub fn npy(&self, name: &str, descr: &str, shape: &[usize], given: &[u8]) -> String {
         let lengths: String = shape.iter().map(|length| format!("{length}, ")).collect();
         let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({lengths}), }}");

@@ -1,5 +1,5 @@
-//! What `fiedler run` reports about a wrong call, about what it cannot do, and about what it did: exit codes and
-//! messages in the terms of the caller's files.
+//! What `fiedler run` reports about a wrong call, about a call that it cannot do, and about a call that succeeded. The
+//! messages have to refer to the caller's files and arguments.
 
 use crate::call::{Files, fiedler, run};
 use npyz::npz::NpzArchive;
@@ -12,7 +12,7 @@ fn said(bytes: &[u8]) -> String {
 /// A path of two nodes.
 const PATH: &str = "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 1\n";
 
-/// Runs calls and checks the words of each complaint. None of them may leave a file.
+/// Runs calls that fail, and checks the exit code and the words of each message. None of the calls may leave a file.
 fn refused(files: &Files, code: i32, cases: &[(&str, &[&str])]) {
     for (call, words) in cases {
         let out = files.at("refused.npz");
@@ -154,7 +154,7 @@ fn a_value_out_of_its_domain_is_a_wrong_call_that_names_the_option() {
             ("irfft x.npy -n -1", &["-n", whole]),
         ],
     );
-    // clap's misleading tips are not shown.
+    // The misleading tips of clap (the parser of the command line) are not shown.
     let output = run(&["run", "stats", &files.at("x.npy"), "-o", "no.npz", "--ddof", "-1"]);
     assert!(!said(&output.stderr).contains("tip"), "{}", said(&output.stderr));
     let output = run(&["run", "ceilings", "--rounds", "0"]);
@@ -209,7 +209,8 @@ fn faults_of_the_data_and_of_the_system_are_failures() {
             ("stats absent.npy", &["stats: ", "absent.npy"]),
         ],
     );
-    // The message names the budget, and counts what is held: results in f32 and one matrix of products in f64.
+    // The message names the memory budget. It counts the memory that the call needs: the results in f32, and one matrix
+    // of products in f64.
     let few = files.f32s("few.npy", &[2, 1000], &[]);
     let out = files.at("cov.npz");
     let output = fiedler(&["run", "cov", &few, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
@@ -233,7 +234,7 @@ fn faults_of_the_data_and_of_the_system_are_failures() {
 fn a_file_that_cannot_be_written_is_named_as_it_was_given() {
     let files = Files::new();
     let x = files.f32s("x.npy", &[4], &[]);
-    // No user can create files there, not even root.
+    // No user can create files in /proc, not even root.
     let out = "/proc/fiedler.npz";
     let output = run(&["run", "fft", &x, "-o", out]);
     let text = said(&output.stderr);
@@ -266,7 +267,7 @@ fn a_vector_and_f16_have_their_moments() {
     let mut archive = NpzArchive::open(&out).unwrap();
     let counts = archive.by_name("counts").unwrap().unwrap();
     assert_eq!((counts.shape().to_vec(), counts.into_vec::<i64>().unwrap()), (vec![5], vec![1, 1, 1, 0, 1]));
-    // 1.5, -2 and 65504, the largest f16, as f32.
+    // The numbers are 1.5, -2 and 65504, which is the largest f16. They are converted to f32.
     let half = files.npy("h.npy", "<f2", &[3, 1], &[0x00, 0x3e, 0x00, 0xc0, 0xff, 0x7b]);
     done(&["stats", &half]);
     let most = NpzArchive::open(&out).unwrap().by_name("max").unwrap().unwrap().into_vec::<f32>().unwrap();
@@ -326,7 +327,7 @@ fn the_last_line_names_operation_side_outcome_and_time() {
     }
 }
 
-/// On every adapter that this machine has.
+/// Runs calls on every adapter that this machine has.
 #[test]
 fn the_last_line_names_the_adapter_and_f64_has_none() {
     let files = Files::new();

@@ -1,5 +1,5 @@
-//! What `fiedler encode` prints and writes in addition to the encodings themselves: the last line, components,
-//! precisions, help.
+//! What `fiedler encode` prints and writes in addition to the encodings themselves: the last line of its output,
+//! components, precisions, and help.
 
 use crate::call::{Files, fiedler, run};
 use npyz::Deserialize;
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 const KARATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/karate.txt");
 
-/// Returns the exit code and the output on both channels.
+/// Returns the exit code, and the output on standard output and standard error.
 fn said(arguments: &[&str]) -> (Option<i32>, String) {
     let output = run(arguments);
     (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 
-/// Returns the last line, and the JSON object of the same call.
+/// Returns the last line of the output, and the JSON object that the same call prints with `--json`.
 fn encoded(input: &str, out: &str, options: &[&str]) -> (String, Value) {
     let call = [&["encode", input, "-o", out], options].concat();
     let (code, line) = said(&call);
@@ -29,7 +29,7 @@ fn array<T: Deserialize>(path: &str, name: &str) -> (Vec<u64>, Vec<T>) {
     (array.shape().to_vec(), array.into_vec().expect("of this type"))
 }
 
-/// A triangle, a path of three nodes whose ids are lower, and two edges apart from them, in mixed order.
+/// The edges, in mixed order, of a triangle, a path of three nodes with lower ids, and two separate edges.
 const PARTS: &str = "7 8\n10 11\n8 9\n1 2\n9 7\n2 3\n20 21\n";
 
 #[test]
@@ -42,7 +42,7 @@ fn the_last_line_summarizes_the_call() {
     assert_eq!(said(&["generate", "molecules", "--graphs", "20", "-o", &molecules]).0, Some(0));
     let (line, json) = encoded(&molecules, &out, &["-k", "2"]);
     assert!(line.contains("molecules: 20 graphs, ") && line.contains("; 2 eigenpairs each, on the CPU"), "{line}");
-    // There is no single count for many graphs.
+    // For several graphs, no number of components is printed.
     assert!(!line.contains("component"), "{line}");
     assert_eq!((&json["components"], &json["smallest_nonzero"]), (&20.into(), &Value::Null));
     let stages = json["seconds"].as_object().expect("an object");
@@ -51,7 +51,7 @@ fn the_last_line_summarizes_the_call() {
     let loops = files.text("loops.txt", "0 0\n0 1\n");
     let (line, _) = encoded(&loops, &out, &["-k", "2", "--preset", "networkx"]);
     assert!(line.contains("2 nodes, 2 edges; "), "{line}");
-    // The largest pairs do not show the smallest nonzero value.
+    // The largest eigenpairs do not include the smallest nonzero eigenvalue, so it is not printed.
     let (line, json) = encoded(KARATE, &out, &["-k", "2", "--which", "largest"]);
     assert!(line.contains("; 1 component; ") && json["smallest_nonzero"].is_null(), "{line}");
 }
@@ -70,7 +70,8 @@ fn on_auto_it_says_why_no_gpu_was_opened() {
     assert!(line.contains(", on the CPU (f64 is computed there); "), "{line}");
 }
 
-/// On every adapter that this machine has: the values of a ring are tied, which f32 cannot decide.
+/// Runs on every adapter that this machine has. The eigenvalues of a ring are tied, which cannot be decided in
+/// f32.
 #[test]
 fn graphs_decided_again_on_the_cpu_are_reported() {
     let files = Files::new();
@@ -93,7 +94,7 @@ fn zeros_alone_get_a_hint() {
     assert!(line.contains("; 4 components; all eigenvalues here are 0, one for each component: "), "{line}");
     assert!(line.contains("--drop-trivial") && line.contains("--largest-component"), "{line}");
     assert_eq!((&json["components"], &json["graphs_of_zeros_alone"]), (&4.into(), &1.into()));
-    // The fifth pair is not 0; without zero modes, none is.
+    // The eigenvalue of the fifth pair is not 0. Without zero modes, no eigenvalue is 0.
     for options in [&["-k", "5"][..], &["-k", "4", "--drop-trivial"], &["-k", "4", "--which", "largest"]] {
         let (line, json) = encoded(&parts, &out, options);
         assert!(!line.contains("--drop-trivial") && json["graphs_of_zeros_alone"] == 0, "{options:?}: {line}");
@@ -129,8 +130,8 @@ fn the_largest_component_keeps_its_names() {
     assert!(line.contains("parts: 1 graph, 3 nodes, 2 edges (the largest component, of 10 nodes); "), "{line}");
     assert!(line.contains("; 1 component, smallest non-zero eigenvalue 1.000; "), "{line}");
     assert_eq!((&json["nodes"], &json["listed_nodes"]), (&3.into(), &10.into()));
-    // Of the two components with three nodes, the one with the lowest node: the path 1-2-3, whose eigenvalues are
-    // 0, 1 and 3.
+    // Two components have three nodes. The one with the lowest node is selected, which is the path 1-2-3. Its
+    // eigenvalues are 0, 1 and 3.
     assert_eq!(array::<i64>(&out, "node_ids"), (vec![3], vec![1, 2, 3]));
     let values = array::<f32>(&out, "eigenvalues").1;
     assert!(values.iter().zip([0.0, 1.0, 3.0]).all(|(x, want)| (x - want).abs() < 1e-6), "{values:?}");
@@ -142,7 +143,7 @@ fn the_largest_component_keeps_its_names() {
     let ids: Vec<String> =
         std::fs::read_to_string(&csv).unwrap().lines().skip(1).map(|l| l.split(',').nth(2).unwrap().into()).collect();
     assert_eq!(ids, ["x", "y", "z"]);
-    // Without ids in the file, nodes are counted through the data set.
+    // If the file has no ids, the nodes are numbered through the whole data set.
     let set = files.at("set");
     std::fs::create_dir(&set).unwrap();
     files.text("set/set_A.txt", "2, 3\n4, 5\n");
@@ -162,11 +163,11 @@ fn f64_is_written_on_request() {
     encoded(KARATE, &out, &["-k", "4", "--precision", "f64"]);
     let wide = (array::<f64>(&out, "eigenvalues"), array::<f64>(&out, "eigenvectors"));
     assert_eq!((narrow.0.0, narrow.1.0), (wide.0.0, wide.1.0.clone()));
-    // The same values, rounded.
+    // The f32 eigenvalues are the f64 eigenvalues, rounded.
     assert!(narrow.0.1.iter().zip(&wide.0.1).all(|(&a, &b)| a == b as f32), "{:?} {:?}", narrow.0.1, wide.0.1);
     assert!(narrow.1.1.iter().zip(&wide.1.1).all(|(&a, &b)| a == b as f32));
     let residual = array::<f32>(&out, "residual").1[0];
-    // A few eps of f64; f32 has 1e-8.
+    // The residual is a few eps of f64. In f32 it would be about 1e-8.
     assert!(residual < 1e-14, "{residual}");
     for (options, words) in [
         (&["--precision", "f64", "--backend", "gpu"][..], "--precision f64 is computed on the CPU alone"),
@@ -197,7 +198,7 @@ fn help_states_norms_bounds_and_recipes() {
     }
 }
 
-/// A library below the adapter looks for a desktop; its complaint about a missing one is not shown.
+/// A library that the driver uses looks for a desktop. Its complaint about a missing desktop must not be shown.
 #[cfg(target_os = "linux")]
 #[test]
 fn without_a_desktop_standard_error_is_silent() {

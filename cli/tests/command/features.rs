@@ -47,11 +47,11 @@ fn random_numbers_of_a_named_stream() {
     done(&call);
     let (shape, normals) = array::<f32>(&out, "x");
     assert_eq!(shape, [10, 6]);
-    // The values of other programs in tests/device/random.rs.
+    // The expected numbers come from other programs; see tests/device/random.rs.
     for (x, want) in normals.iter().zip([0.399_523_34, -0.002_892_23, -0.764_204_4, -0.766_401_3]) {
         assert!((x - want).abs() < 1e-6, "{normals:?}");
     }
-    // The second row alone.
+    // With `--skip`, the call makes the second row alone.
     done(&[&call[..], &["--skip", "6"]].concat());
     assert_eq!(array::<f32>(&out, "x").1[..6], normals[6..12]);
     let line = done(&[
@@ -102,13 +102,14 @@ fn divergences_of_rows_pairs_and_samples() {
     done(&["run", "divergence", &p, &q, "--base", "2", "-o", &out]);
     let (shape, d) = array::<f64>(&out, "d");
     assert_eq!(shape, [2]);
-    // scipy.stats.entropy(p, q, base=2, axis=1), then scipy.spatial.distance.jensenshannon(p[0], p[1]).
+    // The expected numbers are from scipy.stats.entropy(p, q, base=2, axis=1) and
+    // scipy.spatial.distance.jensenshannon(p[0], p[1]).
     near(&d, &[0.250_000_000_000, 0.043_971_547_299]);
     done(&["run", "divergence", &p, "--kind", "js-distance", "-o", &out]);
     let (shape, d) = array::<f64>(&out, "d");
     assert_eq!(shape, [2, 2]);
     near(&d, &[0.0, 0.235_759_349_472, 0.235_759_349_472, 0.0]);
-    // KL is not symmetric: row i, column j is D(p_i, p_j).
+    // The Kullback-Leibler divergence is not symmetric. Row i, column j of the result is D(p_i, p_j).
     done(&["run", "divergence", &p, "-o", &out]);
     near(&array::<f64>(&out, "d").1, &[0.0, 0.239_278_181_599, 0.218_011_910_943, 0.0]);
     // Two bins from 1 to 5: half of `these` samples are below 3, and a quarter of `those`.

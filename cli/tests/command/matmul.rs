@@ -1,4 +1,4 @@
-//! Tests of `fiedler run matmul` as a user runs it: numpy's order, types that are preserved, exit codes.
+//! Tests of `fiedler run matmul` as a user runs it: numpy's order of elements, preserved element types, and exit codes.
 
 use crate::call::run;
 use half::f16;
@@ -38,16 +38,16 @@ fn products_have_numpys_order() {
     };
     assert_eq!(read(), (vec![2, 2, 2], vec![-2.0, -4.0, -8.0, -10.0, -12.0, -18.0, -30.0, -42.0]));
 
-    // A' A, of one matrix and without a batch: (3, 3).
+    // A' A of one matrix, which is not a batch, has the shape (3, 3).
     let output = run(&["run", "matmul", &a, &a, "-o", &out, "--transpose-a"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(read(), (vec![3, 3], vec![17.0, 22.0, 27.0, 22.0, 29.0, 36.0, 27.0, 36.0, 45.0]));
-    // A A': (2, 2).
+    // A A' has the shape (2, 2).
     let output = run(&["run", "matmul", &a, &a, "-o", &out, "--transpose-b"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(read(), (vec![2, 2], vec![14.0, 32.0, 32.0, 77.0]));
 
-    // Shapes that cannot be multiplied are a wrong call, and the message has both.
+    // Shapes that cannot be multiplied are a wrong call, and the message has both shapes.
     let output = run(&["run", "matmul", &a, &a, "-o", &out]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(2) && text.contains("(2, 3)"), "{text}");
@@ -67,7 +67,7 @@ fn f16_stays_f16() {
     let array = archive.by_name("c").unwrap().unwrap();
     assert_eq!(array.shape(), [1, 2]);
     assert!(array.dtype().descr().contains("<f2"), "{}", array.dtype().descr());
-    // 257.25, which f16 holds, and 65538, which it does not.
+    // The results are 257.25, which f16 can hold, and 65538, which it cannot.
     let bytes = std::fs::read(&out).unwrap();
     let begin = bytes.windows(6).position(|w| w == b"\x93NUMPY").expect("an array, stored as it is");
     let header = usize::from(u16::from_le_bytes([bytes[begin + 8], bytes[begin + 9]]));

@@ -35,11 +35,12 @@ fn explain_reports_side_time_and_reason() {
     let told: Value = serde_json::from_str(&done(folder.path(), &auto)).unwrap();
     assert_eq!(told["workload"], "eigh/f32/n=32/batch=10000");
     assert_eq!((&told["side"], &told["measured"]["cpu"]), (&"cpu".into(), &false.into()));
-    // 10,000 matrices of 9 n^3 flop at the default rate of a thread, divided among all threads.
+    // The predicted time is that of 10,000 matrices with 9 n^3 flop each, at the default rate of a thread, divided by
+    // the number of threads.
     let threads = std::thread::available_parallelism().unwrap().get() as f64;
     let seconds = told["cpu_s"].as_f64().unwrap();
     assert!(seconds * threads > 0.05 && seconds * threads < 0.5, "{told}");
-    // A family for each name that benchmarks print.
+    // `explain` takes each name that benchmarks print.
     for name in [
         "eigvalsh/f32/n=8/batch=3",
         "svd/f32/n=8/batch=3",
@@ -98,7 +99,7 @@ fn wrong_workloads_are_wrong_calls() {
     assert!(code == Some(2) && err.contains("fish"), "{err}");
 }
 
-/// A tuning file is absent, measured, damaged, forgotten; a run that is killed leaves no file.
+/// A tuning file is absent, then measured, then damaged, then deleted. A tuning run that is killed leaves no file.
 #[test]
 fn a_tuning_file_is_written_shown_ignored_and_forgotten() {
     let folder = tempfile::tempdir().unwrap();
@@ -133,7 +134,7 @@ fn a_tuning_file_that_cannot_be_written_is_named() {
     fs::write(&file, "").unwrap();
     let (code, _, err) = run(&file, &["tune"]);
     assert!(code == Some(1) && err.contains("file"), "{err}");
-    // Commands that compute continue with the defaults.
+    // With a damaged tuning file, commands that compute continue with the default rates.
     let (code, out, _) = run(&file, &["explain", "eigh", "n=32"]);
     assert!(code == Some(0) && out.contains("defaults"), "{out}");
 }

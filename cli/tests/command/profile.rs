@@ -46,7 +46,7 @@ fn on_the_cpu_there_are_stages_and_no_kernels() {
     let events: Value = serde_json::from_slice(&std::fs::read(&trace).unwrap()).unwrap();
     let names: Vec<&str> = events.as_array().unwrap().iter().filter_map(|event| event["name"].as_str()).collect();
     assert!(names.contains(&"compute") && !events.to_string().contains("\"kernel\""), "{names:?}");
-    // The option without a value, before others; and with the other commands that compute.
+    // The option also works without a value before other options, and with the other commands that compute.
     for arguments in [
         vec!["run", "matmul", "--profile", "--backend", "cpu", &a, &a, "-o", &out],
         vec!["run", "random", "--shape", "10", "-o", &out, "--profile"],
@@ -103,7 +103,7 @@ fn a_trace_that_cannot_be_written_is_reported_before_the_work() {
         assert!(code == 2 && stderr.contains(words) && stderr.contains(trace), "{trace}: {code} {stderr}");
         assert!(!Path::new(&out).exists(), "{trace}");
     }
-    // What cannot be known before the work is a failure afterwards, and the output exists.
+    // Some failures to write the trace can only be noticed after the work. The call then fails, but the output exists.
     #[cfg(target_os = "linux")]
     {
         let (code, _, stderr) =

@@ -1,4 +1,4 @@
-//! What the command reports about the graphs that it reads: notices, ids and lines of the file, names of formats.
+//! What the command reports about the graphs that it reads: notices, ids and lines of the file, and names of formats.
 
 use crate::call::{fiedler, run};
 use npyz::npz::NpzArchive;
@@ -24,7 +24,7 @@ fn floats(path: &str, name: &str) -> Vec<f32> {
     NpzArchive::open(path).unwrap().by_name(name).unwrap().unwrap().into_vec().unwrap()
 }
 
-/// A path of four nodes and an isolated node, with a header of counts.
+/// A path of four nodes and an isolated node, with a header that has the numbers of nodes and edges.
 const HEADED: &str = "# made by hand\n5 3\n0 1\n1 2\n2 3\n";
 
 #[test]
@@ -45,7 +45,7 @@ fn notices_are_printed_once_and_are_in_json() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["notices"][0].as_str().is_some_and(|notice| notice.contains(&plain)), "{report}");
     assert_eq!((report["notices"].as_array().map(Vec::len), output.stderr.len()), (Some(1), 0));
-    // The result has what the file proves: five nodes, two components.
+    // The result follows the header: five nodes and two components.
     assert_eq!((report["nodes"].as_u64(), report["components"].as_u64()), (Some(5), Some(2)));
 }
 
@@ -61,7 +61,7 @@ fn edge_attributes_become_weights_on_request() {
     let base = ["encode", &set, "-o", &npz, "--laplacian", "combinatorial", "-k", "2"];
     let output = run(&base);
     assert!(code(&output) == 0 && said(&output.stderr).contains("DS_edge_attributes.txt"), "{}", said(&output.stderr));
-    // An edge of weight w has the eigenvalues 0 and 2w, up to a few roundings of f32.
+    // An edge of weight w has the eigenvalues 0 and 2w, up to a few rounding errors in f32.
     let near =
         |want: [f32; 4]| floats(&npz, "eigenvalues").iter().zip(want).all(|(got, want)| (got - want).abs() < 1e-5);
     assert!(near([0.0, 2.0, 0.0, 2.0]), "{:?}", floats(&npz, "eigenvalues"));

@@ -1,4 +1,4 @@
-//! What `fiedler run` takes and writes, and when it looks for an adapter: files, types, environments.
+//! Which files and element types `fiedler run` takes and writes, and when it looks for an adapter.
 
 use crate::call::{Files, fiedler, run};
 use npyz::npz::NpzArchive;
@@ -49,7 +49,7 @@ fn integers_and_booleans_are_taken_as_f64() {
     assert!(line.contains("bool as float32") && archived::<f32>(&out, "mean") == [0.75], "{line}");
     done(&["matmul", &ints, &ints, "-o", &out]);
     assert_eq!(archived::<f64>(&out, "c"), [5.0, 4.0, 4.0, 5.0]);
-    // No float equals 2^53 + 1.
+    // No f64 equals 2^53 + 1.
     let large = files.npy("large.npy", "<i8", &[2], bytemuck::cast_slice(&[0, (1_i64 << 53) + 1]));
     let output = run(&["run", "stats", &large, "-o", &out]);
     let said = text(&output);
@@ -89,7 +89,8 @@ fn one_array_is_written_as_npy_and_several_are_not() {
     let values = NpyFile::new(File::open(&out).unwrap()).unwrap().into_vec::<f64>().unwrap();
     assert!((values[0] - 1.0).abs() < 1e-14 && (values[1] - 3.0).abs() < 1e-14, "{values:?}");
     std::fs::remove_file(&out).unwrap();
-    // This is reported before anything is read: there is no such file.
+    // These mistakes are reported before any file is read. The test shows this with the name of a file that does not
+    // exist.
     for (call, arrays) in [
         (vec!["eigh", "absent.npy"], "w, v, residual, orthogonality, status"),
         (vec!["svd", "absent.npy"], "u, s, vh, residual, orthogonality, status"),
@@ -127,7 +128,7 @@ fn zeros_have_one_sign() {
         (vec!["eigsh", &mtx, "-k", "3", "--laplacian", "none"], vec!["w", "v"]),
         (vec!["pca", &x, "-k", "2"], vec!["components", "singular_values", "transformed"]),
     ] {
-        // Whether a matrix that is practically zero converged is another matter.
+        // The exit code is not checked, because a matrix that is practically zero may not count as converged.
         run(&[&["run"], &call[..], &["-o", &out]].concat());
         for name in arrays {
             let numbers = archived::<f64>(&out, name);
@@ -137,7 +138,8 @@ fn zeros_have_one_sign() {
     }
 }
 
-/// Runs a call on `auto` without any driver: a search for an adapter would report that there is none.
+/// Runs a call with the backend `auto` on a machine without any driver. If the call searched for an adapter, it would
+/// report that there is none.
 #[cfg(target_os = "linux")]
 fn on_auto(arguments: &[&str]) -> Output {
     let mut command = fiedler(&[&["run"], arguments].concat());
@@ -180,11 +182,12 @@ fn small_calls_do_not_look_for_an_adapter() {
         let said = text(&on_auto(&[&call[..], &["-o", &out]].concat()));
         assert!(said.contains(", on the CPU (too small to be worth opening a GPU); "), "{call:?}: {said}");
     }
-    // f64 has no kernels, however much work there is.
+    // There are no kernels for f64, however much work there is, so no adapter is searched for.
     let wide = files.f64s("wide.npy", &[2, 2], &[1.0; 4]);
     let said = text(&on_auto(&["fft", &wide, "-o", &out]));
     assert!(said.contains(", on the CPU (f64 is computed there); "), "{said}");
-    // 9 n^3 flop at the default rate of a thread take more than half a second.
+    // At the default rate of a thread, the 9 n^3 flop of this call take more than half a second, so an adapter is
+    // searched for.
     let large = files.npy("large.npy", "<f4", &[1100, 1100], &vec![0; 4 * 1100 * 1100]);
     let said = text(&on_auto(&["eigvalsh", &large, "-o", &out]));
     assert!(said.contains(", on the CPU (there is no GPU); "), "{said}");

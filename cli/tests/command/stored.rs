@@ -1,5 +1,5 @@
-//! The command's stored results: a warm run equals a cold one, `--no-cache`, `--resume` after a kill and after
-//! Ctrl-C, two runs at once, folders that cannot be written.
+//! Stored results of the command: a run with a filled cache equals a run with an empty cache; `--no-cache`;
+//! `--resume` after a kill and after Ctrl-C; two simultaneous runs; and folders that cannot be written.
 
 use fiedler::graph::generate::preferential_attachment;
 use fiedler::graph::{Graph, GraphBatch};
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A separate folder for everything: input, output, cache.
+/// A separate folder for the input, the output and the cache of a test.
 struct Place(TempDir);
 
 impl Place {
@@ -61,7 +61,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn warm_runs_equal_cold_ones_and_no_cache_neither_reads_nor_writes() {
-    // A cache block has two graphs of 400^3.
+    // A cache block has two graphs of 400 nodes, because it has at most 2^27 operations and a graph counts
+    // 400^3.
     let place = Place::new(6, 400);
     let plain = place.run("plain.npz", &["--no-cache"]);
     assert!(blocks(&plain) == [0, 0, 0] && !place.at("cache").exists(), "{plain}");
@@ -83,13 +84,13 @@ fn warm_runs_equal_cold_ones_and_no_cache_neither_reads_nor_writes() {
     std::fs::write(&kept[0], b"something else").unwrap();
     let output = place.encode("quiet.npz", &["--quiet"]).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty() && output.stdout.is_empty());
-    // Another budget cuts the batch differently, and finds the same blocks.
+    // With another memory budget, the batch is cut differently, but the same cache blocks are found.
     let small = report(place.encode("small.npz", &[]).env("FIEDLER_MEMORY_BUDGET", "64M").output().unwrap());
     assert_eq!(blocks(&small), [0, 3, 0]);
     for out in ["cold.npz", "warm.npz", "ignored.npz", "mended.npz", "quiet.npz", "small.npz"] {
         assert_eq!(place.bytes(out), place.bytes("plain.npz"), "{out}");
     }
-    // Other parameters find nothing.
+    // With other parameters, no stored block is found.
     assert_eq!(blocks(&place.run("other.npz", &["-k", "9"])), [0, 0, 3]);
     let line = Command::new(env!("CARGO_BIN_EXE_fiedler"))
         .args(["encode", place.at("set").to_str().unwrap(), "-o", place.at("line.npz").to_str().unwrap()])
@@ -109,7 +110,7 @@ fn the_environment_bounds_the_cache() {
     let with = |bytes: &str| place.encode("out.npz", &[]).env("FIEDLER_CACHE_BYTES", bytes).output().unwrap();
     assert_eq!(blocks(&report(with("0"))), [0, 0, 0]);
     assert!(!place.at("cache").exists());
-    // Too small for the only cache block.
+    // A cache of this size is too small for the only cache block.
     assert_eq!((blocks(&report(with("1K"))), blocks(&report(with("1K")))), ([0, 0, 1], [0, 0, 1]));
     assert_eq!((blocks(&report(with("1M"))), blocks(&report(with("1M")))), ([0, 0, 1], [0, 1, 0]));
     let doctor = |bytes: &str| {
@@ -166,7 +167,7 @@ fn interrupt(mut child: std::process::Child) -> (Option<i32>, String) {
     (status.code(), said)
 }
 
-/// Returns all files that are there, except those from before.
+/// Returns all files of the folder except those named in `before`.
 fn left(place: &Place, before: &[&str]) -> Vec<PathBuf> {
     entries(place.0.path()).into_iter().filter(|path| !before.iter().any(|name| path.ends_with(name))).collect()
 }
@@ -204,7 +205,7 @@ fn an_interrupted_run_leaves_only_finished_results() {
     command.env("FIEDLER_BACKEND", "cpu").env_remove("RUST_LOG").args(["run", "svd"]);
     command.arg(place.at("large.npy")).arg("-o").arg(place.at("svd.npz"));
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    // Long enough to have started on any machine, and far from the end.
+    // After this time, the run has started on any machine, and is far from its end.
     std::thread::sleep(Duration::from_secs(1));
     let (code, said) = interrupt(child);
     assert_eq!((code, said.as_str()), (Some(130), "fiedler: interrupted\n"));
@@ -213,7 +214,8 @@ fn an_interrupted_run_leaves_only_finished_results() {
 
 #[test]
 fn a_killed_run_continues_from_its_journal() {
-    // Each graph is a cache block (500^3 of 2^27); 17 are computed at a time.
+    // Each graph is a cache block, because 500^3 is nearly 2^27, the limit of a block. 17 blocks are computed at
+    // a time.
     let place = Place::new(60, 500);
     let (out, journal) = (place.at("out.npz"), place.at("out.npz.resume"));
     place.run("plain.npz", &["--no-cache"]);
@@ -234,7 +236,8 @@ fn a_killed_run_continues_from_its_journal() {
     let kept =
         entries(&journal).into_iter().filter(|path| path.extension().is_some_and(|e| e == "entry")).count() as u64;
     assert!((1..60).contains(&kept), "{kept}");
-    // Without `--resume` the journal is left alone; under other parameters it has no results to offer.
+    // Without `--resume`, the journal is neither read nor changed. With other parameters, no result in the
+    // journal fits.
     assert_eq!(blocks(&place.run("out.npz", &["--no-cache"])), [0, 0, 0]);
     assert!(journal.is_dir());
     std::fs::remove_file(&out).unwrap();
@@ -254,13 +257,13 @@ fn a_killed_run_continues_from_its_journal() {
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
     assert!(!journal.exists(), "{:?}", entries(&journal));
     assert!(!place.at("cache").exists());
-    // With the cache as well: what the cache has also goes into the journal, which is removed when the output is
-    // complete.
+    // With both the cache and `--resume`, results from the cache are also written to the journal. The journal is
+    // removed when the output is complete.
     assert_eq!(blocks(&place.run("out.npz", &["--resume"])), [0, 0, 60]);
     assert_eq!(blocks(&place.run("out.npz", &["--resume"])), [0, 60, 0]);
     assert!(!journal.exists() && place.bytes("out.npz") == place.bytes("plain.npz"));
-    // A call that fails before it finishes anything leaves no journal, and whether the journal can be created is
-    // checked first.
+    // A call that fails before it finishes any graph leaves no journal. A call first checks that the journal can
+    // be created.
     let failed = place.encode("late.npz", &["--resume", "-k", "18446744073709551615"]).output().unwrap();
     assert!(failed.status.code() == Some(1) && !place.at("late.npz.resume").exists());
     std::fs::write(place.at("taken.npz.resume"), b"").unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the command as a user runs it: outputs, exit codes, complete files or none.
+//! Tests of the command as a user runs it: its outputs, its exit codes, and that a file is complete or absent.
 
 use crate::call::{fiedler, run};
 use npyz::npz::NpzArchive;
@@ -47,9 +47,11 @@ fn encodes_the_sample_into_every_array_that_is_promised() {
     }
     let (shape, values) = floats(&out, "eigenvalues");
     assert_eq!(shape, [1, 4]);
-    // scipy.sparse.csgraph.laplacian(normed=True) of networkx's karate club without weights, numpy.linalg.eigvalsh.
+    // The expected eigenvalues come from numpy.linalg.eigvalsh of scipy.sparse.csgraph.laplacian(normed=True), for
+    // networkx's karate club without weights.
     for (got, want) in values.iter().zip([0.0, 0.132_272_3, 0.287_049, 0.387_313_2]) {
-        // Half an ulp of f32 at 1, and the typed digits.
+        // The bound covers half an ulp of f32 at 1, and the digits of the expected eigenvalues that are left out
+        // here.
         assert!((got - want).abs() <= 1e-6, "{values:?}");
     }
     assert_eq!(floats(&out, "eigenvectors").0, [34, 4]);
@@ -189,7 +191,7 @@ fn a_run_killed_at_any_moment_leaves_a_complete_file_or_none() {
         let mut child = fiedler(&arguments).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(u64::from(step * step) / 2));
         child.kill().unwrap();
-        // A run that had already ended has an exit code.
+        // A run that ended before it was killed was successful.
         killed += i32::from(!child.wait().unwrap().success());
         if let Ok(found) = std::fs::read(&out) {
             assert_eq!(found, whole, "killed after {} ms", step * step / 2);
@@ -215,8 +217,8 @@ fn write_npy(path: &Path, shape: &str, data: &[f64]) {
 fn run_eigh_has_numpys_order_and_meaning() {
     let (folder, out) = place("out.npz");
     let input = folder.path().join("in.npy");
-    // The upper triangle is not read: the eigenvalues of [[2, 1], [1, 2]] are 1 and 3, those of [[0, 4], [4, 0]]
-    // are -4 and 4.
+    // The upper triangle is not read: the eigenvalues of [[2, 1], [1, 2]] are 1 and 3, and the eigenvalues of [[0,
+    // 4], [4, 0]] are -4 and 4.
     write_npy(&input, "2, 2, 2", &[2.0, 99.0, 1.0, 2.0, 0.0, 99.0, 4.0, 0.0]);
     let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out, "--time", "3"]);
     assert_eq!(code(&output), 0, "{}", said(&output.stderr));
@@ -228,11 +230,12 @@ fn run_eigh_has_numpys_order_and_meaning() {
     let v = archive.by_name("v").unwrap().unwrap();
     assert_eq!(v.shape(), [2, 2, 2]);
     let v: Vec<f64> = v.into_vec().unwrap();
-    // f64 input gives f64 output: a few of its eps.
+    // f64 input gives f64 output, so the error is a few eps of f64.
     for (got, want) in w.iter().zip([1.0, 3.0, -4.0, 4.0]) {
         assert!((got - want).abs() < 1e-14, "{w:?}");
     }
-    // Row-major: v[0, :, 0] is the vector of the first value, (1, -1) / sqrt 2 up to sign.
+    // The output is row-major. v[0, :, 0] is the eigenvector of the first eigenvalue, (1, -1) / sqrt(2) up to its
+    // sign.
     assert!((v[0] + v[2]).abs() < 1e-14 && (v[1] - v[3]).abs() < 1e-14, "{v:?}");
 
     write_npy(&input, "2, 2", &[1.0, 0.0, 0.5, f64::NAN]);
@@ -256,7 +259,7 @@ fn run_svd_has_numpys_order_and_meaning() {
         let array = archive.by_name(name).unwrap().unwrap();
         (array.shape().to_vec(), array.into_vec::<f64>().unwrap())
     };
-    // Row-major: [[3, 0, 0], [0, 0, 2]] and [[0, 0, 0], [0, -5, 0]].
+    // The input is row-major: [[3, 0, 0], [0, 0, 2]] and [[0, 0, 0], [0, -5, 0]].
     write_npy(&input, "2, 2, 3", &[3.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, -5.0, 0.0]);
     for (full, rows) in [(false, 2_u64), (true, 3)] {
         let mut arguments = vec!["run", "svd", input.to_str().unwrap(), "-o", &out];
@@ -270,8 +273,8 @@ fn run_svd_has_numpys_order_and_meaning() {
         for (got, want) in s.iter().zip([3.0, 2.0, 5.0, 0.0]) {
             assert!((got - want).abs() < 1e-14, "{s:?}");
         }
-        // u[0, 0, 0] vh[0, 0, 0] has the sign of the 3, u[0, 1, 1] vh[0, 1, 2] that of the 2, u[1, 1, 0] vh[1, 0,
-        // 1] that of the -5.
+        // u[0, 0, 0] vh[0, 0, 0] has the sign of the element 3, u[0, 1, 1] vh[0, 1, 2] has the sign of the element
+        // 2, and u[1, 1, 0] vh[1, 0, 1] has the sign of the element -5.
         let second = 3 * rows as usize;
         for (got, want) in [(u[0] * vh[0], 1.0), (u[3] * vh[5], 1.0), (u[4 + 2] * vh[second + 1], -1.0)] {
             assert!((got - want).abs() < 1e-14, "{u:?} {vh:?}");
@@ -305,7 +308,7 @@ fn run_statistics_has_numpys_order_and_meaning() {
         let array = archive.by_name(name).unwrap().unwrap();
         (array.shape().to_vec(), array.into_vec::<i64>().unwrap())
     };
-    // Row-major: [[[1, 2, 3], [5, 4, 3]], [[0, 0, 0], [2, 4, 6]]].
+    // The input is row-major: [[[1, 2, 3], [5, 4, 3]], [[0, 0, 0], [2, 4, 6]]].
     write_npy(
         folder.path().join("in.npy").as_path(),
         "2, 2, 3",
@@ -331,7 +334,7 @@ fn run_statistics_has_numpys_order_and_meaning() {
     assert_eq!(wide("cov").1[..9], [8.0, 4.0, 0.0, 4.0, 2.0, 0.0, 0.0, 0.0, 0.0]);
     call(&["corr"]);
     assert!((wide("corr").1[1] - 1.0).abs() < 1e-15 && wide("corr").1[2].is_nan());
-    // Only one direction: (2, 1, 0) over the root of 5.
+    // The rows vary in only one direction, (2, 1, 0) / sqrt(5).
     write_npy(folder.path().join("in.npy").as_path(), "3, 3", &[1.0, 2.0, 3.0, 5.0, 4.0, 3.0, 3.0, 3.0, 3.0]);
     call(&["pca", "-k", "1", "--whiten"]);
     for (got, want) in wide("components").1.iter().zip([2.0 / 5.0_f64.sqrt(), 1.0 / 5.0_f64.sqrt(), 0.0]) {
@@ -354,7 +357,7 @@ fn doctor_reports_adapters_and_choices() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert!(report["adapters"].is_array() && report["choices"].as_array().is_some_and(|c| !c.is_empty()));
     assert!(report["without_adapter"].as_str().is_some_and(|why| why.contains("CPU")));
-    // `--quick` does not measure speed: a busy machine is slow, which the doctor would report.
+    // With `--quick`, the doctor does not measure speed. Otherwise it would report that a busy machine is slow.
     let output = run(&["doctor", "--quick"]);
     assert_eq!(code(&output), 0);
     assert!(said(&output.stdout).contains("chosen: the CPU alone"));
@@ -366,7 +369,8 @@ fn without_any_adapter_the_cpu_takes_over_and_says_so() {
     let mut command = fiedler(&["encode", KARATE, "-o", &out]);
     let output = command.env_remove("FIEDLER_BACKEND").env("VK_DRIVER_FILES", "none").output().unwrap();
     assert_eq!(code(&output), 0, "{}", said(&output.stderr));
-    // On macOS and Windows the variable hides nothing, and an adapter is named instead.
+    // On macOS and Windows the environment variable does not hide the adapters, so the output names one of them
+    // instead.
     assert!(said(&output.stdout).contains("GPU") || !cfg!(target_os = "linux"), "{}", said(&output.stdout));
 }
 
@@ -397,7 +401,7 @@ fn generate_writes_graphs_that_can_be_read_again() {
     assert_eq!(code(&run(&["encode", &txt, "-o", &out, "--laplacian", "combinatorial", "-k", "2"])), 0);
     let want = 4.0 * (std::f32::consts::PI / 60.0).sin().powi(2);
     let got = floats(&out, "eigenvalues").1;
-    // A few roundings of f32 for a matrix whose norm is 8.
+    // The bound covers a few rounding errors of f32 for a matrix of norm 8.
     assert!(got[0].abs() < 8e-6 && (got[1] - want).abs() < 8e-6, "{got:?}");
 
     for (words, nodes) in [

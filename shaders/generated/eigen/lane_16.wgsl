@@ -4,7 +4,7 @@
 
 const LANES: u32 = 8u;
 
-// The largest over the lanes of a matrix.
+// Returns the largest x of the lanes of a matrix.
 fn most(x: u32) -> u32 {
     var largest = x;
     largest = max(largest, subgroupShuffleXor(largest, 1u));
@@ -149,7 +149,7 @@ fn main(
         goes_on = goes_on & (most(select(0u, 1u, turned)) == 1u);
     }
 
-    // v = w / |w|, and the first value g of each eigenvalue.
+    // v = w / |w|, and a first approximation g of each eigenvalue.
     let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));
     columns = select(vec2<u32>(16u), now, place < pairs);
     let real_x = columns.x < m.order;
@@ -170,7 +170,7 @@ fn main(
     y3 *= inverse_y;
     let g_y = square_y * inverse_y - shift;
     var sums_y = vec2<f32>();
-    // A v - g v, four rows at a time.
+    // The residual A v - g v, four rows at a time.
     for (var q = 0u; 4u * q < m.order; q += 1u) {
         var x = vec4<f32>();
         var y = vec4<f32>();
@@ -230,7 +230,7 @@ fn main(
     var rank_y = 0u;
     residual = most(residual);
     departure = most(departure);
-    // Equal values keep their order.
+    // Equal eigenvalues keep their order.
     for (var other = 0u; other < LANES; other += 1u) {
         let x = subgroupShuffle(key_x, base + other);
         let y = subgroupShuffle(key_y, base + other);
@@ -241,7 +241,7 @@ fn main(
     }
     if here && place == 0u { certificate(m, finite, !goes_on, made, norm, residual, departure); }
 
-    // A matrix that is not finite gets NaN values, made from bits at run time, and zero vectors.
+    // If a matrix is not finite, its eigenvalues are NaN, made from bits at run time, and its eigenvectors are 0.
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if real_x {
         let rank = select(columns.x, rank_x, finite);

@@ -8,9 +8,9 @@ alias Column = vec3<f32>;
 const TOLERANCE: f32 = 4.7683716e-7;
 
 fn inner(x: Column, y: Column) -> f32 { return dot(x, y); }
-// The sum of magnitudes.
+// Returns the sum of the magnitudes of the elements.
 fn size(x: Column) -> f32 { return dot(abs(x), vec3<f32>(1.0)); }
-// The bits of the largest magnitude.
+// Returns the bits of the largest magnitude of an element.
 fn peak(x: Column) -> u32 { return max(magnitude_bits(x.x), max(magnitude_bits(x.y), magnitude_bits(x.z))); }
 fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j)); }
 // Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.
@@ -65,7 +65,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         sweeps += 1u;
     }
 
-    // v = w / |w|, and the first value g of each eigenvalue.
+    // v = w / |w|, and a first approximation g of each eigenvalue.
     let square0 = inner(w0, w0);
     let inverse0 = reciprocal_sqrt(square0);
     let v0 = w0 * inverse0;
@@ -81,7 +81,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let v2 = w2 * inverse2;
     let g2 = square2 * inverse2 - shift;
     var sums2 = vec2<f32>();
-    // A v - g v, row by row.
+    // The residual A v - g v, row by row.
     let row0 = load(m, 0u) * scale;
     sums0 += remainder(inner(row0, v0), g0, v0.x);
     sums1 += remainder(inner(row0, v1), g1, v1.x);
@@ -123,7 +123,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     certificate(m, finite, !turned, sweeps, norm, residual, departure);
 
-    // A matrix that is not finite gets NaN values, made from bits at run time, and zero vectors.
+    // If a matrix is not finite, its eigenvalues are NaN, made from bits at run time, and its eigenvectors are 0.
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if m.order > 0u {
         let place = select(0u, rank0, finite);

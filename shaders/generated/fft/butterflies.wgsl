@@ -1,5 +1,5 @@
-// The transforms of a few points in registers, and the stages made of them. Those of odd length take the sums and the differences
-// of points that mirror each other. Every index into x is a constant, so that points are registers. Joined to fft/pass.wgsl.
+// The transforms of a few points in registers, and the stages made of them. Transforms of odd length compute with the sums and differences
+// of points that mirror each other. Every index into x is a constant, so that points stay in registers. Needs fft/pass.wgsl.
 //
 // Written by tools/unroll: `cargo run --example unroll` writes it anew.
 
@@ -944,7 +944,7 @@ fn every_16(begin: Stage, mirrored: bool) -> Stage {
     return now;
 }
 
-// All stages that are left.
+// Runs all stages from stage `begin` on.
 fn every(begin: Stage) {
     var now = begin;
     if MIDDLE == 0u { now = every_13(now, false); }
@@ -958,7 +958,7 @@ fn every(begin: Stage) {
     if MIDDLE == 0u || MIDDLE == 16u { now = every_16(now, false); }
 }
 
-// All stages in reverse order, for a transform whose result is in the order that the next one's input needs.
+// Runs all stages in reverse order, so that the result is in the order that the next transform takes.
 fn every_mirrored(begin: Stage) {
     var now = begin;
     if MIDDLE == 0u || MIDDLE == 16u { now = every_16(now, true); }
@@ -972,7 +972,7 @@ fn every_mirrored(begin: Stage) {
     if MIDDLE == 0u { now = every_13(now, true); }
 }
 
-// The butterfly of the first stage, where its radix is compiled in: from the input into workgroup memory.
+// The butterfly of the first stage, if its radix is compiled in: from the input into workgroup memory.
 fn first_butterfly(lines: Lines, element: u32, each: u32, at: Place) {
     if FIRST >= 2u {
         x[0u] = brought(lines, element + 0u * each);
@@ -1004,7 +1004,7 @@ fn first_butterfly(lines: Lines, element: u32, each: u32, at: Place) {
     if FIRST == 16u { points_16(); put_16(at); }
 }
 
-// Between two passes: multiplies the points of an element, and those `each` elements apart, by their twiddle factors.
+// Multiplies the points of `element` and of every `each`-th element after it by their roots between two passes.
 fn turn_between(element: u32, each: u32, digits: Digits) {
     let w0 = roots(element * digits);
     x[0u] = by_each(x[0u], w0);
@@ -1047,7 +1047,7 @@ fn turn_between(element: u32, each: u32, digits: Digits) {
     x[15u] = by_each(x[15u], w15);
 }
 
-// The butterfly of the last stage: from workgroup memory to the output.
+// The butterfly of the last stage, if its radix is compiled in: from workgroup memory to the output.
 fn last_butterfly(at: Place, lines: Lines, element: u32) {
     if LAST == 2u { take_2(at); turn_2(at); points_2(); }
     if LAST == 4u { take_4(at); turn_4(at); points_4(); }

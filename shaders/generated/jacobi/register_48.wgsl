@@ -1,5 +1,5 @@
-// Sweeps of one-sided Jacobi to order 48 in the registers of a workgroup, see jacobi/register.wgsl. Each matrix has
-// a workgroup, each pair of columns four invocations. Columns are exchanged through workgroup memory, 3 of 3 groups of
+// Sweeps of one-sided Jacobi up to order 48 in the registers of a workgroup, see jacobi/register.wgsl. Each matrix has
+// a workgroup, and each pair of columns has four invocations. Columns are exchanged through workgroup memory, 3 of 3 groups of
 // rows at a time.
 // Loop iterations of an invocation and sweep: 25.
 //
@@ -16,7 +16,7 @@ var<workgroup> shared_word: u32;
 var<workgroup> rotations: atomic<u32>;
 var<workgroup> shared_rotations: u32;
 
-// The sum over the invocations of a pair of columns. A barrier must precede the next write to `partial`.
+// Returns the sum of x over the invocations of a pair of columns. A barrier must precede the next write to `partial`.
 fn total(lane: u32, x: f32) -> f32 {
     partial[lane] = x;
     workgroupBarrier();

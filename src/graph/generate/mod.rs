@@ -28,7 +28,8 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns the generator of an independent stream of a seed. `number` identifies the stream.
+    /// Returns a generator for one of the independent streams of random numbers that belong to a seed. `number`
+    /// identifies the stream.
     fn stream(seed: u64, number: u64) -> Self {
         Self(Self(seed).next() ^ number.wrapping_mul(0xd134_2543_de82_ef95))
     }
@@ -80,8 +81,8 @@ fn room<T>(length: usize) -> Result<Vec<T>> {
     Ok(room)
 }
 
-/// Builds a graph whose rows `row` appends, one call for each node in order. Each row must be ascending. `entries` is
-/// the total length of the rows.
+/// Builds a graph row by row. The function `row` is called once for each node, in order, and appends the neighbors of
+/// the node in ascending order. `entries` is the total number of neighbors in all rows.
 fn from_rows(nodes: u32, entries: usize, row: impl Fn(u32, &mut Vec<u32>)) -> Result<Graph> {
     let mut offsets = room(nodes as usize + 1)?;
     let mut columns = room(entries)?;

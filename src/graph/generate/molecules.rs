@@ -11,7 +11,8 @@ const MOST_NODES: u32 = 37;
 /// chains and of rings with five or six nodes. A ring is either attached by a bond or shares a bond with the rest of
 /// the molecule. On average, the graphs have about 23 nodes and 26 bonds, close to the ZINC data set.
 ///
-/// Graph i depends only on the seed and on i, so a larger batch begins with the graphs of a smaller batch.
+/// Graph i depends only on the seed and on i, so a larger batch begins with the graphs of a smaller batch of the same
+/// seed.
 ///
 /// # Errors
 /// [`Limit`](crate::ErrorKind::Limit) if there are more nodes in total than 32 bits can number, which requires more
@@ -95,10 +96,10 @@ impl Molecule {
         last
     }
 
-    /// Returns the atom to which something is attached. Half of the draws start at the newest atom, so that chains
-    /// grow, and the others at a random atom; the first atom from there with a degree of at most 2 is returned. In one
-    /// of sixteen draws, the degree may also be 3. An atom of such a degree always exists, because a molecule has fewer
-    /// than 3/2 bonds per atom.
+    /// Returns the atom to which a new atom or ring is attached. The search starts at the newest atom in half of the
+    /// draws, so that chains grow, and at a random atom in the other half. The first atom with a degree of at most 2,
+    /// counted from the start of the search, is returned. In one of sixteen draws, its degree may also be 3. An atom
+    /// with a degree of at most 2 always exists, because a molecule has fewer than 3/2 bonds per atom.
     fn anchor(&self, random: &mut SplitMix64) -> u32 {
         let limit = 3 + u32::from(random.below(16) == 0);
         let newest = self.nodes - 1;

@@ -101,8 +101,8 @@ impl Skips {
         Self { random, thresholds }
     }
 
-    /// Returns the number of failures before the next success, which is at most 2^39. If a success is impossible,
-    /// returns `u64::MAX / 2`. In both cases, numbers of nodes can be added without overflow.
+    /// Returns the number of failures before the next success, which is at most 2^39. If success is impossible, returns
+    /// `u64::MAX / 2`. In both cases, a number of nodes can be added to the result without overflow.
     fn next(&mut self) -> u64 {
         let Some(thresholds) = &self.thresholds else { return u64::MAX / 2 };
         let bit = |&threshold: &u64| u64::from(self.random.next() < threshold);
@@ -184,8 +184,9 @@ pub fn block_model(model: BlockModel, seed: u64) -> Result<Graph> {
 /// list of the ends of all previous edges has the required probability (Batagelj and Brandes, 2005).
 ///
 /// # Errors
-/// [`Domain`](ErrorKind::Domain) unless 0 < links < nodes, or if there is not enough memory for the edges;
-/// [`Limit`](ErrorKind::Limit) if there are more nodes than 32 bits can number, or 2^31 edges or more.
+/// [`Domain`](ErrorKind::Domain) if there are fewer than two nodes, if `links` is 0 or not less than `nodes`, or if
+/// there is not enough memory for the edges; [`Limit`](ErrorKind::Limit) if there are more nodes than 32 bits can
+/// number, or 2^31 edges or more.
 pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<Graph> {
     let n = node_count("preferential attachment", nodes, 2)?;
     if links == 0 || links >= nodes {
@@ -198,7 +199,7 @@ pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<
         return Err(ErrorKind::Limit { what, needed: listed as u64, allowed: u32::MAX.into() }.into());
     }
     let mut random = SplitMix64::stream(seed, 3);
-    // Edge i has its earlier node at index 2i and its later node at index 2i + 1.
+    // In `ends`, edge i has its earlier node at index 2i and its later node at index 2i + 1.
     let mut ends: Vec<u32> = room(listed)?;
     let mut joined_to = vec![0_u32; nodes];
     let mut targets: Vec<u32> = Vec::with_capacity(links);
@@ -226,8 +227,8 @@ pub fn preferential_attachment(nodes: usize, links: usize, seed: u64) -> Result<
     from_edges(n, &edges)
 }
 
-/// Generates a graph with `edges` distinct edges. All such graphs are equally likely: this is the model G(n, m) of
-/// Erdos and Renyi.
+/// Generates a graph with `nodes` nodes and `edges` distinct edges. All such graphs are equally likely: this is the
+/// model G(n, m) of Erdos and Renyi.
 ///
 /// # Errors
 /// [`Domain`](ErrorKind::Domain) if there are no nodes, if there are more edges than pairs of nodes, or if there is not
@@ -264,7 +265,8 @@ fn distinct_pairs(nodes: u32, count: usize, random: &mut SplitMix64) -> Result<V
         let known = pairs.len();
         pairs.extend((known..count).map(|_| {
             let (a, b) = (random.exactly_below(nodes), random.exactly_below(nodes - 1));
-            // b is drawn from the nodes other than a: values from a on stand for the next higher node.
+            // The second node is drawn from the nodes other than a, so a value b that is not less than a stands for the
+            // node `b + 1`.
             if b < a { (b, a) } else { (a, b + 1) }
         }));
         pairs[known..].sort_unstable();

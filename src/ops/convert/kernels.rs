@@ -6,7 +6,7 @@ use crate::device::{kernels, mirrors, uniform};
 pub(super) const WIDTH: u32 = 64;
 
 uniform! {
-    /// The index of the first invocation of a dispatch, and the number of elements.
+    /// The index of the first invocation of this dispatch, and the number of elements in the whole array.
     pub(super) struct Params { first: u32, len: u32 }
 }
 

@@ -1,4 +1,4 @@
-//! Conversions between f32 and f16, on the side where an array is stored.
+//! Conversions between f32 and f16. They run on the side (host or device) where the array is stored.
 
 pub(super) mod kernels;
 
@@ -15,13 +15,13 @@ use kernels::{Narrow, Params, WIDTH, Widen};
 const CHUNK: usize = 1 << 15;
 
 impl Array<f32> {
-    /// Converts every element to the nearest f16, with ties to even. Magnitudes from 65520 on become infinity, and
-    /// magnitudes below 2^-25 become zero; both keep their sign. NaN stays NaN. The result is on the same side (host or
-    /// device) as `self`.
+    /// Converts every element to the nearest f16, and rounds ties to even. A magnitude of at least 65520 becomes
+    /// infinity, and a magnitude below 2^-25 becomes zero. The sign is kept in both cases. NaN stays NaN. The result is
+    /// on the same side (host or device) as `self`.
     ///
     /// # Errors
     /// [`ErrorKind::Domain`] if the array is on the device of another context; [`ErrorKind::Limit`] if the array is on
-    /// the device and exceeds a binding; device errors.
+    /// the device and is larger than a binding; device errors.
     pub fn to_f16(&self, ctx: &Context) -> Result<Array<f16>> {
         let storage = match self.storage() {
             Storage::Host(data) => {
@@ -40,10 +40,11 @@ impl Array<f32> {
 }
 
 impl Array<f16> {
-    /// Converts every element to the f32 of the same value. The result is on the same side (host or device) as `self`.
+    /// Converts every element to the f32 with the same numerical value. The result is on the same side (host or device)
+    /// as `self`.
     ///
     /// # Errors
-    /// As for [`Array::to_f16`].
+    /// The errors of [`Array::to_f16`].
     pub fn to_f32(&self, ctx: &Context) -> Result<Array<f32>> {
         let storage = match self.storage() {
             Storage::Host(data) => {
@@ -61,7 +62,7 @@ impl Array<f16> {
     }
 }
 
-/// Returns `len` as the kernels use it, after checking that an array of `len` elements fits a binding.
+/// Returns `len` as the u32 that the kernels take, after checking that an array of `len` elements fits in a binding.
 fn count(gpu: &Gpu, len: usize) -> Result<u32> {
     let allowed = (gpu.adapter().limits.storage_binding / 4).min(1 << 31);
     u32::try_from(len).ok().filter(|&len| u64::from(len) <= allowed).ok_or_else(|| -> Error {

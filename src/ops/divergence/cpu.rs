@@ -9,13 +9,14 @@ use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use std::f64::consts::LN_2;
 
-/// The number of terms between two additions to a sum. So the rounding error is that of adding 64 terms and of adding a
-/// 64th of all terms.
+/// The number of terms that are added to each other before their sum is added to the total. So the rounding error grows
+/// with 64 plus a 64th of the number of terms, and not with the number of terms.
 const RUN: usize = 64;
 /// The approximate number of terms that a thread adds up at a time.
 const TASK: usize = 1 << 12;
 
-/// Computes D(p_i, q_j) for all i, where j = i / share.
+/// Computes D(p_i, q_j) for all i, where j = i / share: `share` consecutive histograms of `p` share one histogram of
+/// `q`.
 pub(super) fn rows<T: Real>(
     kind: Divergence,
     p: &[T],
@@ -127,8 +128,8 @@ fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &Divergen
     out
 }
 
-/// Returns the divisor of a histogram. The divisor is NaN if the histogram is invalid, which is possible because
-/// histograms from the device were not checked.
+/// Returns the number by which a histogram has to be divided: its sum if histograms are normalized, otherwise 1. The
+/// number is NaN if the histogram is invalid, which is possible because histograms from the device were not checked.
 fn total<T: Real>(histogram: &[T], options: &DivergenceOptions) -> f64 {
     let (mut sum, mut good) = (0.0, true);
     for run in histogram.chunks(RUN) {
@@ -154,7 +155,8 @@ fn of_two<T: Real>(kind: Divergence, p: &[T], q: &[T], of_p: f64, of_q: f64, opt
     if of_p.is_nan() || of_q.is_nan() {
         return f64::NAN;
     }
-    // Totals are scaled to about 1, so neither the quotient of two totals nor a share exceeds f64.
+    // Totals are scaled to about 1, so neither the quotient of two totals nor an entry divided by its total exceeds the
+    // range of f64.
     let (unit_p, unit_q) = (unit(of_p), unit(of_q));
     let (of_p, of_q) = (of_p * unit_p, of_q * unit_q);
     let factor = if of_p == of_q { 1.0 } else { of_p / of_q };
@@ -190,7 +192,8 @@ fn kullback_leibler(p: f64, q: f64) -> f64 {
     }
     let d = q - p;
     if d.abs() <= 0.1 * (p + q) {
-        // log(q / p) = 2 artanh(s), and the part of log(q / p) that is linear in d is already subtracted.
+        // log(q / p) = 2 artanh(s) = 2 (s + s^3 tail), where s = d / (p + q). The linear part of the term is simplified
+        // to avoid cancellation: d - 2 p s = d s.
         let s = d / (p + q);
         let t = s * s;
         // The series is accurate to 2^-57 for s^2 <= 0.01.
@@ -199,7 +202,8 @@ fn kullback_leibler(p: f64, q: f64) -> f64 {
     } else if q <= 2.0 * p && p <= 2.0 * q {
         d - p * (d / p).ln_1p()
     } else {
-        // If p and q are far apart, their quotient may not be a normal number.
+        // If p and q are far apart, their quotient may not be a normal number. Then the difference of their logarithms
+        // is used.
         let ratio = q / p;
         d - p * if ratio.is_normal() { ratio.ln() } else { q.ln() - p.ln() }
     }
@@ -213,8 +217,8 @@ fn jensen_shannon(p: f64, q: f64) -> f64 {
     }
     let s = (q - p) / t;
     if s.abs() <= 0.25 {
-        // The series of (1 + s) log(1 + s) + (1 - s) log(1 - s) in even powers of s has the coefficients 1 / (k (2 k -
-        // 1)). The sum below is accurate to 2^-55 for s^2 <= 1/16.
+        // (1 + s) log(1 + s) + (1 - s) log(1 - s) is the sum of s^(2 k) / (k (2 k - 1)) for k from 1 on. The sum below
+        // is accurate to 2^-55 for s^2 <= 1/16.
         let x = s * s;
         let h = [276.0, 231.0, 190.0, 153.0, 120.0, 91.0, 66.0, 45.0, 28.0, 15.0, 6.0, 1.0]
             .iter()
@@ -253,8 +257,8 @@ fn hellinger(p: f64, q: f64) -> f64 {
 mod tests {
     use super::{jensen_shannon, kullback_leibler};
 
-    /// Compares with terms from 40-digit arithmetic, for p and q that are close together, at the switches between
-    /// formulas, or far apart. The terms agree within 20 units of rounding.
+    /// Compares with terms from 40-digit arithmetic, for p and q that are close together, far apart, or near a boundary
+    /// between two formulas. The terms agree within 20 units of rounding.
     #[test]
     fn terms_keep_their_digits() {
         for (p, q, kl, js) in [

@@ -1,7 +1,8 @@
-//! Divergences on the device. The totals are computed first, and also mark invalid histograms. Then either pairs are
-//! computed, each by a team of invocations, or tiles of the matrix of all pairs. If there are more bins than the loops
-//! of one dispatch may process, further dispatches process the next bins in order. This division is fixed, so the bits
-//! of the results are fixed too.
+//! Divergences on the device. The totals of the histograms are computed first; a total of NaN marks an invalid
+//! histogram. Then the divergences are computed. For a list of pairs, a team of invocations computes each pair. For the
+//! matrix of all pairs, a workgroup computes a tile of the matrix. If there are more bins than the loops of one
+//! dispatch may process, further dispatches process the next bins in order. This division is fixed, so the bits of the
+//! results are fixed too.
 
 use super::kernels::{
     Matrix, Pairs, Rows, Sums, TILE, Tiles, Totals, WIDTH, matrix_variant, rows_variant, team, totals_variant,
@@ -11,19 +12,19 @@ use crate::device::{Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
 use crate::shape::{Shape, to_u32};
 
-/// The maximum number of bins in one dispatch of [`Totals`] and [`Rows`], with 32,768 + 1,024 iterations per
+/// The maximum number of bins in one dispatch of [`Totals`] and [`Rows`], which then make 32,768 + 1,024 iterations per
 /// invocation.
 const BINS: u32 = 64 << 15;
-/// The maximum number of bins in one dispatch of [`Matrix`], with 32,768 + 2,048 iterations per invocation.
+/// The maximum number of bins in one dispatch of [`Matrix`], which then makes 32,768 + 2,048 iterations per invocation.
 const TILED_BINS: u32 = 1 << 15;
-/// The number of operations per term, from which the recorder determines the size of dispatches.
+/// The estimated number of operations per term. The recorder limits the size of a dispatch by this estimate.
 const TERM: f64 = 40.0;
 
 /// Histograms on the device, with their shape.
 pub(super) type Batch<'a> = (&'a Buffer<f32>, Shape);
 
-/// The exponent of the unit of shares. Shares may be as small as f32 allows, while sums of terms do not overflow,
-/// although a term may be 200 times a share.
+/// The kernels store probabilities in units of 2^-`UNIT`. This unit lets probabilities be as small as f32 allows. Sums
+/// of terms do not overflow, although a term may be 200 times a probability.
 const UNIT: i32 = 100;
 
 /// The parameters by which the kernels turn a sum into a divergence.
@@ -38,8 +39,9 @@ struct Meaning {
 impl Meaning {
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "f32 is the kernels' precision")]
     fn new(kind: Divergence, options: &DivergenceOptions, bins: usize) -> Self {
-        // If smoothing adds more than the total to every bin, shares are in units of this added value. The exponent is
-        // even, so that the unit has an exact square root.
+        // If smoothing adds more than 1 to every probability, the unit is made larger by a factor of about the added
+        // value, so that sums do not overflow. The exponent of the unit stays even, so that the unit has an exact
+        // square root.
         let unit = UNIT - 2 * (options.smoothing.max(1.0).log2() / 2.0).ceil() as i32;
         let root = kind.is_root();
         let factor = match kind {
@@ -74,7 +76,7 @@ pub(super) fn check(gpu: &Gpu, shapes: &[Shape]) -> Result<()> {
     Ok(())
 }
 
-/// Records D(p_i, q_i) for all i, or D(p_i, q) if an entry of the batch has only one q.
+/// Records D(p_i, q_i) for all i. If an entry of the batch has only one histogram q, records D(p_i, q).
 pub(super) fn rows(
     gpu: &Gpu,
     kind: Divergence,
@@ -185,9 +187,9 @@ fn totals(
 mod tests {
     use super::{BINS, TILE, TILED_BINS, WIDTH, team};
 
-    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The loops over rows are runs
-    /// of 32 terms, the ends of these runs, and the tree of sums. The loops over tiles are the bins and the groups of
-    /// 16 bins.
+    /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. rows.wgsl and totals.wgsl
+    /// have three loops: over the terms of an invocation, over its runs of 32 terms, and over the levels of the tree
+    /// that adds the sums of a team. matrix.wgsl has two loops: over the bins, and over groups of 16 bins.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         assert_eq!(team(BINS), WIDTH);

@@ -1,8 +1,8 @@
 //! Divergences between histograms, which measure how far one distribution is from another one over the same bins.
 //!
-//! On the device, entries are read as bits and scaled so that the total of a histogram is about 2^100. The linear part
-//! of each term is subtracted, so that no term is negative and nothing cancels in a sum. Logarithms are computed from
-//! exponents and artanh.
+//! On the device, entries are read as bits, because a device may flush subnormal numbers, and scaled so that the total
+//! of a histogram is about 2^100. The linear part of each term is subtracted, so that no term is negative and nothing
+//! cancels in a sum. Logarithms are computed from the exponents of floating-point numbers and from a series of artanh.
 
 mod cpu;
 mod gpu;
@@ -79,11 +79,11 @@ pub struct DivergenceOptions {
     /// The base of logarithms: e (nats) by default; 2 for bits.
     pub base: f64,
     /// Whether every histogram is first divided by its sum, as counts require. If not, every sum has to be 1 to within
-    /// 1e-3. If rounding leaves a difference d between two sums, this difference adds d^2 / 2 to every divergence
-    /// except the total variation.
+    /// 1e-3. If rounding leaves a small difference d between the sums of two histograms, this difference adds about
+    /// d^2 / 2 to their Kullback-Leibler divergence.
     pub normalize: bool,
-    /// The value that is added to every bin of every (normalized) histogram before the histogram is normalized again; 0
-    /// by default. If the value is above 0, no divergence is infinite.
+    /// The value that is added to every bin of every histogram, whose sum is 1 at that point. Then the histogram is
+    /// normalized again. The value is 0 by default. If it is above 0, no divergence is infinite.
     pub smoothing: f64,
 }
 
@@ -113,19 +113,23 @@ impl DivergenceOptions {
 
 /// Computes the divergence of every histogram of `p` from the corresponding histogram of `q`.
 ///
-/// The terms of a sum are 0 or more, and small if p and q are close (p log(p/q) - p + q, not p log(p/q)). So
-/// divergences of nearly equal histograms keep their digits. On an adapter the relative error is (40 + bins / 512)
-/// 2^-23. On the CPU it is the rounding to f32, or (40 + bins / 64) 2^-53 in f64. With `normalize` an adapter rounds q
-/// once more. This adds an error of 2^-22 sqrt(2 D) to a divergence D, an error of 2^-22 to a square root, and an error
-/// of (40 + bins / 512) 2^-23 to the total variation. On an adapter, divergences below 2^-126 may be 0. Entries count
-/// however small they are: a subnormal entry counts as its value, and an entry below 2^-225 times the total of its
-/// histogram counts as 2^-225 times the total.
+/// Every term of a sum is 0 or more, and is small if p and q are close. For example, a term of the Kullback-Leibler
+/// divergence is computed as p log(p/q) - p + q, not as p log(p/q). So divergences of nearly equal histograms keep
+/// their digits.
+///
+/// On an adapter the relative error is at most (40 + bins / 512) 2^-23. On the CPU, f32 histograms are computed in f64,
+/// so their only noticeable error is the rounding of the result to f32. For f64 histograms, the relative error is at
+/// most (40 + bins / 64) 2^-53. With `normalize` an adapter rounds q once more. This adds an error of 2^-22 sqrt(2 D)
+/// to a divergence D, an error of 2^-22 to a divergence that is a square root, and an error of (40 + bins / 512) 2^-23
+/// to the total variation. On an adapter, divergences below 2^-126 may be 0. Entries count however small they are. A
+/// subnormal entry counts as its value. On an adapter, a positive entry below 2^-225 times the total of its histogram
+/// counts as 2^-225 times the total.
 ///
 /// # Shapes
 /// `p` is (bins, count) x batch, with one histogram per column, so that a histogram is contiguous (in NumPy's order:
-/// one histogram per row). `q` has the same shape or is (bins, 1) x batch, with one histogram for all histograms of an
-/// entry of the batch. The result is (count, 1) x batch. On the CPU, f32 histograms are computed in f64. f64 histograms
-/// always stay on the CPU.
+/// one histogram per row). `q` has the same shape or is (bins, 1) x batch. In the second case, all histograms of `p` in
+/// one entry of the batch are compared with the same histogram of `q`. The result is (count, 1) x batch. On the CPU,
+/// f32 histograms are computed in f64. f64 histograms always stay on the CPU.
 ///
 /// # Examples
 /// ```
@@ -145,8 +149,10 @@ impl DivergenceOptions {
 /// # Errors
 /// [`crate::ErrorKind::Shape`] if the shapes do not match or histograms have no bins. [`crate::ErrorKind::Domain`] if
 /// an option is invalid, or if a histogram on the host has an entry that is negative or not finite, or has a sum that
-/// is not 1 (with `normalize`: a sum of 0). If such a histogram is on the device, its divergences are NaN instead, but
-/// a sum that is not 1 is not detected. Limits as for [`divergence_matrix`]; device errors.
+/// is not 1 (with `normalize`: a sum of 0). If a histogram with an invalid entry, or with a sum of 0 under `normalize`,
+/// is on the device, its divergences are NaN instead. There, a sum that is not 1 is not detected.
+/// [`crate::ErrorKind::Limit`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and a binding cannot hold the histograms
+/// or the result. Device errors.
 pub fn divergence<T: Real>(
     ctx: &Context,
     kind: Divergence,
@@ -188,7 +194,7 @@ pub fn divergence<T: Real>(
 ///
 /// # Shapes
 /// `p` is (bins, count) x batch, with one histogram per column. The result is (count, count) x batch, with a diagonal
-/// of 0. If the divergence is symmetric, the result is symmetric to the last bit. The accuracy is that of
+/// of 0. If the divergence is symmetric, the result is symmetric to the last bit. The accuracy is the same as for
 /// [`divergence`].
 ///
 /// # Examples
@@ -205,8 +211,7 @@ pub fn divergence<T: Real>(
 /// ```
 ///
 /// # Errors
-/// As for [`divergence`], and [`crate::ErrorKind::Limit`] if the result exceeds the memory budget, or if
-/// [`Backend::Gpu`](crate::Backend::Gpu) is set and a binding cannot hold the histograms or the result.
+/// The same as [`divergence`], and [`crate::ErrorKind::Limit`] if the result exceeds the memory budget.
 pub fn divergence_matrix<T: Real>(
     ctx: &Context,
     kind: Divergence,
@@ -241,7 +246,8 @@ pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape],
     call::<T>(terms, shapes, resident).choose(ctx)
 }
 
-/// Describes the call to the cost model: a term takes a logarithm and a division; the CPU computes in f64.
+/// Describes the call to the cost model. A term takes a logarithm and a division. It counts more operations on the CPU
+/// than on the device, because the CPU computes in f64.
 fn call<'a, T: Real>(terms: usize, shapes: &'a [Shape], resident: &[bool]) -> Call<impl Fn(&Gpu, u64) -> bool + 'a> {
     #[expect(clippy::cast_precision_loss, reason = "counts for the cost model")]
     let (terms, moved) = {

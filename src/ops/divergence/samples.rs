@@ -9,14 +9,14 @@ use crate::parallel;
 use crate::shape::Shape;
 
 /// Computes the divergence of the distributions from which two sets of samples come. The samples are counted in `bins`
-/// bins of equal width over the common range of both sets. If all samples are equal, the range extends 0.5 to either
-/// side of them. With few samples, use smoothing, because an empty bin of `y` makes the Kullback-Leibler divergence
-/// infinite.
+/// bins of equal width over the common range of both sets. If all samples are equal, the range extends from 0.5 below
+/// their value to 0.5 above it. With few samples, use smoothing, because an empty bin of `y` makes the Kullback-Leibler
+/// divergence infinite.
 ///
 /// # Shapes
-/// `x` is (samples, count) x batch, with one set per column. `y` has the same count and batch, but may have another
-/// number of samples. The result is (count, 1) x batch. The samples are counted on the CPU, and the counts are always
-/// normalized.
+/// `x` is (samples, count) x batch, with one set per column. `y` has the same count and batch, but its sets may have
+/// another number of samples. The result is (count, 1) x batch. The samples are counted on the CPU, and the counts are
+/// always normalized.
 ///
 /// # Examples
 /// ```
@@ -34,9 +34,9 @@ use crate::shape::Shape;
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if count or batch differ; [`crate::ErrorKind::Domain`] if there are no samples or no
-/// bins, or if a sample is not finite; [`crate::ErrorKind::Limit`] if the counts exceed the memory budget; otherwise as
-/// for [`divergence`].
+/// [`crate::ErrorKind::Shape`] if the counts or the batches of `x` and `y` differ; [`crate::ErrorKind::Domain`] if
+/// there are no samples or no bins, or if a sample is not finite; [`crate::ErrorKind::Limit`] if the counts exceed the
+/// memory budget; otherwise the same as [`divergence`].
 pub fn divergence_of_samples<T: Real>(
     ctx: &Context,
     kind: Divergence,

@@ -1,4 +1,4 @@
-//! Solves batches of any size on the device: in one call if they fit, otherwise in smaller batches.
+//! Solves batches of any size on the device: as a whole if the batch fits, otherwise in smaller batches.
 
 use super::request::{Columns, Request};
 use super::{Solved, gpu, select};
@@ -47,8 +47,8 @@ fn on_device<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &Buffer<f32>, request:
     })
 }
 
-/// Solves batches of at most `most` elements each. The result of a matrix does not depend on the batch that contains
-/// it.
+/// Solves the matrices in batches of at most `most` matrix elements each. The result of a matrix does not depend on the
+/// batch that contains it.
 fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], request: Request<'_>, most: u64) -> Result<Solved<T>> {
     let (mut values, mut vectors) = (Vec::new(), Vec::new());
     let mut certificates = Vec::with_capacity(layout.batch());
@@ -70,7 +70,7 @@ fn in_batches<T: Real>(gpu: &Gpu, layout: &Arc<Layout>, a: &[T], request: Reques
     })
 }
 
-/// The values, vectors and certificates of one batch, on the host.
+/// The eigenvalues, eigenvectors and certificates of one batch, on the host.
 type Brought = (Vec<f32>, Vec<f32>, Vec<[f32; 4]>);
 
 fn bring<T: Real>(gpu: &Gpu, layout: &Layout, a: &[T], request: Request<'_>) -> Result<Brought> {

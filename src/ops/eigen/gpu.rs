@@ -37,8 +37,8 @@ impl Solver {
     }
 }
 
-/// The largest order that the kernels solve on any device, because their loop iterations were counted only up to this
-/// order. In addition, one matrix must fit in one binding.
+/// The largest order that the kernels solve on any device, because the loop iterations of the kernels were counted only
+/// up to this order. In addition, each matrix must fit in one binding.
 const LARGEST_ORDER: u32 = 2048;
 
 /// Returns the largest order that the kernels solve on this device.
@@ -48,11 +48,12 @@ pub(super) fn largest_order(gpu: &Gpu) -> u32 {
     (0..=LARGEST_ORDER).rev().find(fits).unwrap_or(0)
 }
 
-/// Returns the maximum number of elements in one call, given the largest binding and `bytes` of memory, if the matrices
-/// are like those of `layout`. Each element needs room in A, in W, and in the copy of W that is read back. Each row
-/// needs room for a value and the copy of it that is read back. Each matrix needs room for its row of the table, its
-/// state, its certificate, and the copy of the certificate that is read back. The pool rounds each array up, by a third
-/// on average. The inner products and sums of large matrices need a sixteenth of W plus 16 MiB.
+/// Returns the maximum number of matrix elements in one call, so that each array fits in the largest binding and all
+/// arrays together fit in `bytes` bytes of device memory. The matrices are assumed to have orders like those in
+/// `layout`. Each element needs room in A, in W, and in the copy of W that is read back. Each row needs room for an
+/// eigenvalue and for the copy of it that is read back. Each matrix needs room for its row of the table, its state, its
+/// certificate, and the copy of the certificate that is read back. The memory pool rounds the size of each array up, by
+/// a third on average. The inner products and sums of large matrices need a sixteenth of the size of W plus 16 MiB.
 pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
     let elements = layout.len() as u64;
     let needed = 13 * elements + 8 * layout.row_count() as u64 + 64 * layout.batch() as u64;
@@ -61,15 +62,15 @@ pub(super) fn elements_within(gpu: &Gpu, layout: &Layout, bytes: u64) -> u64 {
 }
 
 /// Returns the number of floating-point operations of the kernels on a matrix of the given order: about seven sweeps
-/// over n^2 / 2 pairs, with three inner products and one rotation for each pair, and the certificate. A matrix that
-/// does not fit in workgroup memory is solved by the blocked form, which needs about ten sweeps of 8 n^3 operations.
+/// over n^2 / 2 pairs of columns, with three inner products and one rotation for each pair, and then the certificate. A
+/// matrix of order above 128 is solved by the blocked form, which needs about ten sweeps of 8 n^3 operations.
 pub(super) fn flops(order: u32) -> f64 {
     let n = f64::from(order);
     if order > 128 { 80.0 * n * n * n } else { 7.0 * (n * n / 2.0) * 12.0 * n + 4.0 * n * n * n }
 }
 
 /// Returns the name of the form that solves matrices of the given order, and the approximate number of its dispatches.
-/// The blocked form makes about ten sweeps, with three dispatches for each round of pairs of blocks.
+/// The blocked form makes about ten sweeps, and each round of a sweep takes three dispatches.
 pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
     match Solver::of(gpu.adapter(), order) {
         None => ("", 0.0),
@@ -81,8 +82,8 @@ pub(super) fn form(gpu: &Gpu, order: u32) -> (&'static str, f64) {
     }
 }
 
-/// Records the eigendecomposition of every matrix of `a`. If `vectors` is false, the contents of the buffer of vectors
-/// are meaningless.
+/// Records the eigendecomposition of every matrix of `a`. If `vectors` is false, the buffer `vectors` of the result has
+/// meaningless contents.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if a matrix is larger than [`largest_order`]; device errors.
@@ -132,7 +133,7 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
 }
 
 /// Returns the size class of the kernel that finishes matrices of up to `capacity` columns in workgroup memory; `None`
-/// if the matrices do not fit in workgroup memory and the tiled kernels have to finish them.
+/// if matrices of this size do not fit in workgroup memory, so that the tiled kernels have to finish them.
 fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
     let limits = &adapter.limits;
     FINISH_CLASSES.into_iter().find(|class| {
@@ -169,8 +170,8 @@ fn finish(
     Ok(())
 }
 
-/// The table of matrices that the kernels read (shared/ragged.wgsl), and the range of the table that each solver
-/// solves.
+/// The table of matrices that the kernels read (shared/ragged.wgsl), and for each solver the range of rows of the table
+/// that it solves.
 type Table = (Vec<[u32; 4]>, Vec<(Solver, Range<u32>)>);
 
 /// Returns the table of the matrices, grouped by solver.

@@ -15,25 +15,25 @@ uniform! {
 }
 
 uniform! {
-    /// The parameters of a copy of `len` elements starting at `begin` from each block of `own` elements; `total`
-    /// elements in all.
+    /// The parameters of a copy. An array consists of runs of `own` elements, and the `len` elements from index `begin`
+    /// on are copied from each run. In total, `total` elements are copied.
     pub(super) struct Part { own: u32, begin: u32, len: u32, total: u32 }
 }
 
 uniform! {
-    /// The index in the table of the first matrix that this dispatch solves, the number of its matrices, the maximum
-    /// number of sweeps, and whether vectors are wanted.
+    /// The index in the table of the first matrix that this dispatch solves, the number of matrices that it solves, the
+    /// maximum number of sweeps, and whether eigenvectors are wanted.
     pub(super) struct Few { first: u32, count: u32, sweeps: u32, vectors: u32 }
 }
 
 uniform! {
-    /// The index in the table of the first matrix, and whether vectors are wanted.
+    /// The index in the table of the first matrix of this dispatch, and whether eigenvectors are wanted.
     pub(super) struct Ending { first: u32, vectors: u32 }
 }
 
 uniform! {
-    /// The index in the table of the first matrix, the number of workgroups per matrix in this dispatch, and the
-    /// numbers of columns and of tiles for which each matrix has room (eigen/tiled.wgsl).
+    /// The index in the table of the first matrix of this dispatch, the number of workgroups per matrix, and the
+    /// numbers of columns and of tiles for which the arrays have room per matrix (eigen/tiled.wgsl).
     pub(super) struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }
 }
 
@@ -54,13 +54,14 @@ pub(super) const FINISH_CLASSES: [FinishClass; 8] = [
 ];
 
 impl FinishClass {
-    /// Returns the distance from one column to the next, in groups of four rows. The distance is odd so that columns
-    /// start in different banks.
+    /// Returns the distance from one column to the next, counted in groups of four rows. The distance is odd so that
+    /// columns start in different memory banks.
     fn stride(self) -> u32 {
         self.0.div_ceil(4) | 1
     }
 
-    /// Returns the number of bytes of workgroup memory, which holds V, a row of A, the quotients, and three words.
+    /// Returns the number of bytes of workgroup memory, which holds the eigenvectors V, a row of A, the Rayleigh
+    /// quotients, and three words.
     pub(super) fn workgroup_bytes(self) -> u32 {
         16 * (self.0 + 1) * self.stride() + 4 * self.0 + 12
     }
@@ -87,7 +88,8 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Computes eigenvectors, eigenvalues, their order and the certificate from orthogonal columns.
+    /// Computes the eigenvectors, the eigenvalues, the ascending order of the eigenvalues, and the certificate from the
+    /// orthogonal columns of W.
     Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/finish.wgsl"] variants finish_variants {
         uniform params: Ending,
         read table: [u32; 4],
@@ -98,7 +100,8 @@ kernels! {
         write certificates: [f32; 4],
     }
     /// Decomposes matrices up to a certain order, with one invocation per matrix. Smaller matrices are padded to that
-    /// order, which costs arithmetic. Orders 5 and 7 are rare and have no kernel.
+    /// order, which costs arithmetic. Matrices of orders 5 and 7 are rare, so there are no kernels for these two
+    /// orders.
     Tiny = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl",
         "eigen/small.wgsl"
@@ -122,14 +125,14 @@ kernels! {
         write values: f32,
         write certificates: [f32; 4],
     }
-    /// Computes the largest elements of the tiles of large matrices.
+    /// Computes the largest magnitude in each tile of large matrices.
     Peak = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_peak.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
         read a: f32,
         write peaks: u32,
     }
-    /// Computes the Gershgorin circles of large matrices.
+    /// Computes the bounds on the eigenvalues of large matrices from Gershgorin's circles.
     Norm = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_norm.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -156,7 +159,7 @@ kernels! {
         write w: f32,
         write guesses: f32,
     }
-    /// Computes the sums of the residuals of large matrices, tile by tile.
+    /// Computes, tile by tile, the sums from which the residuals of large matrices are computed.
     Residual = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_residual.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -175,7 +178,7 @@ kernels! {
         write guesses: f32,
         write residuals: u32,
     }
-    /// Computes the largest elements of the tiles of V'V - I of large matrices.
+    /// Computes the largest magnitude in each tile of V'V - I, where V are the eigenvectors of a large matrix.
     Departure = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_departure.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
@@ -183,7 +186,7 @@ kernels! {
         read state: [u32; 4],
         write departures: u32,
     }
-    /// Computes the order of the eigenvalues of large matrices.
+    /// Computes the rank of each eigenvalue of large matrices, and stores the eigenvalues in ascending order.
     Rank = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_rank.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],

@@ -1,10 +1,11 @@
 //! Eigendecomposition of symmetric matrices, batched.
 //!
-//! On the device, one kernel may solve a matrix of order up to 64 (forms tiny and lane). Larger matrices are solved in
-//! three steps. `prepare` computes `W = A + s I`, where A is scaled by a power of two and s comes from Gershgorin's
-//! bound, so that W is positive definite. `ops/jacobi` makes the columns of W orthogonal. `finish` (up to order 108) or
-//! the kernels `tiled_*` normalize the columns, compute Rayleigh quotients, sort the pairs, and certify them. The CPU's
-//! implementation is described in `cpu`.
+//! On the device, the forms tiny and lane solve a matrix of order up to 64 with a single kernel, if the adapter
+//! supports them. All other matrices are solved in three steps. `prepare` computes `W = A + s I`, where A is scaled by
+//! a power of two and s comes from Gershgorin's bound, so that W is positive definite. `ops/jacobi` makes the columns
+//! of W orthogonal. `finish` normalizes the columns, computes Rayleigh quotients, sorts the eigenpairs, and certifies
+//! them. Beyond order 108, or where a matrix does not fit in workgroup memory, the kernels `tiled_*` do the work of
+//! `prepare` and `finish`. The CPU's implementation is described in `cpu`.
 
 mod batches;
 mod buffers;
@@ -33,10 +34,10 @@ use std::sync::Arc;
 /// Eigenvalues, eigenvectors and certificates of a batch of symmetric matrices of order n.
 #[derive(Clone, Debug)]
 pub struct Eigh<T = f32> {
-    /// The eigenvalues in ascending order, `(n, 1)` for each matrix (`(k, 1)` for a subset).
+    /// The eigenvalues in ascending order, `(n, 1)` for each matrix, or `(k, 1)` if only k eigenpairs were requested.
     pub values: Array<T>,
-    /// The eigenvectors as columns of unit 2-norm in the order of the values, `(n, n)` for each matrix (`(n, k)` for a
-    /// subset).
+    /// The eigenvectors as columns of unit 2-norm in the order of the eigenvalues, `(n, n)` for each matrix, or
+    /// `(n, k)` if only k eigenpairs were requested.
     pub vectors: Array<T>,
     certificates: Certificates,
 }
@@ -75,7 +76,7 @@ pub struct RaggedEigh<T = f32> {
     choice: Arc<Choice>,
 }
 
-/// The results as the CPU or the device returns them, in the order of the layout.
+/// The results as the CPU or the device returns them, in the order in which the layout lists the matrices.
 struct Solved<T> {
     values: Storage<T>,
     vectors: Storage<T>,
@@ -87,9 +88,11 @@ struct Solved<T> {
 pub struct HostEigh<T> {
     /// The orders of the matrices, and the offset at which each matrix starts.
     pub layout: Arc<Layout>,
-    /// The eigenvalues, indexed by the rows of the layout, in ascending order within each matrix.
+    /// The eigenvalues, in ascending order within each matrix. The eigenvalues of matrix `i` have the indices
+    /// `layout.rows(i)`.
     pub values: Arc<Vec<T>>,
-    /// The eigenvectors, indexed by the elements of the layout, as columns of unit 2-norm.
+    /// The eigenvectors, as columns of unit 2-norm. The eigenvectors of matrix `i` have the indices
+    /// `layout.elements(i)`.
     pub vectors: Arc<Vec<T>>,
     /// The certificates, one per matrix.
     pub certificates: Arc<Vec<Certificate>>,
@@ -106,7 +109,7 @@ pub enum Which {
 }
 
 impl Which {
-    /// Returns the indices of the `k` wanted pairs among `n` pairs in ascending order.
+    /// Returns the indices of the `k` wanted eigenpairs among `n` eigenpairs in ascending order of the eigenvalues.
     pub(crate) fn indices(self, k: usize, n: usize) -> Range<usize> {
         match self {
             Self::Smallest => 0..k.min(n),
@@ -119,9 +122,11 @@ impl Which {
 /// triangle is read.
 ///
 /// The device uses one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, and computes the
-/// eigenvalues as Rayleigh quotients. The CPU uses Householder tridiagonalization and implicit QL in the input's
-/// precision for batches, and divide and conquer in f64 for single matrices. A matrix with a NaN or an infinity gets
-/// NaN values and the status NonFinite, and does not affect the other matrices.
+/// eigenvalues as Rayleigh quotients. The CPU reduces a matrix to tridiagonal form by Householder's method in the
+/// input's precision. The tridiagonal matrices of a batch of small matrices are diagonalized by implicit QL in the same
+/// precision. The others, which are larger or from a batch of few matrices, are diagonalized by divide and conquer in
+/// f64. A matrix with a NaN or an infinity gets NaN eigenvalues and the status NonFinite, and does not affect the other
+/// matrices.
 ///
 /// # Shapes
 /// A is `(n, n)`, with any batch size; n = 0 and a batch of 0 are allowed.
@@ -157,12 +162,12 @@ pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
 }
 
 /// Computes the `k` smallest or largest eigenvalues of each matrix, in ascending order, and their eigenvectors. The
-/// other pairs are never copied to the host.
+/// other eigenpairs are never copied to the host.
 ///
-/// On the CPU, if few vectors of a larger matrix are wanted, inverse iteration computes them (LAPACK's xSTEIN).
+/// On the CPU, if the matrix is large and `k` is small, inverse iteration (LAPACK's xSTEIN) computes the eigenvectors.
 ///
 /// # Shapes
-/// A is `(n, n)`. For each matrix, the values are `(k, 1)` and the vectors `(n, k)`.
+/// A is `(n, n)`. For each matrix, the eigenvalues are `(k, 1)` and the eigenvectors are `(n, k)`.
 ///
 /// # Examples
 /// ```
@@ -179,7 +184,7 @@ pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
 /// ```
 ///
 /// # Errors
-/// The errors of [`eigh`]; [`crate::ErrorKind::Shape`] if a matrix has fewer than `k` pairs.
+/// The errors of [`eigh`]; [`crate::ErrorKind::Shape`] if the order of the matrices is less than `k`.
 pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize) -> Result<Eigh<T>> {
     let shape = square("eigh_subset", a.shape())?;
     let n = shape.rows;
@@ -201,11 +206,12 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
     })
 }
 
-/// Computes [`eigh`] of f32 matrices to the accuracy of f64: residual and orthogonality are below 1e-12 up to order
-/// 512.
+/// Computes [`eigh`] of f32 matrices to the accuracy of f64. The residual and the orthogonality in the certificate are
+/// below 1e-12 up to order 512.
 ///
-/// The CPU solves the matrices in f64, whichever backend is set. It does not refine the device's f32 pairs (Ogita and
-/// Aishima 2018), because the refinement takes as many operations and fails where eigenvalues are close.
+/// The CPU solves the matrices in f64, whichever backend is set. An alternative would be to refine the device's f32
+/// eigenpairs (Ogita and Aishima 2018). It is not used, because the refinement takes as many operations as the solution
+/// in f64 and fails where eigenvalues are close.
 ///
 /// # Examples
 /// ```
@@ -228,15 +234,16 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
     eigh(&ctx.with_backend(Backend::Cpu), &Array::from_vec(a.shape(), wide)?)
 }
 
-/// Computes [`eigh`] without the vectors, at less than half the cost on the CPU.
+/// Computes the eigenvalues only. On the CPU, the cost is less than half that of [`eigh`].
 ///
-/// Without vectors, the residuals of the pairs are unknown. The CPU therefore checks two invariants, and the
-/// certificate's `residual` is the larger of their errors, expressed as the error of one value: `|sum l - tr A| / n`
-/// and `||l|_2 - |A|_F| / sqrt n`, both divided by `|A|_1`. The certificate's `orthogonality` is 0. The device computes
-/// the vectors and certifies them, but returns only the values.
+/// Without eigenvectors, the residuals of the eigenpairs are unknown. The CPU therefore checks the trace and the
+/// Frobenius norm of A against the computed eigenvalues l. The error of each is expressed as an error per eigenvalue
+/// and divided by `|A|_1`: the errors are `|sum l - tr A| / (n |A|_1)` and `||l|_2 - |A|_F| / (sqrt(n) |A|_1)`. The
+/// certificate's `residual` is the larger of the two errors, and its `orthogonality` is 0. The device computes the
+/// eigenvectors and certifies them, but returns only the eigenvalues.
 ///
 /// # Shapes
-/// A is `(n, n)`, with any batch size. The values are `(n, 1)` for each matrix.
+/// A is `(n, n)`, with any batch size. The eigenvalues are `(n, 1)` for each matrix.
 ///
 /// # Examples
 /// ```
@@ -287,20 +294,20 @@ pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T
     solve(ctx, a.layout(), a.storage(), certified(ctx, Columns::All))
 }
 
-/// Computes [`eigh_ragged`] for a caller that needs only some columns and certifies them itself. The other columns may
-/// be 0.
+/// Computes [`eigh_ragged`] for a caller that needs only some eigenvectors and certifies them itself. `choose` returns
+/// the columns that are needed; the other columns of the result may be 0.
 pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>, choose: Choose<'_>) -> Result<RaggedEigh<T>> {
     let request = Request { certificate: false, ..certified(ctx, Columns::Chosen(choose)) };
     solve(ctx, a.layout(), a.storage(), request)
 }
 
-/// Returns where [`eigh_ragged`] would run on matrices of these orders, and why.
+/// Returns where [`eigh_ragged`] would run on matrices of the orders `orders`, and why.
 #[must_use]
 pub fn choose_eigh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
     choose::<T>(ctx, Family::Eigh, orders, resident)
 }
 
-/// Returns where [`eigvalsh`] would run on matrices of these orders, and why.
+/// Returns where [`eigvalsh`] would run on matrices of the orders `orders`, and why.
 #[must_use]
 pub fn choose_eigvalsh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
     choose::<T>(ctx, Family::Eigvalsh, orders, resident)
@@ -339,7 +346,8 @@ impl Operation for Task<'_> {
             given += 4.0 * n * n;
             made += 4.0 * if self.family == Family::Eigvalsh { n } else { n * n };
         }
-        // The mean order, weighted by work, so that in a mixed batch the orders with most of the work dominate.
+        // This is the mean order, weighted by work. In a batch of unequal orders, the orders with most of the work
+        // therefore dominate.
         work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, which was a u32")]
         let order = work.size.round() as u32;
@@ -385,7 +393,7 @@ impl<T: Real> Eigh<T> {
     /// Returns this decomposition if all its matrices have converged.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Uncertified`], which names the first matrix that has not; device errors.
+    /// [`crate::ErrorKind::Uncertified`], which names the first matrix that has not converged; device errors.
     pub fn ok(self, ctx: &Context) -> Result<Self> {
         all_converged(&self.certificates(ctx)?)?;
         Ok(self)
@@ -399,7 +407,7 @@ impl<T: Real> RaggedEigh<T> {
         &self.choice
     }
 
-    /// Starts copying everything to the host; does not wait.
+    /// Starts copying the eigenvalues, eigenvectors and certificates to the host; does not wait.
     ///
     /// # Errors
     /// Device errors.
@@ -412,7 +420,7 @@ impl<T: Real> RaggedEigh<T> {
         })
     }
 
-    /// Copies everything to the host; waits for the device.
+    /// Copies the eigenvalues, eigenvectors and certificates to the host; waits for the device.
     ///
     /// # Errors
     /// Device errors.
@@ -477,7 +485,7 @@ fn square(operation: &'static str, shape: Shape) -> Result<Shape> {
 const BOOKKEEPING: u64 = 64;
 
 fn equal_layout(ctx: &Context, shape: Shape) -> Result<Layout> {
-    // Only matrices of order 0, which have no elements, can be too numerous for memory.
+    // Elements are already in memory, so only matrices of order 0, which have no elements, can be too numerous.
     let needed = BOOKKEEPING.saturating_mul(shape.batch as u64);
     if shape.is_empty() && needed > ctx.memory_budget() {
         let what = "bytes for the certificates of empty matrices";
@@ -516,7 +524,7 @@ fn on_cpu<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Solved<T> 
     }
 }
 
-/// Copies the elements in `range` of each block of `own` elements.
+/// Splits `all` into runs of `own` consecutive elements, and copies the elements in `range` of each run.
 fn parts<T: Real>(all: &[T], own: usize, range: Range<usize>) -> Vec<T> {
     all.chunks_exact(own.max(1)).flat_map(|own| &own[range.clone()]).copied().collect()
 }

@@ -7,8 +7,9 @@ use crate::error::Result;
 use crate::shape::to_u32;
 use std::ops::Range;
 
-/// Records copies of the k pairs with the indices `indices` of each matrix of the given order n. The values, `(k, 1)`
-/// for each matrix, and the vectors, `(n, k)` for each matrix, are copied to separate arrays.
+/// Records copies of the eigenpairs with the indices `indices` of each matrix. All matrices have the order `order`. If
+/// k is the number of indices and n is the order, the copied eigenvalues are `(k, 1)` for each matrix, and the copied
+/// eigenvectors are `(n, k)`.
 ///
 /// # Errors
 /// Device errors.
@@ -18,7 +19,7 @@ pub(super) fn select(gpu: &Gpu, found: Resident, order: usize, indices: &Range<u
     Ok(Resident { values, vectors, certificates: found.certificates })
 }
 
-/// Records a copy of the elements in `range` of each block of `own` elements.
+/// Records a copy of the elements in `range` of each run of `own` consecutive elements of `whole`.
 fn part(gpu: &Gpu, whole: &Buffer<f32>, own: usize, range: Range<usize>) -> Result<Buffer<f32>> {
     let total = whole.len().checked_div(own).unwrap_or(0) * range.len();
     let mut rec = gpu.record();

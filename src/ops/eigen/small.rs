@@ -11,7 +11,7 @@ use std::ops::Range;
 /// The numbers of invocations per workgroup of the `Tiny` kernel and of the `Lane` kernel.
 const WIDTHS: [u32; 2] = [64, 128];
 
-/// The kernel that solves matrices up to a certain order.
+/// The kernel that solves small matrices. Each kernel is given by the largest order that it solves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Small {
     /// One invocation per matrix.
@@ -20,9 +20,9 @@ pub(super) enum Small {
     Lane(u32),
 }
 
-/// Returns the order of the smallest `Lane` kernel that solves matrices of the given order on subgroups of `subgroup`
-/// lanes; `None` if no kernel does. A subgroup must hold a whole number of matrices, and a workgroup a whole number of
-/// subgroups.
+/// Returns the order of the smallest `Lane` kernel that solves matrices of the order `order` on subgroups of `subgroup`
+/// lanes; `None` if there is none. A subgroup must hold a whole number of matrices, and a workgroup must hold a whole
+/// number of subgroups.
 fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
     Lane::ORDERS
         .iter()
@@ -62,8 +62,8 @@ impl Small {
         }
     }
 
-    /// Records the decomposition of the matrices in the range `matrices` of the table, each with about `flops`
-    /// floating-point operations.
+    /// Records the decomposition of the matrices in the range `matrices` of the table, each of which takes about
+    /// `flops` floating-point operations.
     ///
     /// # Errors
     /// Device errors.
@@ -115,7 +115,8 @@ mod tests {
                 assert!(class.is_none() || class == smallest, "order {order}: {class:?}");
             }
         }
-        // Subgroup sizes that do not divide a workgroup, or that are not a multiple of the number of lanes of a matrix.
+        // Subgroup sizes that do not divide a workgroup, or that are not a multiple of the number of lanes that a
+        // matrix needs.
         assert_eq!([1, 2, 3, 6, 48, 256].map(|subgroup| lane_class(subgroup, 8)), [None; 6]);
     }
 

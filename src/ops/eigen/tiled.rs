@@ -1,4 +1,5 @@
-//! The steps before and after Jacobi for matrices larger than workgroup memory, with many workgroups per matrix.
+//! The steps before and after the Jacobi sweeps for matrices that do not fit in workgroup memory. Many workgroups share
+//! a matrix.
 
 use super::buffers::Buffers;
 use super::kernels::{
@@ -8,7 +9,8 @@ use crate::device::{Adapter, Grid, Recorder};
 use crate::error::Result;
 use std::ops::Range;
 
-/// Returns the number of tiles in the rectangle into which the lower triangle of V'V is folded.
+/// Returns the number of tiles in the rectangle into which the lower triangle of V'V is folded
+/// (eigen/tiled_departure.wgsl).
 fn folded(capacity: u32) -> u32 {
     let tiles = capacity.div_ceil(COLUMNS);
     tiles.div_ceil(2) * (tiles + 1)
@@ -107,8 +109,8 @@ mod tests {
     use super::{COLUMNS, ROWS, SLOTS, folded};
 
     /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The counts follow the
-    /// kernels: the iterations of a nested loop are multiplied by those of the loop around it. The kernels that are not
-    /// listed by name stay below `3 n`.
+    /// kernels: the iterations of a nested loop are multiplied by those of the loop around it. Each kernel that is not
+    /// listed by name has fewer than `3 n` iterations.
     #[test]
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u32 = 65_535;

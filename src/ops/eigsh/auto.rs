@@ -1,5 +1,6 @@
 //! The method `auto` on the CPU: chooses the method with the shortest predicted time, and falls back on the next
-//! one if the first does not find the pairs.
+//! method if the first does not find the pairs. In this module, "the iteration" is the Chebyshev filter and "the
+//! inverse" is shift-invert.
 
 use super::chebyshev::Found;
 use super::cpu::fill::separator;
@@ -14,34 +15,35 @@ use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
 use std::cell::{Cell, OnceCell};
 
-/// The minimum number of products that an iteration is predicted to take: a few restarts on an expander graph (65
-/// to 90 products, 2026-11-22).
+/// The minimum number of products that an iteration is predicted to take. Even on an expander graph, an iteration
+/// needs a few restarts (measured: 65 to 90 products, 2026-11-22).
 const FEWEST: f64 = 80.0;
-/// The predicted number of products, divided by the 1.5th power of the last wanted vector's wavelength along the
-/// graph. The degree of a polynomial grows as the inverse square root of the eigenvalue, and smaller values take
-/// more restarts to separate (grids of 10,000 and 100,000 nodes, wavelengths of 33 and 104 nodes: 165 and 907
-/// products, 2026-11-23).
+/// The ratio of the predicted number of products to w^1.5, where w is the wavelength of the last wanted eigenvector
+/// along the graph, in nodes. The degree of the polynomial must grow as the inverse square root of the eigenvalue,
+/// and so in proportion to w. In addition, smaller eigenvalues take more restarts to separate. Measured on grids of
+/// 10,000 and 100,000 nodes, where the wavelengths are 33 and 104 nodes: 165 and 907 products, 2026-11-23.
 const ALONG: f64 = 0.87;
-/// The maximum number of products, multiplied by the square root of the relative tolerance. After that many
-/// products, smaller values cannot be distinguished from 0, and the iteration ends.
+/// The maximum predicted number of products is this constant divided by the square root of the relative tolerance.
+/// Eigenvalues that would need more products are so small that the tolerance does not distinguish them from 0, so
+/// the iteration ends earlier.
 const MOST: f64 = 3.0;
-/// The predicted seconds of all restarts of an iteration, the same for every graph.
+/// The predicted time, in seconds, of all restarts of an iteration. It is assumed to be the same for every graph.
 const RESTARTS: f64 = 8e-3;
-/// The factor by which an iteration takes longer for f64 than for f32: after the f32 phase it continues in f64,
-/// where a product costs twice as much.
+/// An iteration for f64 takes this many times as long as an iteration for f32, because it begins in f32 and then
+/// continues in f64, where a product costs twice as much.
 const IN_F64: f64 = 2.5;
 /// An iteration that has done this many times the predicted number of products is abandoned for the inverse, if
 /// the inverse is predicted to take at most this many times as long as the iteration has taken so far. Close
 /// eigenvalues, which the structure of the graph does not reveal, slow the iteration down but not the inverse.
 const PATIENCE: f64 = 4.0;
-/// The rule of [`PATIENCE`] does not apply before the iteration has run for this many times the lower bound on the
-/// inverse's time, because the iteration may be nearly done (communities of 10,000 nodes: 120 ms by either method,
-/// 240 ms by one after the other, 2026-11-23).
+/// The rule of [`PATIENCE`] applies only after the iteration has run for this many times the lower bound on the
+/// inverse's time. Before that, the iteration may be nearly done (measured on communities of 10,000 nodes: either
+/// method alone takes 120 ms, and both methods one after the other take 240 ms, 2026-11-23).
 const BEFORE: f64 = 2.0;
 /// The maximum size, in bytes, of a factor that `auto` may choose: what fits the default memory budget.
 const LARGEST_FACTOR: f64 = 2e9;
-/// The largest order at which a matrix is decomposed as a dense matrix after its iteration failed: about ten
-/// seconds on two cores.
+/// The largest order at which a matrix is decomposed as a dense matrix after its iteration failed: such a
+/// decomposition takes about ten seconds on two cores.
 const DENSE_AFTER_ALL: usize = 4096;
 
 /// Finds the pairs by the method that is predicted to be fastest, or by the next method if the first fails.
@@ -76,7 +78,8 @@ pub(super) fn auto<T: Real>(
         return Ok(solved);
     }
     if left.get() {
-        // The iteration was abandoned for the inverse, which did not find the pairs either.
+        // The iteration was abandoned for the inverse, which did not find the pairs. So the iteration continues
+        // from the vectors that it had found.
         found = chebyshev(ctx, a, wanted, width, options, Some(&found), &|_, _| true)?;
         if is_found(a, &found, wanted, options) {
             return Ok(found);
@@ -101,7 +104,8 @@ fn by_inverse_within(seconds: f64, inverse: &mut Option<Inverse<'_>>, ctx: &Cont
 fn is_found<T: Real>(a: &Operator<'_, T>, solved: &Solved, wanted: Wanted, options: &EigshOptions) -> bool {
     let allowed = options.tolerance_in::<T>() * a.bounds(0).norm;
     let within = !wanted.separate && solved.residuals.iter().all(|&residual| residual <= allowed);
-    // Without a known null space, small values may be wrong, so each residual must distinguish its value from 0.
+    // Without a known null space, small eigenvalues may be wrong, so each residual must distinguish its eigenvalue
+    // from 0.
     let told = |(value, residual): (&f64, &f64)| !a.null.is_empty() || value.abs() > *residual;
     solved.values.len() >= wanted.count
         && (solved.reached || within)
@@ -115,7 +119,7 @@ pub(super) struct Inverse<'a> {
     wanted: Wanted,
     /// The approximate number of rows in the largest separator.
     separator: usize,
-    /// The maximum number of pairs, including those that are tied with the last wanted one.
+    /// The maximum number of pairs to find, including those that are tied with the last wanted one.
     most: usize,
     tolerance: f64,
     seed: u64,
@@ -132,7 +136,8 @@ impl<'a> Inverse<'a> {
         Self { operator, wanted, separator, most, tolerance, seed: options.seed, plan: OnceCell::new() }
     }
 
-    /// Returns the plan of the factorization, if there is one.
+    /// Returns the plan of the factorization, which the first call makes; `None` if the factorization is too
+    /// expensive.
     fn plan(&self) -> Option<&Plan> {
         let planned = || {
             let plan = shift_invert::plan(&self.operator, self.separator, (self.wanted.count, self.most))?;
@@ -191,7 +196,8 @@ impl<'a> Inverse<'a> {
 /// Predicts the number of products that an iteration for the pairs at one end of the spectrum takes. For a
 /// Laplacian the prediction uses the structure of the graph: if separators are small, so are the smallest
 /// eigenvalues (Cheeger). Nodes of high degree stretch the spectrum of `D - W` without changing its smallest
-/// values.
+/// eigenvalues, which takes more products. The prediction takes this into account by comparing the bound on the
+/// spectrum with the mean degree.
 fn predicted_products<T: Real>(
     a: &Operator<'_, T>,
     (wanted, tolerance): (usize, f64),
@@ -200,23 +206,26 @@ fn predicted_products<T: Real>(
     let Some(Inverse { separator, .. }) = inverse else { return PRODUCTS };
     if a.null.is_empty() {
         // Nothing is known about the small eigenvalues. In an ill-conditioned matrix they are too small for a
-        // polynomial to separate, and an iteration that does not find them is wasted.
+        // polynomial to separate, and the time of an iteration that does not find them is lost. So a large number
+        // is returned, which favors the inverse.
         return 16.0 * PRODUCTS;
     }
     let (rows, entries) = (a.rows() as f64, a.entries() as f64);
     let stretch = if a.scale.is_some() { 1.0 } else { (a.bounds(0).upper * rows / (2.0 * entries).max(1.0)).sqrt() };
     // The length of the graph is its number of rows divided by the number of rows in a separator. In d dimensions,
-    // n vectors have n^(1/d) waves along one axis.
+    // the last of n eigenvectors has about n^(1/d) waves along the length of the graph. Its wavelength is the
+    // length divided by that number.
     let length = (rows / (*separator as f64).max(1.0)).max(2.0);
     let dimension = (rows.ln() / length.ln()).max(1.0);
     let waves = length / (wanted as f64).powf(dimension.recip());
     (ALONG * waves.powf(1.5)).min(MOST / tolerance.sqrt()).max(FEWEST) * stretch.clamp(1.0, 4.0)
 }
 
-/// Predicts the seconds of `products` products with a block of `width` columns and of the restarts between them,
-/// for graphs in which neighbors have close indices (torus and communities of 100,000 nodes: 1.5 and 3.6 ms per
-/// product of 32 columns, 2026-11-23). Other graphs take up to three times as long, but their factors are too
-/// large for the inverse anyway.
+/// Predicts the time, in seconds, of `products` products with a block of `width` columns and of the restarts
+/// between them. The prediction is made for graphs in which neighbors have close indices (measured on a torus and
+/// on communities of 100,000 nodes: 1.5 and 3.6 ms per product with 32 columns, 2026-11-23). Other graphs take up
+/// to three times as long. That does not matter for the choice, because their factors are too large for the inverse
+/// anyway.
 fn iteration_seconds<T: Real>(a: &Operator<'_, T>, products: f64, width: usize) -> f64 {
     let one = width as f64 * (1.1e-10 * a.entries() as f64 + 1e-10 * a.rows() as f64);
     RESTARTS + products * one * if T::EPSILON < 1e-10 { IN_F64 } else { 1.0 }

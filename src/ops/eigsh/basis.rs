@@ -10,16 +10,16 @@ use std::ops::Range;
 /// The number of rows in a panel. A panel of 70 columns fills a quarter of a second-level cache, so it is still in
 /// the cache for the second product of a Gram-Schmidt step.
 const ROWS: usize = 512;
-/// The number of chunks of rows. One thread sums each chunk, and then the sums of the chunks are added in order.
-/// The number is fixed, so that the order of every sum is fixed.
+/// The maximum number of chunks of rows. One thread sums each chunk, and then the sums of the chunks are added in
+/// order. The chunks do not depend on the number of threads, so the order of every sum is fixed.
 const CHUNKS: usize = 64;
-/// The maximum number of Gram-Schmidt passes. Another pass follows if a pass removed more than it left. Two passes
-/// are enough (Parlett 1980, after Kahan: "twice is enough"), unless what is left of a vector consists of rounding
-/// errors.
+/// The maximum number of Gram-Schmidt passes. After the second pass, another pass follows if the last one removed
+/// more of a vector than it left. Usually two passes are enough (Parlett 1980, after Kahan: "twice is enough").
+/// More are needed if the part of a vector that is left consists of rounding errors.
 const PASSES: usize = 5;
 
-/// Columns of length n, cut into panels of [`ROWS`] rows. Each panel is column-major, and the last one is padded
-/// with zeros.
+/// Columns of `rows` elements, cut into panels of [`ROWS`] rows. Each panel is column-major, and the last one is
+/// padded with zeros.
 #[derive(Debug)]
 pub(super) struct Basis {
     rows: usize,
@@ -65,7 +65,7 @@ impl Basis {
 
     /// Makes the last `new` of the first `end` columns orthogonal to the columns before them, but not to each
     /// other. There are two passes of classical Gram-Schmidt, and more if the last pass removed most of a vector.
-    /// Returns the coefficients of the removed components, `(end - new, new)`.
+    /// Returns the coefficients of the removed components, a matrix of shape `(end - new, new)`.
     pub(super) fn orthogonalize(&mut self, end: usize, new: usize) -> Mat<f64> {
         let old = end - new;
         let mut taken = Mat::zeros(old, new);
@@ -76,8 +76,8 @@ impl Basis {
         for pass in 1..=PASSES {
             taken += &next;
             let (overlaps, squares) = self.subtract_old(old, &next, pass == 1);
-            // This pass removed at most as much of |w|^2 as it left, so the rounding errors of what it removed are
-            // small compared with what is left.
+            // Whether this pass removed at most as much of the squared norm of column j as it left. If so, the
+            // rounding errors of the pass are small compared with what it left.
             let little = |j: usize| next.col(j).iter().map(|x| x * x).sum::<f64>() <= squares[(0, j)];
             if pass > 1 && (0..new).all(little) {
                 break;
@@ -98,9 +98,9 @@ impl Basis {
         })
     }
 
-    /// Subtracts multiples of the first `old` columns from the columns that follow. Returns the products of the
-    /// first `old` columns with the results, which are computed only if `overlaps` is set and while a panel is in
-    /// a cache, and the squared norms of the results.
+    /// Subtracts multiples of the first `old` columns from the columns that follow. Returns the dot products of the
+    /// first `old` columns with the results, and the squared norms of the results. The dot products are computed
+    /// while a panel is in a cache, and only if `overlaps` is set; otherwise they are 0.
     fn subtract_old(&mut self, old: usize, factors: &Mat<f64>, overlaps: bool) -> (Mat<f64>, Mat<f64>) {
         let (panel, capacity, new, size) = (self.panel, self.capacity, factors.ncols(), self.chunk());
         let of_chunk = |chunk: &mut [f64]| {
@@ -123,7 +123,8 @@ impl Basis {
         parts.iter().fold((Mat::zeros(old, new), Mat::zeros(1, new)), |(a, b), (c, d)| (a + c, b + d))
     }
 
-    /// Adds up one `(rows, columns)` matrix per panel, which `add` computes.
+    /// Returns a `(rows, columns)` matrix that is the sum of one matrix per panel. `add` computes the matrix of a
+    /// panel and adds it to a sum.
     fn sums(&self, rows: usize, columns: usize, add: impl Fn(&[f64], &mut Mat<f64>) + Sync) -> Mat<f64> {
         let of_chunk = |chunk: &[f64]| {
             let mut sum = Mat::zeros(rows, columns);
@@ -143,7 +144,7 @@ impl Basis {
         let chunk = self.chunk();
         let chunks = self.elements.len().div_ceil(chunk.max(1));
         // With very many components, one sum per component and chunk would need more memory than the columns
-        // themselves.
+        // themselves. Then all rows are one chunk.
         let size = if null.len() * chunks <= self.rows { chunk } else { self.elements.len() };
         let span = |i: usize| (i * panel).min(self.rows)..((i + 1) * panel).min(self.rows);
         let parts: Vec<Vec<f64>> = parallel::map(self.elements.chunks(size), |i, chunk| {
@@ -223,8 +224,8 @@ impl Basis {
         self.each_panel(|own, _| own[column * panel..][..panel].iter_mut().for_each(|x| *x *= factor));
     }
 
-    /// Multiplies the columns `from` by Q, and writes the result to the columns starting at `first`, which is at
-    /// most the start of `from`. Then moves the columns `with` directly after the result.
+    /// Multiplies the columns `from` by Q, and writes the result to the columns starting at `first`, which must be
+    /// at most `from.start`. Then moves the columns `with` directly after the result.
     pub(super) fn rotate(&mut self, from: Range<usize>, q: MatRef<'_, f64>, first: usize, with: Range<usize>) {
         let panel = self.panel;
         let kept = q.ncols();
@@ -237,13 +238,13 @@ impl Basis {
         });
     }
 
-    /// Copies a column to an earlier one.
+    /// Copies the column `from` to the column `to`, which must come before `from`.
     pub(super) fn copy(&mut self, from: usize, to: usize) {
         let panel = self.panel;
         self.each_panel(|own, _| own.copy_within(from * panel..(from + 1) * panel, to * panel));
     }
 
-    /// Makes the given columns the first ones.
+    /// Moves the given columns to the front of the basis, in the given order.
     pub(super) fn select(&mut self, columns: &[usize]) {
         let panel = self.panel;
         self.each_panel(|own, scratch| {

@@ -1,16 +1,17 @@
-//! The device memory of a block of vectors and its operator, and the largest width of its slabs.
+//! Computes how much device memory a block of vectors and its operator take, and how wide the slabs of the block
+//! may be.
 
 use crate::device::{Adapter, size_class};
 use crate::error::{ErrorKind, Result};
 use crate::ops::sparse::gpu::{MOST_LANES, lanes_of};
 
-/// The size, in bytes, of the sums over chunks before they are reduced, and of each of the two panels of rows
-/// during a rotation.
+/// The size, in bytes, of each of three scratch buffers: one holds the sums over chunks before they are reduced,
+/// and two hold the panels of rows of a rotation.
 pub(super) const SCRATCH: usize = 8 << 20;
 /// The bytes that are reserved for uniforms and small tables.
 const SMALL: u64 = 1 << 20;
 
-/// The sizes that determine the memory.
+/// The sizes that determine how much memory is needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) problems: usize,
@@ -31,9 +32,9 @@ pub(super) struct Allowed {
 }
 
 impl Sizes {
-    /// Returns the total size, in bytes, of all buffers as the pool allocates them, if the rows of a slab have at
-    /// most `most` vectors of four. The buffers hold X, its image under A, the operator, the null space, scratch,
-    /// the small matrices, and one slab during its transfer to the host.
+    /// Returns the total size, in bytes, of all buffers as the pool allocates them, if a row of a slab has at most
+    /// `most` vectors of four elements. The buffers hold the block X, its image A X, the operator, the null space,
+    /// scratch, the small matrices, and one slab during its transfer to the host.
     pub(super) fn bytes(&self, most: u32, binding: u64) -> u64 {
         let Self { problems, rows, entries, weighted, null: (vectors, members), width } = *self;
         let class = |bytes: usize| size_class(bytes as u64);
@@ -61,7 +62,7 @@ impl Sizes {
             + class(16 * rows * widest)
     }
 
-    /// Returns the number of vectors of four in a row of the widest slab.
+    /// Returns the number of vectors of four elements in a row of the widest slab, as large as the limits allow.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] if even slabs of four columns exceed a binding or the budget, if the small matrices
@@ -109,15 +110,15 @@ mod tests {
             null: (1, 1_000_000),
             width,
         };
-        // Before rounding, each of the two blocks takes 122 MiB, the column indices take 76 MiB, the lists and
-        // diagonals 31 MiB, and the null space 15 MiB.
+        // Before sizes are rounded up to classes, each of the two blocks takes 122 MiB, the column indices take 76
+        // MiB, the lists and diagonals 31 MiB, and the null space 15 MiB.
         let bytes = sizes(32).bytes(4, 128 * MIB);
         assert!((380 * MIB..512 * MIB).contains(&bytes), "{} MiB", bytes / MIB);
-        // With a slab of 32 columns, the transfer to the host at the end would need the memory of another such
-        // slab.
+        // With slabs of 32 columns, the transfer to the host at the end would need a buffer of that size in
+        // addition.
         assert!(sizes(32).bytes(8, 128 * MIB) > 512 * MIB);
         assert!(sizes(64).bytes(4, 128 * MIB) > 700 * MIB);
-        // Each size matters: if it is larger, more bytes are needed.
+        // Each size matters: if any one of them is larger, more bytes are needed.
         let all = |s: Sizes| s.bytes(4, 128 * MIB);
         let one = sizes(32);
         for more in [

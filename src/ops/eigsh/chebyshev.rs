@@ -15,47 +15,52 @@ use crate::ops::sparse::Bounds;
 use crate::ops::ties::tied;
 use std::fmt;
 
-/// Returns the maximum factor by which one filter may amplify the wanted end relative to the rest of the block. If
-/// the factor is too large, the smaller components of the columns drown in rounding errors, which are 6e-8 of a
-/// column in f32. The limit leaves a margin for the first blocks, which are random. If X'X is summed in f32, the
-/// square of the factor must also be at most the largest condition that such sums resolve.
+/// Returns the maximum factor by which one filter may amplify the wanted end of the spectrum relative to the rest
+/// of the block. If the factor is too large, the smaller components of the columns drown in rounding errors, which
+/// are 6e-8 of a column in f32. The limit 1e5 leaves a margin for the first blocks, which are random. The condition
+/// number of X'X can reach the square of the factor. So the square must also be at most the largest condition
+/// number that the sums in X'X resolve, which is the smaller limit if they are sums in f32.
 fn growth<S: Space>() -> f64 {
     S::GRAM_EPSILON.sqrt().recip().min(1e5)
 }
-/// The maximum factor by which rounding errors along the known null space may grow, relative to the wanted end,
-/// before they are projected out. They are then 6e-5 of a column in f32.
+/// The maximum factor by which rounding errors along the known null space may grow, relative to the wanted
+/// eigenvectors, before they are projected out. In f32, they have then grown to 6e-5 of a column.
 const NULL_GROWTH: f64 = 1e3;
 /// The maximum number of steps in one polynomial. It is limited because the rounding errors of a filter grow with
-/// the number of steps, and because the bounds improve with every restart.
+/// the number of steps, and because every restart improves the bounds of the interval that the polynomial damps.
 const MOST_STEPS: usize = 400;
-/// The minimum number of steps in one polynomial. Fewer are not worthwhile, because a restart costs about as much
-/// as four products.
+/// The minimum number of steps in one polynomial. Fewer steps are not worthwhile, because a restart costs about as
+/// much as four products.
 const FEWEST_STEPS: usize = 8;
 /// The number of restarts without a smaller residual after which an iteration gives up, because rounding errors
 /// prevent progress.
 const PATIENCE: usize = 4;
-/// The number of restarts during which a block still counts as random, so that its predictions are not used.
+/// The number of restarts during which a block still counts as random, so that no predictions are made from it.
 const RANDOM: usize = 2;
-/// The maximum residual, as a share of the magnitude of the value, at which a value counts as settled.
+/// A Ritz value counts as settled if its residual is less than this share of its magnitude.
 const SETTLED: f64 = 0.1;
-/// The factor by which the predicted number of steps is multiplied while the last wanted value has not settled
-/// (communities of 100,000 nodes: 850 and 1,050 steps were needed, 255 and 341 were predicted, 2026-11-23).
+/// The factor by which the predicted number of steps is multiplied while the last wanted value has not settled. In
+/// two measurements on communities of 100,000 nodes, 850 and 1,050 steps were needed, while 255 and 341 were
+/// predicted (2026-11-23).
 const COMING: f64 = 2.5;
-/// The number of restarts that a block may need to find the wanted end at all. [`PATIENCE`] applies only after
-/// that many restarts.
+/// The number of restarts that a block may need to find the wanted end of the spectrum at all. [`PATIENCE`] applies
+/// only after that many restarts.
 const EARLY: usize = 12;
-/// The maximum residual, as a share of the value's distance from the next one, if pairs must be separated.
+/// If pairs must be separated, the target for the residual of a pair is at most this share of the distance from its
+/// value to the nearest other value.
 const APART: f64 = 1e-4;
-/// The maximum error of a small value's Rayleigh quotient, as a share of the value: about the precision of f32.
+/// If pairs must be separated, the maximum error of the Rayleigh quotient of a small eigenvalue, as a share of the
+/// eigenvalue: about the precision of f32.
 const QUOTIENT: f64 = 1e-7;
-/// The maximum residual of a pair that counts as separated, as a share of the value's distance from the next one.
-/// The vector is then within this angle of its eigenvector.
+/// A pair counts as separated if its residual is at most this share of the distance from its value to the nearest
+/// other value. The angle between its vector and the eigenvector is then at most this many radians.
 const TOLD: f64 = 1e-2;
-/// The minimum target for a residual, relative to the norm. It is slightly larger than the residual that rounding
-/// in f64 leaves.
+/// If pairs must be separated, the minimum target for a residual, relative to the norm of A. It is slightly larger
+/// than the residual that rounding in f64 leaves.
 const FLOOR: f64 = 2e-13;
-/// The maximum product of the condition of X'X and the error of its sums. If it is exceeded, the block is not
-/// orthonormal enough and the Rayleigh-Ritz step is repeated.
+/// The limit on the product of the condition number of X'X and the relative error of its sums. If the product is
+/// larger, the block is not orthonormal enough, and the Rayleigh-Ritz step is repeated. The limit is ten times the
+/// error of the sums if that is larger than this constant.
 const ORTHONORMAL: f64 = 1e-8;
 
 /// The pairs that are wanted of one problem.
@@ -70,7 +75,7 @@ pub(super) struct Target {
     /// The distance below which two values belong to one group. The iteration continues until it has found the
     /// whole group of the last wanted value, if the block has room for that group.
     pub(super) resolution: f64,
-    /// Whether each vector must be near its eigenvector, in addition to having a small residual: see
+    /// Whether each vector must be near its eigenvector, in addition to having a small residual; see
     /// [`State::aim`].
     pub(super) separate: bool,
 }
@@ -93,10 +98,10 @@ pub(super) struct Found {
     /// The number of wanted pairs, counted from the first, whose residuals have reached their targets; see
     /// [`State::aim`].
     pub(super) converged: usize,
-    /// Whether the wanted pairs are separated, which [`TOLD`] defines. If separation was not required: whether the
-    /// wanted pairs have converged.
+    /// Whether the wanted pairs are separated, as [`TOLD`] defines it. If separation was not required, this is
+    /// whether the wanted pairs have converged.
     pub(super) apart: bool,
-    /// The number of products of A with each unconverged column.
+    /// The number of products of A with each column that has not converged.
     pub(super) products: usize,
     /// The number of Rayleigh-Ritz steps.
     pub(super) restarts: usize,
@@ -173,7 +178,7 @@ struct State {
     /// The result of [`growth`].
     growth: f64,
     found: Found,
-    /// The smallest sum so far of the residuals of the wanted pairs that have not converged.
+    /// The sum of the residuals of the wanted pairs that have not converged: the smallest such sum so far.
     best: f64,
     /// The number of restarts since that sum was last reduced.
     since: usize,
@@ -212,8 +217,8 @@ impl State {
         Self { target, which, most_products, growth, found, best, since: 0, close: false, promised: None, done }
     }
 
-    /// Returns how many pairs are wanted, including the other pairs of the last group if the block has room for
-    /// them.
+    /// Returns how many pairs are wanted, including all pairs that belong to the group of the last wanted value, if
+    /// the block has room for them.
     fn wanted(&self) -> usize {
         let values = &self.found.values;
         let most = (values.len() - values.len() / 4).max(self.target.wanted).min(values.len());
@@ -223,13 +228,14 @@ impl State {
     }
 
     /// Returns the target for the residual of a pair: the smaller of the tolerance and a thousandth of the last
-    /// wanted value, but at least a tenth of the tolerance. The small values of a graph with hubs are negligible
-    /// relative to |A|, but they are the wanted ones.
+    /// wanted value, but at least a tenth of the tolerance. The last wanted value matters for graphs with hubs:
+    /// their small values are negligible relative to |A|, but those are the wanted values.
     ///
-    /// If pairs must be separated, the target is also at most [`APART`] times the distance to the next value that
-    /// is not tied with this one, because the angle between a vector and its eigenvector is at most the residual
-    /// divided by that distance (Davis and Kahan 1970). For small values the Rayleigh quotient must be accurate
-    /// too; its error is the square of the residual divided by the distance.
+    /// If pairs must be separated, the target is also at most [`APART`] times the distance from the value of the
+    /// pair to the nearest value that is not tied with it. This is because the angle between a vector and its
+    /// eigenvector is at most the residual divided by that distance (Davis and Kahan 1970). If the smallest values
+    /// are wanted, the Rayleigh quotients must be accurate too. The error of a Rayleigh quotient is the square of
+    /// the residual divided by the same distance.
     fn aim(&self, pair: usize) -> f64 {
         let Target { tolerance, bounds, separate, .. } = self.target;
         let values = &self.found.values;
@@ -244,8 +250,8 @@ impl State {
         aim.min((APART * distance).min(quotient).max(FLOOR * bounds.norm))
     }
 
-    /// Returns whether the wanted pairs are separated. Residuals up to a hundred times the target are allowed,
-    /// because the target is at the limit of the precision of f32.
+    /// Returns whether the wanted pairs are separated. The allowed residual is given by [`TOLD`], a hundred times
+    /// [`APART`]. The target is stricter than separation requires, because it aims at the precision of f32.
     fn is_apart(&self) -> bool {
         let Target { wanted, bounds, separate, .. } = self.target;
         if !separate || wanted == 0 {
@@ -255,7 +261,7 @@ impl State {
         (0..wanted).all(|i| self.found.residuals[i] <= allowed(i))
     }
 
-    /// Returns the distance to the nearest value that is not tied with this one.
+    /// Returns the distance from the value of a pair to the nearest value that is not tied with it.
     fn distance(&self, pair: usize) -> f64 {
         let values = &self.found.values;
         let bound = spread(self.target.bounds);
@@ -293,10 +299,10 @@ impl State {
     }
 
     /// Returns whether the block seems to end within a multiple value, of which it contains only some vectors.
-    /// Values that are close but distinct look the same. A filter that assumes a multiple value has almost no
-    /// effect on close values, which shows that they are close (preferential attachment and communities of 100,000
-    /// nodes: iterations without this test gave up after 19 and 15 restarts, those with the test converged after 7
-    /// and 8, 2026-11-23).
+    /// Values that are close but distinct look the same at first. But a filter that assumes a multiple value has
+    /// almost no effect on values that are only close; then [`State::close`] is set. Measured on preferential
+    /// attachment and communities of 100,000 nodes: without this test the iterations gave up after 19 and 15
+    /// restarts, and with the test they converged after 7 and 8 restarts (2026-11-23).
     fn is_multiple(&self) -> bool {
         let values = &self.found.values;
         !self.close && (values[values.len() - 1] - values[self.wanted() - 1]).abs() < 0.01 * self.scale()
@@ -322,10 +328,10 @@ impl State {
     }
 
     /// Returns the filter that damps the interval of unwanted values. The interval begins at the value of the
-    /// block's last column, which therefore gains nothing from the filter. While a block is still converging, its
-    /// values are too far from the wanted end, by about the square of the residual over the spectrum's width
-    /// (Temple 1928). So the interval begins closer to the wanted end by that amount, but always beyond the wanted
-    /// values.
+    /// block's last column, so the filter does not amplify that column. While a block is still converging, each of
+    /// its values is too far from the wanted end. The error is about the square of the residual divided by the
+    /// distance from the value to the unwanted end of the spectrum (Temple 1928). So the interval begins closer to
+    /// the wanted end by such an amount, but not before the last wanted value, corrected in the same way.
     fn filter(&self) -> Filter {
         let Bounds { lower, upper, .. } = self.target.bounds;
         let (values, residuals) = (&self.found.values, &self.found.residuals);
@@ -343,9 +349,9 @@ impl State {
         let beyond =
             if self.is_multiple() { sign * values[values.len() - 1] + 0.25 * self.scale() } else { f64::NEG_INFINITY };
         let least = beyond.max(first + 1e-10 * width);
-        // The minimum width of the interval. If the rest of the spectrum is one value at the far end, the interval
-        // contains only that value and its rounding errors, but even then one step must not amplify the wanted end
-        // by more than the factor by which columns can differ.
+        // The minimum width of the interval. If all unwanted eigenvalues are at the unwanted end of the spectrum,
+        // the interval contains only that end and its rounding errors. Even then, one step must not amplify the
+        // wanted end by more than `growth`.
         let narrowest = (4.0 / self.growth * (sign * end - first)).max(1e-10 * width);
         let cut = coming(values.len() - 1).max(coming(wanted)).max(closest).max(least).min(sign * end - narrowest);
         let damped = if sign > 0.0 { (cut, upper) } else { (lower, -cut) };
@@ -360,8 +366,9 @@ impl State {
         }
     }
 
-    /// Returns the outermost value that the spectrum may have, with the sign of [`State::sign`]: the bound of the
-    /// spectrum while the block is random, and otherwise the first value moved outward by its residual.
+    /// Returns the outermost value that the spectrum may have, with the sign of [`State::sign`]: the bound on the
+    /// spectrum while the block is random, and later the first value of the block, moved outward by its residual
+    /// but not beyond the bound.
     fn outermost(&self) -> f64 {
         let bound = self.bound();
         let first = match self.which {
@@ -399,8 +406,8 @@ impl State {
             .fold(0.0, f64::max)
     }
 
-    /// Estimates the number of all remaining steps. It is [`State::to_go`], or more while the last wanted value
-    /// has not settled, because the values will then move closer together.
+    /// Estimates the number of all remaining steps. It is [`State::to_go`] once the last wanted value has settled.
+    /// Before that it is larger, because the values of the block will still move closer together.
     fn foreseen(&self) -> f64 {
         let last = self.wanted() - 1;
         let settled = self.found.residuals[last] < SETTLED * self.found.values[last].abs();
@@ -415,7 +422,7 @@ impl State {
     }
 
     /// Returns the number of steps after which the null vectors, whose value is 0, must be projected out of the
-    /// block, because the rounding errors along them have grown by [`NULL_GROWTH`].
+    /// block, because the rounding errors along them have grown by the factor [`NULL_GROWTH`].
     fn deflate_every(&self) -> usize {
         let growth = self.rate(0.0) - self.rate(self.found.values[0]);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a small range")]
@@ -423,8 +430,8 @@ impl State {
         steps
     }
 
-    /// Returns the maximum number of steps of one filter that keeps the columns of the block distinct despite
-    /// rounding errors.
+    /// Returns the maximum number of steps of one filter. After more steps, rounding errors could make the columns
+    /// of the block indistinguishable.
     fn allowed_steps(&self) -> usize {
         let outermost = match self.which {
             Which::Smallest => self.outermost(),

@@ -14,15 +14,15 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Deflation {
     /// V', which has one row for each null vector with more than one entry.
     vectors: Rows,
-    /// V'X for the current slab.
+    /// V'X, where X is the current slab.
     along: Mutex<Buffer<[f32; 4]>>,
     labels: Buffer<u32>,
     values: Buffer<f32>,
 }
 
 impl Deflation {
-    /// Uploads the null vectors for slabs whose rows have at most `lanes` vectors of four; `None` if no null
-    /// vector is known.
+    /// Uploads the null vectors for slabs whose rows have at most `lanes` vectors of four elements; `None` if no
+    /// null vector is known.
     pub(super) fn upload(
         rec: &mut Recorder<'_>,
         null: &NullSpace<f32>,
@@ -43,7 +43,7 @@ impl Deflation {
         }))
     }
 
-    /// Records `x <- x - V V' x` for the columns and problems that `stage` selects.
+    /// Records `x <- x - V V' x` for the columns and problems that `stage` selects. V has all known null vectors.
     pub(super) fn record(
         &self,
         rec: &mut Recorder<'_>,
@@ -73,8 +73,9 @@ impl Deflation {
 }
 
 /// The null vectors that have more than one entry. `rows` lists the rows of each vector, one vector after the
-/// other, and `offsets` says where each vector starts. `labels` assigns each row the index of its vector,
-/// [`ALONE`] or [`NONE`].
+/// other, and `offsets` says where the rows of each vector start. `labels` assigns each row the index of its
+/// vector. The label is [`ALONE`] if the vector has only one entry, and [`NONE`] if the row belongs to no null
+/// vector.
 struct Members {
     offsets: Vec<usize>,
     rows: Vec<u32>,

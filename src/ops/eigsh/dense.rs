@@ -1,4 +1,5 @@
-//! The dense decomposition. It is used if a matrix is too small for an iteration, or if too many pairs are wanted.
+//! The dense decomposition. It is used if a matrix is too small for an iteration, or if too many pairs are wanted
+//! for one.
 
 use super::solved::Wanted;
 use crate::array::{Array, Real, both_to_host};
@@ -9,12 +10,12 @@ use crate::ops::sparse::Operator;
 use crate::shape::Shape;
 
 /// Computes all pairs except the known null space, ordered from the wanted end of the spectrum. Returns the
-/// values, and the vectors in a column-major array.
+/// eigenvalues, and the column-major eigenvectors.
 pub(super) fn pairs<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: &Wanted) -> Result<(Vec<f64>, Vec<f64>)> {
     let n = a.rows();
     let mut dense = a.dense();
-    // The null space is known exactly, so its values are shifted beyond the unwanted end of the spectrum and left
-    // out.
+    // The null space is known exactly. So its eigenvalues are shifted beyond the unwanted end of the spectrum, and
+    // its pairs are left out of the result.
     let bounds = a.bounds(0);
     let away = match wanted.which {
         Which::Smallest => 2.0 * bounds.upper + 1.0,

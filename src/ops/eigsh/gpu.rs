@@ -28,11 +28,12 @@ mod tests;
 /// How a space is divided. Tests divide it more finely than a device requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cuts {
-    /// The number of vectors of four in a row of the widest slab.
+    /// The number of vectors of four elements in a row of the widest slab.
     pub(super) lanes: u32,
     /// The maximum sizes of the operator's buffers.
     pub(super) most: Most,
-    /// The size in bytes that the sums over chunks should have at most; the same limit applies to a panel.
+    /// The size, in bytes, that a buffer of sums over chunks should have at most. The same limit applies to a
+    /// panel.
     pub(super) scratch: usize,
 }
 
@@ -48,7 +49,8 @@ pub(super) struct GpuSpace<'g> {
     sums: Sums,
     chunks: Buffer<[u32; 4]>,
     levels: Vec<Buffer<[u32; 4]>>,
-    /// The coefficients `(0, 0, 0, 1)` for every problem, so that all problems are deflated.
+    /// The coefficients `(0, 0, 0, 1)` for every problem, so that all columns of all problems are deflated; see
+    /// [`Stage`].
     everyone: Buffer<[f32; 4]>,
     /// The number of vectors of four in a row of each slab.
     lanes: Vec<u32>,
@@ -59,7 +61,7 @@ pub(super) struct GpuSpace<'g> {
     host: Vec<Option<Vec<[f32; 4]>>>,
 }
 
-/// Determines how a block of `width` columns is divided for the given operator.
+/// Determines how a block of `width` columns is divided into slabs for the given operator.
 ///
 /// # Errors
 /// [`Limit`](crate::ErrorKind::Limit) if the device does not have room for the block. The error names what is too
@@ -72,8 +74,8 @@ fn cuts(gpu: &Gpu, operator: &Operator<'_, f32>, width: usize) -> Result<Cuts> {
         rows: operator.rows(),
         entries: operator.entries(),
         weighted: operator.weights.is_some(),
-        // Null vectors of one entry take no memory. Every other null vector has at least two entries, so there are
-        // at most half as many such vectors as entries.
+        // Null vectors of one entry take no memory. Every other null vector has at least two entries, so the number
+        // of these vectors is at most half of `members`.
         null: (operator.null.len().min(members / 2), members),
         width,
     };
@@ -117,7 +119,7 @@ impl<'g> GpuSpace<'g> {
         })
     }
 
-    /// Returns the number of rows of all problems.
+    /// Returns the total number of rows of all problems.
     fn rows(&self) -> usize {
         self.spans.last().map_or(0, |span| span.end)
     }
@@ -137,7 +139,7 @@ impl<'g> GpuSpace<'g> {
         self.lanes.iter().scan(0, next).collect()
     }
 
-    /// Allocates the second block if it does not exist yet. Its content is undefined.
+    /// Allocates the second block, `image`, if it does not exist yet. Its content is then undefined.
     fn second(&mut self, rec: &mut Recorder<'_>) -> Result<()> {
         if self.image.is_empty() {
             self.image = slabs(rec, self.rows(), &self.lanes)?;
@@ -145,7 +147,8 @@ impl<'g> GpuSpace<'g> {
         Ok(())
     }
 
-    /// Adds the sums of the first level, level by level, until few enough are left for the host.
+    /// Records the levels after the first, each of which adds sums of the level before it. Few enough sums are left
+    /// for the host after the last level. The sums of the first level are in `below`.
     fn reduce(&self, rec: &mut Recorder<'_>, mut below: Buffer<[f32; 4]>, size: u32) -> Result<Buffer<[f32; 4]>> {
         for (level, ranges) in self.sums.levels.iter().zip(&self.levels).skip(1) {
             let mut totals = rec.array(level.len() * size as usize)?;
@@ -155,7 +158,8 @@ impl<'g> GpuSpace<'g> {
         Ok(below)
     }
 
-    /// Records one tile of the Gram matrices: the products of the columns of slab i with those of slab j.
+    /// Records one tile of each Gram matrix: the dot products of the columns of slab `i` of X with the columns of
+    /// slab `j` of X and of A X.
     fn tile(&self, rec: &mut Recorder<'_>, i: usize, j: usize) -> Result<Read<[f32; 4]>> {
         let (left, right) = (self.lanes[i], self.lanes[j]);
         let size = tile_size(left, right);
@@ -240,13 +244,14 @@ fn slabs(rec: &mut Recorder<'_>, rows: usize, lanes: &[u32]) -> Result<Vec<Slab>
     lanes.iter().map(|&lanes| Slab::new(rec, rows, lanes)).collect()
 }
 
-/// Returns the number of vectors of four in the tiles of X'X and X'AX for a pair of slabs.
+/// Returns the total number of vectors of four elements in the tiles of X'X and X'AX for a pair of slabs.
 fn tile_size(left: u32, right: u32) -> u32 {
     8 * left * right
 }
 
-/// Records the given outputs of one level of sums. Each sum has `size` vectors, and `sums` starts at the slot
-/// `base`.
+/// Records the sums of one level whose indices are in the given range. Each sum has `size` vectors of four
+/// elements. The first sum in the buffer `sums` is that of index `base` in the level below, or of chunk `base` if
+/// this is the first level.
 fn reduce(
     rec: &mut Recorder<'_>,
     ranges: &Buffer<[u32; 4]>,
@@ -283,9 +288,10 @@ fn panel(
 }
 
 impl Space for GpuSpace<'_> {
-    /// Each term of a sum passes through 16 and 32 additions in its chunk and through 16 in each level above, 64
-    /// in total with one level. An addition has a relative error of up to one unit, 2^-24. Measured (2026-11-21,
-    /// 300,000 rows): 9 units if all terms are alike, 3 units if they are random.
+    /// In a chunk, each term passes through up to 16 additions in its group of rows and then up to 32 additions of
+    /// groups. Each level adds up to 16 more, so there are 64 additions with one level. An addition has a relative
+    /// error of up to one unit, 2^-24. Measured errors of sums over 300,000 rows (2026-11-21): 9 units if all terms
+    /// are alike, 3 units if the terms are random.
     const GRAM_EPSILON: f64 = 1e-6;
     const SIDE_BY_SIDE: bool = true;
 
@@ -297,7 +303,7 @@ impl Space for GpuSpace<'_> {
         self.host.fill(None);
         let (rows, width, firsts) = (self.rows(), self.width, self.firsts());
         let mut rec = self.gpu.record();
-        // The old block is released first, because there may not be room for both blocks.
+        // The old block is released before the new one is uploaded, because there may not be room for both blocks.
         self.x.clear();
         for (&lanes, first) in self.lanes.iter().zip(firsts) {
             let mut data = vec![[0.0; 4]; rows * lanes as usize];
@@ -469,8 +475,8 @@ impl Space for GpuSpace<'_> {
     }
 }
 
-/// Adds a tile, whose rows have `lanes` vectors of four, and its transpose to a symmetric matrix. Both are halved
-/// if the tile is on the diagonal.
+/// Adds a tile, whose rows have `lanes` vectors of four elements, and its transpose to a symmetric matrix. If the
+/// tile is on the diagonal, both are halved, because they are added to the same elements.
 fn add(to: &mut DMatrix<f64>, (first_row, first_column): (usize, usize), tile: &[[f32; 4]], lanes: u32) {
     let width = to.nrows();
     let half = if first_row == first_column { 0.5 } else { 1.0 };

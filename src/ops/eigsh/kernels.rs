@@ -3,8 +3,8 @@
 use crate::device::{kernels, mirrors, uniform};
 use crate::ops::sparse::gpu::MOST_LANES;
 
-/// The label of a row that is a connected component by itself. Its null vector is a unit vector, so blocks that
-/// are orthogonal to the null space are 0 in that row.
+/// The label of a row that is a connected component by itself. Its null vector is 0 in all other rows, so blocks
+/// that are orthogonal to the null space are 0 in that row.
 pub(super) const ALONE: u32 = u32::MAX - 1;
 
 uniform! {
@@ -13,21 +13,21 @@ uniform! {
 }
 
 uniform! {
-    /// The first output and the number of outputs, the number of elements in a slot (`size`), and the slot that is
-    /// at the start of the buffer (`base`).
+    /// The first output and the number of outputs, the number of vectors of four elements in a slot (`size`), and
+    /// the slot that is at the start of the buffer (`base`). A slot holds the sums of one chunk or of one range.
     pub(super) struct Ranges { first: u32, outputs: u32, size: u32, base: u32 }
 }
 
 uniform! {
-    /// The first row and the number of rows that are copied, the number of vectors of four in a row of the slab
-    /// (`lanes`) and of the panel (`total`), and the offset of the slab's vectors in a row of the panel.
+    /// The first row and the number of rows that are copied, the number of vectors of four elements in a row of the
+    /// slab (`lanes`) and of the panel (`total`), and the offset of the slab's vectors in a row of the panel.
     pub(super) struct Placed { row: u32, rows: u32, lanes: u32, total: u32, offset: u32 }
 }
 
 uniform! {
     /// The first chunk of a dispatch (`first`), the chunk whose sums are at the start of the buffer (`base`), the
-    /// panel's first row (`row`), the number of vectors of four in a row of the panel (`total`), and the offset of
-    /// the slab's vectors in that row.
+    /// panel's first row (`row`), the number of vectors of four elements in a row of the panel (`total`), and the
+    /// offset of the slab's vectors in that row.
     pub(super) struct Turned { first: u32, base: u32, row: u32, total: u32, offset: u32 }
 }
 
@@ -48,8 +48,8 @@ pub(super) fn slab_variant(lanes: u32) -> [(&'static str, f64); 1] {
     [("LANES", lanes.into())]
 }
 
-/// Returns the variants for two slabs of one block. The first slab is as wide as the second, or wider by one
-/// vector.
+/// Returns the variants for two slabs of one block. The first slab is as wide as the second, or wider by one vector
+/// of four elements.
 fn gram_variants() -> Vec<Vec<(&'static str, f64)>> {
     (1..=MOST_LANES)
         .flat_map(|left| (left.max(2) - 1..=left).map(move |right| gram_variant(left, right).to_vec()))
@@ -81,13 +81,13 @@ kernels! {
         read sums: [f32; 4],
         write totals: [f32; 4],
     }
-    /// Copies rows of a slab into a panel, next to those of other slabs.
+    /// Copies rows of a slab into a panel, next to the rows of other slabs.
     Panel = ["eigsh/panel.wgsl"] variants one_variant {
         uniform params: Placed,
         read slab: [f32; 4],
         write panel: [f32; 4],
     }
-    /// Computes X Q and the squares of the residuals of its columns, summed over chunks of rows.
+    /// Computes X Q and the squared residuals of its columns, summed over chunks of rows.
     Rotate = ["eigsh/rotate.wgsl"] variants slab_variants {
         uniform params: Turned,
         read chunks: [u32; 4],

@@ -5,10 +5,10 @@
 //! computes each of its elements, so a restart, a new random vector and a block of any width need no special
 //! treatment.
 //!
-//! **Multiplicities.** The Krylov space of a block of p random vectors contains at most p vectors of an
-//! eigenspace. So converged pairs are locked, and the search continues in their orthogonal complement from new
-//! random vectors, until the outermost value that a search finds is beyond the wanted values. The first search is
-//! sufficient only if p > 1 and no p of the values that it found are close together.
+//! **Multiplicities.** The Krylov space of a block of p random vectors contains at most p vectors of an eigenspace.
+//! So converged pairs are locked, and the search continues in their orthogonal complement from new random vectors,
+//! until the outermost eigenvalue that a search finds is beyond the wanted eigenvalues. The first search is
+//! sufficient only if p > 1 and no p of the eigenvalues that it found are close together.
 
 mod orthonormal;
 #[cfg(test)]
@@ -29,37 +29,38 @@ use faer::{Mat, Par, Spec};
 /// The number of random values that a thread draws at a time.
 const DRAWN: usize = 1 << 12;
 /// An unconverged pair counts as beyond a limit if its distance from the limit exceeds this many times its
-/// residual. A missing pair can then be overlooked only if the random vectors' component along its vector is
-/// smaller than the other components by this factor.
+/// residual. A missing pair can then be overlooked only if the component of the random start vectors along its
+/// eigenvector is smaller than their other components by this factor.
 const SURE: f64 = 1e5;
-/// If a value of an inverse is more than this many times the next value, its pair is locked before the search for
-/// the next pairs. The rounding error of a solve is eps times the largest value and is mostly along that value's
-/// vector, so locking the vector removes most of the error.
+/// If an eigenvalue of an inverse is more than this many times the next eigenvalue, its pair is locked before the
+/// search for the next pairs. The rounding error of a solve is eps times the largest eigenvalue and is mostly along
+/// the eigenvector of that eigenvalue. So locking the eigenvector removes most of the error.
 const DOMINANT: f64 = 1e4;
 /// Values whose distance is at most this many times their errors may be copies of one multiple value.
 const TOGETHER: f64 = 1e3;
-/// A symmetric linear map. It multiplies the first block, of a few vectors, and writes the products to the second.
-/// Both blocks are column-major.
+/// A symmetric linear map. It multiplies its first argument, a block of a few vectors, and writes the products to
+/// its second argument. Both blocks are column-major.
 pub(super) type Map<'a> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<()>;
 
-/// The wanted end of the map's spectrum. `End::place` gives each value of the map a place on the real line, which
-/// is smaller the more the value is wanted.
+/// The wanted end of the map's spectrum. `End::place` gives each eigenvalue of the map a place on the real line.
+/// The more an eigenvalue is wanted, the smaller is its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum End {
     Smallest,
     Largest,
-    /// The map is `(A + shift)^-1`, which is positive definite, and the smallest values of A are wanted. The place
-    /// of a value is the corresponding value of A, to which the resolution and the limits apply.
+    /// The map is `(A + shift)^-1`, which is positive definite, and the smallest eigenvalues of A are wanted. The
+    /// place of an eigenvalue of the map is the corresponding eigenvalue of A, so the resolution and the limits
+    /// apply to eigenvalues of A.
     Inverse {
         shift: f64,
     },
-    /// The map is `(A - sigma)^-1`, and the values of A nearest to sigma are wanted. The place of a value is the
-    /// distance of the corresponding value of A from sigma.
+    /// The map is `(A - sigma)^-1`, and the eigenvalues of A nearest to sigma are wanted. The place of an
+    /// eigenvalue of the map is the distance of the corresponding eigenvalue of A from sigma.
     Nearest,
 }
 
 impl End {
-    /// Returns the place of a value of the map.
+    /// Returns the place of an eigenvalue of the map.
     fn place(self, value: f64) -> f64 {
         match self {
             Self::Smallest => value,
@@ -85,16 +86,16 @@ pub(super) struct Request {
     pub(super) end: End,
     /// The number of pairs, in addition to the known null space.
     pub(super) wanted: usize,
-    /// The maximum number of pairs, including those that are tied with the last wanted one.
+    /// The maximum number of pairs to find, including those that are tied with the last wanted one.
     pub(super) most: usize,
     /// The distance below which two places are tied.
     pub(super) resolution: f64,
-    /// A pair has converged if its residual in the map is at most `absolute + relative |value|`.
+    /// A pair has converged if its residual as a pair of the map is at most `absolute + relative |value|`.
     pub(super) absolute: f64,
     pub(super) relative: f64,
     /// The number of vectors in a block.
     pub(super) block: usize,
-    /// The number of vectors in the basis, not counting the locked ones; `None` for [`default_basis`].
+    /// The number of vectors in the basis, not counting the locked vectors; `None` for [`default_basis`].
     pub(super) basis: Option<usize>,
     /// The maximum number of products of the map with a vector.
     pub(super) most_products: usize,
@@ -107,8 +108,8 @@ impl Request {
     }
 }
 
-/// Returns the size of a basis for `wanted` pairs. It is about twice their number, which leaves room for pairs
-/// that are still converging.
+/// Returns the size of a basis for `wanted` pairs. It is about twice the number of wanted pairs, which leaves room
+/// for pairs that are still converging.
 pub(super) fn default_basis(wanted: usize) -> usize {
     (2 * wanted + 16).max(48)
 }
@@ -120,7 +121,8 @@ pub(super) struct Pairs {
     pub(super) values: Vec<f64>,
     /// The eigenvectors, `(n, values)`, column-major. They are orthonormal and orthogonal to the known null space.
     pub(super) vectors: Vec<f64>,
-    /// `|M v - m v|_2` of each pair, computed from the Lanczos relation.
+    /// `|M v - m v|_2` of each eigenvalue `m` of the map M and its eigenvector `v`, computed from the Lanczos
+    /// relation.
     pub(super) residuals: Vec<f64>,
     /// The number of pairs, counted from the first, that have converged. If the search reached the maximum number of
     /// products, the other pairs are the best approximations that it had found by then.
@@ -156,17 +158,17 @@ struct Search<'a> {
     null: &'a NullSpace<f64>,
     request: Request,
     basis: Basis,
-    /// The values and residuals of the first columns of the basis, which are locked.
+    /// The eigenvalues and residuals of the locked vectors, which are the first columns of the basis.
     locked: Vec<(f64, f64)>,
-    /// The small matrix: the projection of the map onto the active columns, which follow the locked ones and have
-    /// been multiplied.
+    /// The small matrix: the projection of the map onto the active columns. These are the columns that follow the
+    /// locked ones and that the map has already multiplied.
     small: Mat<f64>,
     /// The number of active columns.
     active: usize,
-    /// The number of columns in the front: the columns after the active ones, which have yet to be multiplied.
+    /// The number of columns in the front: the columns after the active ones, which the map has not multiplied yet.
     front: usize,
-    /// The matrix C in `M X = V B + F C`, where X has the columns that were multiplied last, F is the front, and V
-    /// has the columns before the front.
+    /// The matrix C in `M X = V B + F C`, where M is the map, X has the columns that were multiplied last, V has
+    /// the columns before the front with some coefficients B, and F is the front.
     coupling: Mat<f64>,
     /// The dimension of the space without the known null vectors.
     dimension: usize,
@@ -228,7 +230,8 @@ impl<'a> Search<'a> {
             let (full, complete) = (room < self.front, self.front == 0);
             let out = self.found.products >= most_products;
             // A Rayleigh-Ritz step costs about ten times the cube of the basis size. An expansion costs, for each
-            // new vector, one product of long vectors with each vector of the basis.
+            // new vector, one dot product of long vectors with each vector of the basis. So while the basis has
+            // room, the next Rayleigh-Ritz step waits until the expansions have cost a comparable amount.
             since += width * self.input.len() / block;
             if !(full || complete || out || since >= 3 * self.active * self.active) {
                 continue;
@@ -253,7 +256,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Starts a search: writes random vectors after the locked ones, as the front.
+    /// Starts a search: makes a front of random vectors directly after the locked vectors.
     fn begin(&mut self) {
         let locked = self.locked.len();
         self.front = self.request.block.min(self.dimension - locked);
@@ -293,7 +296,7 @@ impl<'a> Search<'a> {
         let new = begin + width..begin + 2 * width;
         self.basis.deflate(self.null, new.clone());
         let mut along = self.basis.orthogonalize(new.end, width);
-        // What is left may consist of rounding errors, which have a component along the null vectors.
+        // What is left of a product may consist of rounding errors, which have a component along the null vectors.
         self.basis.deflate(self.null, new.clone());
         let (new, coupling) = match self.by_gram(new.clone(), &along) {
             Some(coupling) => (width, coupling),
@@ -305,7 +308,7 @@ impl<'a> Search<'a> {
         for j in 0..width {
             for i in 0..self.active + width {
                 let (row, column) = (i, self.active + j);
-                // Both halves of the diagonal block are computed and differ by rounding errors, so they are
+                // Both triangles of the diagonal block are computed. They differ by rounding errors, so they are
                 // averaged.
                 let value = if i < self.active {
                     along[(locked + i, j)]
@@ -363,7 +366,7 @@ impl<'a> Search<'a> {
         self.request.end.error(value, self.request.tolerance(value))
     }
 
-    /// Returns the locked values and `more` together, ordered from the wanted end of the spectrum.
+    /// Returns the locked eigenvalues and those in `more` in one list, ordered from the wanted end of the spectrum.
     fn together(&self, more: &[f64]) -> Vec<f64> {
         let mut all: Vec<f64> = self.locked.iter().map(|(value, _)| *value).chain(more.iter().copied()).collect();
         all.sort_by(|a, b| self.request.end.place(*a).total_cmp(&self.request.end.place(*b)));
@@ -426,7 +429,7 @@ impl<'a> Search<'a> {
     }
 
     /// Locks the best pairs among the first `count` Ritz pairs and the locked ones. Returns whether any of the new
-    /// values was within the limit.
+    /// eigenvalues is within the limit that the previously locked pairs set.
     fn lock(&mut self, ritz: &Ritz, count: usize) -> bool {
         let locked = self.locked.len();
         let q = ritz.vectors.as_ref().subcols(0, count);

@@ -19,16 +19,16 @@ use crate::ops::sparse::{Bounds, Operator};
 /// takes less time than the restarts of an iteration.
 pub(super) const DENSE: usize = 96;
 
-/// The expected number of products of A with the block if nothing is known about the matrix. It was measured for
-/// graphs without large gaps between eigenvalues and a tolerance of 2e-6 (preferential attachment, grids and torus
-/// of 10,000 to 100,000 nodes: 150 to 300, 2026-11-21).
+/// The expected number of products of A with the block if nothing is known about the matrix. It was measured for a
+/// tolerance of 2e-6 and graphs without large gaps between eigenvalues: 150 to 300 products for preferential
+/// attachment, grids and a torus of 10,000 to 100,000 nodes, 2026-11-21.
 pub(super) const PRODUCTS: f64 = 250.0;
 
 /// Returns the number of columns in a block for `wanted` pairs. The additional columns keep the damped interval
-/// away from the wanted values. If few pairs are wanted, the block has twice as many columns; if many are wanted,
-/// it has a quarter more plus a constant (preferential attachment, 100,000 nodes, 15 pairs: 32 columns take 0.75
-/// of the time of 24, 2026-11-21). The width is one that the product kernels support, or the sum of a few such
-/// widths.
+/// away from the wanted values. If few pairs are wanted, the block has about twice as many columns. If many pairs
+/// are wanted, it has a quarter more plus a constant. Measured on a preferential attachment graph of 100,000 nodes
+/// with 15 wanted pairs: a block of 32 columns takes 0.75 of the time of a block of 24 columns (2026-11-21). The
+/// width is one that the product kernels support, or the sum of a few such widths.
 pub(super) fn width_of(wanted: usize) -> usize {
     let width = wanted + wanted.clamp(8, 16 + wanted / 4);
     if width <= 8 { 8 } else { width.next_multiple_of(16) }
@@ -81,7 +81,7 @@ fn solve<T: Real>(
     let rest = a.rows() - a.null.len();
     let wanted = Wanted { count: wanted.count.min(rest), ..wanted };
     let width = width_of(wanted.count);
-    // An iteration does not pay off if its block has more than a third of all columns.
+    // An iteration does not pay off if its block has more than a third as many columns as there are pairs.
     let small = a.rows() <= DENSE || 3 * width > rest;
     if let Some(solved) = multiple_of_one(a, wanted, options.method) {
         return Ok(solved);
@@ -168,7 +168,7 @@ pub(super) fn is_multiple_of_one(bounds: Bounds, null: usize) -> bool {
     bounds.lower >= bounds.upper && null == 0
 }
 
-/// Returns the first unit vectors if the matrix is a multiple of the identity. Every vector is then an
+/// Returns the first coordinate vectors if the matrix is a multiple of the identity. Every vector is then an
 /// eigenvector, and an iteration would have nothing to separate or to divide by.
 fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMethod) -> Option<Solved> {
     let (n, count) = (a.rows(), wanted.count);
@@ -195,7 +195,7 @@ fn nothing() -> Solved {
     }
 }
 
-/// Returns the bytes of a dense decomposition of order `n`.
+/// Returns the number of bytes that a dense decomposition of order `n` needs.
 fn dense_bytes(n: usize) -> u64 {
     (n as u64).saturating_mul(n as u64).saturating_mul(48)
 }
@@ -240,7 +240,8 @@ pub(super) fn chebyshev<T: Real>(
             space.randomize(options.seed)?;
             space.load(&start.vectors);
         }
-        // An iteration in f32 costs half as much, so it runs first, until the precision of f32 is exhausted.
+        // An iteration in f32 costs half as much as one in f64, so it runs first, until the precision of f32 is
+        // exhausted.
         (None, Some(narrow)) => {
             let mut rough = CpuSpace::new(ctx, &narrow, width);
             rough.randomize(options.seed)?;

@@ -1,24 +1,25 @@
 //! A few eigenpairs of large sparse symmetric matrices.
 //!
-//! A matrix is given as an [`Operator`]: a Laplacian that is never formed, or any sparse symmetric matrix. Null
-//! vectors that are known in advance, one for each connected component of a Laplacian, are removed exactly and
-//! returned unchanged. All other pairs are computed from random start vectors.
+//! A matrix is given as an [`Operator`]: a Laplacian that is never formed, or any sparse symmetric matrix. Some
+//! null vectors are known in advance: a Laplacian has one for each connected component of its graph. They are
+//! projected out of every block and returned unchanged. All other pairs are computed from random start vectors.
 //!
-//! `solve` chooses the side. On the device it iterates all problems of a batch together. `methods` solves one
-//! problem on the CPU by a given method. A matrix is decomposed densely (`dense`) if it is small, or if the block
-//! would have more than a third of its columns. Otherwise `auto` chooses the method with the shortest predicted
-//! time, and falls back on the next method if the first fails. It chooses shift-invert (`cpu/shift_invert`:
-//! `lanczos` with faer's sparse Cholesky factor, in f64) if the graph has small separators (`cpu/fill`), the
-//! factor is thin, and the predicted time, including planning, is shorter. Otherwise it chooses the Chebyshev
-//! filter (`chebyshev`). `cpu/nearest` finds the pairs nearest to a given number.
+//! `solve` chooses the side. On the device it iterates all problems of a batch together. `methods` solves one problem
+//! on the CPU by a given method. A matrix is decomposed densely (`dense`) if it is small, or if the block would have
+//! more than a third as many columns as the matrix. Otherwise `auto` chooses between shift-invert and the Chebyshev
+//! filter (`chebyshev`) by their predicted times, and falls back on the next method if the first fails. Shift-invert
+//! (`cpu/shift_invert`) is `lanczos` with faer's sparse Cholesky factor, in f64. It is faster only if the factor has
+//! few entries, which requires that the graph has small separators (`cpu/fill`). `cpu/nearest` finds the pairs nearest
+//! to a given number.
 //!
-//! The iterations work on a `Space`, which holds the blocks of vectors of one problem on the CPU (`cpu`) or of a
-//! batch of problems on the device (`gpu`). The problems of a batch share dispatches and nothing else: each has
-//! its own polynomial, restarts and deflations. The width of a block is computed from k. On the CPU, an f64
-//! iteration begins in f32 and ends in f64. A pair has converged if its residual is small relative to |L| and,
-//! down to a tenth of the tolerance, relative to the wanted values. A value is Unresolved if its residual does not
-//! distinguish it from 0. For encodings (`Wanted::separate`), an f64 iteration continues until each residual is
-//! also small compared with the distance to the next value.
+//! The block iterations (`chebyshev` and `subspace`) work on a `Space`, which holds the blocks of vectors of one
+//! problem on the CPU (`cpu`) or of a batch of problems on the device (`gpu`). The problems of a batch share dispatches
+//! and nothing else: each has its own polynomial, restarts and deflations. The number of columns of a block is computed
+//! from the number of wanted pairs. On the CPU, an f64 iteration begins in f32 and ends in f64. A pair has converged if
+//! its residual is small relative to the norm of the matrix. If the wanted eigenvalues are much smaller than the norm,
+//! the residual must also be small relative to them, but it need not be less than a tenth of the tolerance. A pair is
+//! Unresolved if its residual does not distinguish its eigenvalue from 0. For encodings (`Wanted::separate`), an f64
+//! iteration continues until each residual is also small compared with the distance to the next eigenvalue.
 
 mod auto;
 mod basis;
@@ -66,11 +67,13 @@ pub struct Eigsh<T> {
     pub values: Vec<T>,
     /// The eigenvectors, `(n, k)`. Each column has unit 2-norm.
     pub vectors: DMatrix<T>,
-    /// `|A v - l v|_2 / |A|_1` of each pair, measured in f64 on the returned values and vectors.
+    /// `|A v - l v|_2 / |A|_1` of each eigenvalue `l` and its eigenvector `v`, measured in f64 on the returned
+    /// pair.
     pub residuals: Vec<f64>,
-    /// The status of each pair: NotConverged if its residual exceeds the tolerance; Unresolved if its residual or
-    /// the working precision does not distinguish its value from 0 (the 0 of a null vector that is known in
-    /// advance is exact); otherwise Converged.
+    /// The status of each pair. It is NotConverged if the residual exceeds the tolerance. Otherwise, it is
+    /// Unresolved if the residual or the working precision does not distinguish the eigenvalue from 0. All other
+    /// pairs are Converged. The null vectors that are known in advance are never Unresolved, because their
+    /// eigenvalue is exactly 0.
     pub statuses: Vec<Status>,
     /// The certificate of all pairs together: the first status that is not Converged (if any), the largest
     /// residual, and the largest departure from orthogonality.
@@ -80,8 +83,8 @@ pub struct Eigsh<T> {
     pub null_space: usize,
     /// The method that found the pairs.
     pub method: EigshMethod,
-    /// The number of products of A with the block. For Lanczos and shift-invert, the number of products of A or
-    /// of its inverse with one vector.
+    /// The number of products of A with the block. For Lanczos and shift-invert, it is the number of products of A,
+    /// or of the inverse, with one vector.
     pub products: usize,
     /// The number of Rayleigh-Ritz steps, or of Lanczos restarts.
     pub restarts: usize,
@@ -89,15 +92,16 @@ pub struct Eigsh<T> {
     pub choice: Choice,
 }
 
-/// Computes the `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their vectors.
+/// Computes the `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their
+/// eigenvectors.
 ///
-/// The default method is Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006), unless
-/// another is predicted to be faster; see [`EigshMethod`]. The precision is that of `T`; if `T` is f64, an
-/// iteration begins in f32 and ends in f64. If [`EigshOptions::sigma`] is set, the function finds the pairs whose
-/// values are nearest to that number.
+/// The default method is Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006). If another
+/// method is predicted to be faster, that method is used; see [`EigshMethod`]. The precision is that of `T`; if
+/// `T` is f64, an iteration begins in f32 and ends in f64. If [`EigshOptions::sigma`] is set, the function ignores
+/// `which` and finds the pairs whose eigenvalues are nearest to that number.
 ///
 /// # Shapes
-/// `a` has one problem of order n. The result has `k` values and vectors `(n, k)`.
+/// `a` has one problem of order n. The result has `k` eigenvalues, and eigenvectors of shape `(n, k)`.
 ///
 /// # Errors
 /// [`Shape`](crate::ErrorKind::Shape) if the order of `a` is less than `k`, or `a` has more than one problem;
@@ -197,8 +201,8 @@ fn at_an_end<T: Real>(
     let n = a.rows();
     let known = match which {
         Which::Smallest => a.null.len().min(k),
-        // The null vectors have the smallest values, so they are returned only if `k` exceeds the number of all
-        // other pairs.
+        // The null vectors have the smallest eigenvalues, so they are returned only if `k` exceeds the number of
+        // all other pairs.
         Which::Largest => k.saturating_sub(n - a.null.len()),
     };
     let wanted = Wanted { count: k - known, most: k, which, separate: false };
@@ -207,8 +211,9 @@ fn at_an_end<T: Real>(
     let mut pairs: Vec<Pair> = (0..known).map(|component| (0.0, a.null.vector(component))).collect();
     let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
     pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
-    // The pairs must be ascending. The null vectors come first because they have the smallest values, but solved
-    // pairs are ordered from the wanted end of the spectrum.
+    // The result must be ascending. The null vectors already come first, because they have the smallest
+    // eigenvalues. The other pairs are ordered from the wanted end of the spectrum, which is descending if the
+    // largest are wanted.
     if which == Which::Largest {
         pairs[known..].reverse();
     }
@@ -252,7 +257,7 @@ fn around<T: Real>(
     Ok(Found { known, solved, pairs: pairs.into_iter().map(|(_, pair)| pair).collect() })
 }
 
-/// Computes `max |V'V - I|` in f64.
+/// Computes `max |V'V - I|` in f64, where V has the given columns.
 fn orthogonality<T: Real>(vectors: &DMatrix<T>) -> f64 {
     let (n, k) = vectors.shape();
     let wide = T::all_to_f64(vectors.as_slice());

@@ -9,8 +9,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EigshMethod {
-    /// The method that is predicted to be fastest: dense for small orders, shift-invert if the factor is thin,
-    /// otherwise Chebyshev-filtered subspace iteration.
+    /// The method that is predicted to be fastest: dense for small orders, shift-invert if the Cholesky factor has
+    /// few entries, otherwise Chebyshev-filtered subspace iteration.
     #[default]
     Auto,
     /// Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006): multiplies a block by a
@@ -18,15 +18,17 @@ pub enum EigshMethod {
     Chebyshev,
     /// Thick-restart Lanczos (Wu and Simon 2000), one vector at a time. Runs in f64 on the CPU.
     Lanczos,
-    /// Thick-restart Lanczos on `(A + s I)^-1`, by a sparse Cholesky factorization: finds the smallest pairs of
-    /// Laplacians and of positive definite matrices whose factor is thin, such as those of meshes, roads and
-    /// trees. With [`EigshOptions::sigma`] it works on `(A - sigma I)^-1`. Runs in f64 on the CPU.
+    /// Thick-restart Lanczos on `(A + s I)^-1` for a tiny shift s, by a sparse Cholesky factorization. It finds the
+    /// smallest pairs of Laplacians and of positive definite matrices. It is fast if the factor has few entries, as
+    /// for meshes, roads and trees. With [`EigshOptions::sigma`] it works on `(A - sigma I)^-1`. Runs in f64 on the
+    /// CPU.
     ShiftInvert,
-    /// Block subspace iteration: `X <- orthonormal basis of (A - s I)^m X`. It is the basic version of the default
-    /// method, for teaching and for well separated pairs. For the smallest pairs it works on `upper bound - A`.
+    /// Block subspace iteration: `X <- orthonormal basis of (A - s I)^m X`, where s is the bound on the spectrum at
+    /// the unwanted end and m is a fixed number of products. It is the basic version of the default method, for
+    /// teaching and for well separated pairs.
     Subspace,
-    /// Power iteration with deflation, one pair after the other: the simplest method. Its convergence rate is the
-    /// ratio of neighboring eigenvalues.
+    /// Power iteration with deflation, one pair after the other: the simplest method. In each product, the error
+    /// shrinks by the ratio of two neighboring eigenvalues of the same `A - s I`.
     Power,
     /// Decomposition of the matrix as a dense matrix.
     Dense,
@@ -58,17 +60,18 @@ impl fmt::Display for EigshMethod {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EigshOptions {
-    /// The largest `|A v - l v|_2 / |A|_1` of a converged pair; `None` stands for 2e-6 in f32 and 1e-10 in f64.
+    /// The largest `|A v - l v|_2 / |A|_1` of a converged pair of an eigenvalue `l` and its eigenvector `v`; `None`
+    /// stands for 2e-6 in f32 and 1e-10 in f64.
     pub tolerance: Option<f64>,
     /// The method.
     pub method: EigshMethod,
     /// The number sigma around which pairs are wanted, anywhere in the spectrum. If sigma is set, the pairs whose
-    /// values are nearest to sigma are found by a factorization of A - sigma. Then `which` is ignored, and
+    /// eigenvalues are nearest to sigma are found by a factorization of `A - sigma I`. Then `which` is ignored, and
     /// `method` must be [`EigshMethod::ShiftInvert`] or [`EigshMethod::Auto`].
     pub sigma: Option<f64>,
     /// The seed of the start vectors.
     pub seed: u64,
-    /// The maximum number of products of A with a vector of the block.
+    /// The maximum number of products of A with each vector of the block.
     pub most_products: usize,
 }
 
@@ -107,7 +110,7 @@ impl EigshOptions {
         self
     }
 
-    /// Sets the maximum number of products of A with a vector of the block, after which the method gives up.
+    /// Sets the maximum number of products of A with each vector of the block, after which the method gives up.
     #[must_use]
     pub fn most_products(mut self, products: usize) -> Self {
         self.most_products = products;
@@ -115,7 +118,7 @@ impl EigshOptions {
     }
 
     /// Returns the tolerance that was set, or else the default for the precision `T`. The tolerance is relative to
-    /// the norm.
+    /// `|A|_1`.
     #[must_use]
     pub fn tolerance_in<T: Real>(&self) -> f64 {
         self.tolerance.unwrap_or(ITERATED.residual::<T>())

@@ -13,15 +13,15 @@ use nalgebra::{DMatrix, DVector};
 #[derive(Debug)]
 pub(super) struct Ritz {
     pub(super) rotation: Rotation,
-    /// The ratio of the largest to the smallest eigenvalue of X'X, if the columns of X are scaled to unit norm.
+    /// The ratio of the largest to the smallest eigenvalue of X'X, after the columns of X are scaled to unit norm.
     pub(super) condition: f64,
 }
 
 /// Solves `X'AX q = theta X'X q` (Rayleigh-Ritz) for each problem. X'X is scaled to a unit diagonal and factorized
-/// by its eigendecomposition (Stathopoulos and Wu 2002). Eigenvalues below the error of the sums, which is
-/// `epsilon` times the order and the largest eigenvalue, are raised to that error. The new block is then not
-/// orthonormal yet, which `condition` shows. If `side_by_side` is set, the result for one problem does not depend
-/// on the number of problems.
+/// by its eigendecomposition (Stathopoulos and Wu 2002). The error of the sums in X'X is `epsilon` times the order
+/// and the largest eigenvalue of X'X. Eigenvalues of X'X below that error are raised to it. The new block is then
+/// not orthonormal yet, which a large `condition` shows. If `side_by_side` is set, the result for one problem does
+/// not depend on the number of problems.
 ///
 /// # Errors
 /// The errors of `eigh`, none of which occurs for an f64 batch on the CPU.
@@ -43,7 +43,7 @@ pub(super) fn rayleigh_ritz(
         .zip(&scales)
         .map(|(g, d)| {
             let mut scaled = DMatrix::from_fn(width, width, |i, j| d[i] * g.xx[(i, j)] * d[j]);
-            // A zero column becomes an eigenvector with the eigenvalue 0.
+            // A zero column of X then gives a coordinate vector as an eigenvector, with the eigenvalue 0.
             (0..width).filter(|&i| d[i] == 0.0).for_each(|i| scaled[(i, i)] = 0.0);
             scaled
         })

@@ -17,7 +17,7 @@ use crate::parallel;
 use crate::policy::{Backend, Choice, Family, Side, Workload};
 use std::sync::Arc;
 
-/// Solves every problem of the operator, each by its own method.
+/// Solves every problem of the operator. On the CPU, the method is chosen for each problem separately.
 ///
 /// `starts` is empty or has approximate pairs of each problem, from which an iteration on the CPU begins.
 ///
@@ -44,7 +44,7 @@ pub(crate) fn solve_each<T: Real>(
     call::<T>((a.rows(), a.entries()), most).run(ctx, all, |gpu| on_device(ctx, gpu, a, wanted, options))
 }
 
-/// Returns the choice for a method that has no kernels, which is the CPU.
+/// Returns the choice for a method that has no kernels. Its side is the CPU.
 pub(super) fn on_the_host<T: Real>(ctx: &Context, a: &Operator<'_, T>, k: usize) -> Arc<Choice> {
     let workload = call::<T>((a.rows(), a.entries()), k).workload;
     Arc::new(Choice { side: Side::Cpu, ..ctx.explain(&workload, false) })
@@ -61,7 +61,7 @@ fn call<T: Real>((rows, entries): (usize, usize), k: usize) -> Call<impl Fn(&Gpu
     let (rows, entries, width) = (rows as f64, entries as f64, width_of(k) as f64);
     let flops = PRODUCTS * (2.0 * entries + 6.0 * rows) * width;
     // Products with a sparse matrix gather elements, so the CPU reaches half of the rate that the policy assumes,
-    // and a device a quarter.
+    // and a device reaches a quarter.
     let workload = Workload {
         family: Family::Eigsh,
         size: rows,

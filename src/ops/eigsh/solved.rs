@@ -1,4 +1,4 @@
-//! The request for one problem and the result of a solver, for every method and side.
+//! The request for the pairs of one problem, and the result of a solver. All methods and both sides use them.
 
 use super::chebyshev::{Found, Target};
 use super::options::EigshMethod;
@@ -10,23 +10,23 @@ use crate::ops::sparse::{Bounds, Operator};
 use crate::ops::ties::TIE;
 
 /// The distance, relative to [`spread`], below which an iteration in f32 cannot distinguish two values, because
-/// their computed distance is wrong by at most 4 eps.
+/// their computed distance is wrong by up to 4 eps.
 const RESOLUTION: f64 = 16.0 * f32::EPSILON as f64;
 /// The distance, relative to [`spread`], below which two values may be tied (`ops::ties`). It is the distance that
-/// [`TIE`] allows at the far end of the spectrum.
+/// [`TIE`] allows at the large end of the spectrum.
 pub(super) const FINE: f64 = 2.0 * TIE;
 
 /// The pairs that are wanted of a problem, in addition to its known null space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) count: usize,
-    /// The largest `count` of any problem of the call. It determines the width of the blocks on the device, so
-    /// that the width does not depend on which problems share a block.
+    /// The largest `count` of any problem of the call. It determines the width of the blocks on the device, so that
+    /// the width does not depend on which problems of the call are solved together.
     pub(crate) most: usize,
     pub(crate) which: Which,
-    /// Whether pairs are separated as far as the precision allows, which means that the error of each vector is
-    /// small relative to the distance from its value to the next. All pairs that are tied with the last wanted one
-    /// are then found too, if the block has room for them.
+    /// Whether pairs are separated as far as the precision allows, which means that the residual of each pair is
+    /// small relative to the distance from its value to the nearest other value. All pairs that are tied with the
+    /// last wanted one are then found too, if the block has room for them.
     pub(crate) separate: bool,
 }
 

@@ -5,8 +5,9 @@ use nalgebra::DMatrix;
 use std::ops::Range;
 
 /// A polynomial in A that is small on an interval and grows outside of the interval (Zhou, Saad, Tiago and
-/// Chelikowsky 2006). The polynomial is `C_m((A - c) / e)` divided by its value at `wanted`, where e is the
-/// half-width and c the center of the interval. It is computed by the following three-term recurrence:
+/// Chelikowsky 2006). The polynomial is `C_m((A - c) / e)` divided by its value at `wanted`, where `C_m` is the
+/// Chebyshev polynomial of degree m, e is the half-width of the interval, and c is its center. It is computed by
+/// the following three-term recurrence:
 ///
 /// ```text
 /// s_1 = e / (wanted - c),  Y_1 = s_1/e (A - c) X
@@ -64,9 +65,9 @@ pub(super) struct FilterPlan {
     pub(super) from: usize,
     /// The steps of the recurrence.
     pub(super) steps: Vec<Step>,
-    /// The number of steps after which the known null vectors are projected out of Y and Y_before. At the end they
-    /// are also projected out of Y. Rounding introduces components along the null vectors, which would otherwise
-    /// grow faster than any wanted vector.
+    /// The number of steps after which the known null vectors are projected out of Y and Y_before. After the last
+    /// step, they are also projected out of Y. Rounding introduces components along the null vectors, which would
+    /// otherwise grow faster than any wanted vector.
     pub(super) deflate_every: usize,
 }
 
@@ -93,15 +94,16 @@ pub(super) trait Space {
     /// Fills X with random numbers that depend only on the seed, row and column.
     fn randomize(&mut self, seed: u64) -> Result<()>;
 
-    /// Replaces each column `x_j` by `p(A) x_j`, starting at the first column of the plan. Problems without a plan
-    /// keep their X. The bits of one problem do not depend on the plans of the others.
+    /// Replaces each column `x_j` by `p(A) x_j`, where p is the polynomial of the problem's plan, starting at the
+    /// first column that the plan filters. Problems without a plan keep their X. The bits of one problem do not
+    /// depend on the plans of the others.
     fn filter(&mut self, plans: &[Option<FilterPlan>]) -> Result<()>;
 
     /// Computes X'X and X'AX of every problem, and keeps AX for [`Space::rotate`].
     fn grams(&mut self) -> Result<Vec<Grams>>;
 
     /// Replaces X by X Q. It must be called directly after [`Space::grams`]. Returns `|A x_j - values_j x_j|_2` of
-    /// the new columns. Problems without a Q keep their X, and their list of norms is empty.
+    /// the new columns. Problems without a Q keep their X, and their list of residual norms is empty.
     fn rotate(&mut self, rotations: &[Option<Rotation>]) -> Result<Vec<Vec<f64>>>;
 
     /// Reads the columns `columns` of a problem's X as f64. The result is `(n, columns)`, column-major.

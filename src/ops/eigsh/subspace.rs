@@ -1,9 +1,10 @@
 //! The basic methods: block subspace iteration and power iteration.
 //!
-//! Both methods multiply by `A - s I`, where s is the unwanted end of the spectrum, so that the wanted eigenvalues
-//! are largest in magnitude. They are the baseline of the Chebyshev filter. In each product, the vector of an
-//! eigenvalue l grows by the factor `|l - s| / |l' - s|` relative to that of the neighboring eigenvalue l'. With a
-//! filter, the logarithm of the growth is about twice the square root of the logarithm of that factor.
+//! Both methods multiply by `A - s I`, where s is the bound on the spectrum at the unwanted end, so that the wanted
+//! eigenvalues are largest in magnitude. The methods serve as a baseline for the Chebyshev filter. In each product,
+//! the eigenvector of an eigenvalue l grows by the factor `|l - s| / |l' - s|` relative to the eigenvector of the
+//! neighboring eigenvalue l'. In each step of a filter, the logarithm of the growth is about twice the square root
+//! of the logarithm of that factor.
 
 use super::chebyshev::Found;
 use super::cpu::{CpuSpace, check_memory};
@@ -21,7 +22,7 @@ use crate::ops::sparse::Operator;
 /// another, which f32 can represent.
 const BETWEEN: usize = 10;
 
-/// Returns the step `X <- (A - s I) X`, scaled so that nothing grows.
+/// Returns the step `X <- (A - s I) X`, scaled so that no component of X grows.
 fn step<T: Real>(a: &Operator<'_, T>, which: Which) -> Step {
     let bounds = a.bounds(0);
     let far = match which {
@@ -71,7 +72,7 @@ pub(super) fn iterate_blocks<T: Real>(
 }
 
 /// Power iteration (von Mises and Pollaczek-Geiringer 1929): multiplies one vector until its direction converges,
-/// then projects that vector out of the following ones (Hotelling's deflation, by orthogonality).
+/// then keeps the following vectors orthogonal to that vector (Hotelling's deflation, done by orthogonalization).
 ///
 /// # Errors
 /// The same errors as [`super::eigsh`].
@@ -124,7 +125,8 @@ pub(super) fn power<T: Real>(
     Ok(Solved { values, vectors, residuals, reached: true, next: None, method, products, restarts })
 }
 
-/// Projects the columns of `others` out of x, twice, and scales it to unit norm.
+/// Projects the columns of `others` out of `x` and scales `x` to unit norm. Does so twice, to remove rounding
+/// errors.
 fn orthonormalize(x: &mut [f64], others: &[f64], n: usize) {
     for _ in 0..2 {
         for other in others.chunks_exact(n.max(1)) {

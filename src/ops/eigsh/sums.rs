@@ -1,5 +1,5 @@
 //! Plans sums over the rows of each problem in a fixed order. The device sums chunks of rows, and then adds those
-//! sums sixteen at a time; the host adds the last few in f64.
+//! sums sixteen at a time, in several levels. The host adds the last few sums in f64.
 
 use crate::shape::to_u32;
 use std::ops::Range;
@@ -45,8 +45,8 @@ impl Sums {
     }
 
     /// Splits the chunks into groups of at most `most` chunks, or of at most [`TOGETHER`] if `most` is smaller.
-    /// Each range of the first level is within one group. Returns, for each group, its outputs in the first level
-    /// and its chunks.
+    /// Each range of the first level is within one group, so the sums of the chunks need memory for only one group
+    /// at a time. Returns, for each group, the range of its outputs in the first level and the range of its chunks.
     pub(super) fn chunk_groups(&self, most: usize) -> Vec<(Range<u32>, Range<u32>)> {
         let most = to_u32(most.max(TOGETHER));
         let mut chunk_groups: Vec<(Range<u32>, Range<u32>)> = Vec::new();
@@ -62,9 +62,9 @@ impl Sums {
     }
 }
 
-/// Returns the ranges of the level after `below`: adjacent sums of one problem form a range. If a problem has at
-/// most `enough` sums, each of its sums is a range of its own: this level adds nothing to it, and the host adds the
-/// rest. So a problem's result does not depend on the length of other problems.
+/// Returns the ranges of the level after `below`. Adjacent sums of one problem form a range. If a problem has at
+/// most `enough` sums, each range has only one of them: this level adds nothing, and the host adds these sums. So a
+/// problem's result does not depend on how many rows other problems have.
 fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     let mut first = 0;
     let mut ranges = Vec::new();
@@ -77,7 +77,7 @@ fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     ranges
 }
 
-/// Returns the largest number of entries that belong to one problem.
+/// Returns the largest number of entries of `level` that belong to one problem.
 fn longest(level: &[[u32; 4]]) -> usize {
     level.chunk_by(|a, b| a[2] == b[2]).map(<[_]>::len).max().unwrap_or(0)
 }

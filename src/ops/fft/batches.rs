@@ -1,4 +1,4 @@
-//! Transforms batches of any size on the device: in one call if they fit, otherwise in smaller batches.
+//! Transforms any number of lines on the device: all lines together if they fit, otherwise in batches.
 
 use super::Task;
 use super::gpu::{self, Kind, Lines};
@@ -22,7 +22,7 @@ fn bytes(plan: &FftPlan, kind: Kind) -> [u64; 3] {
     [4 * before * from, 4 * after * to, way].map(|bytes| bytes as u64)
 }
 
-/// Returns the maximum number of lines that one call may take.
+/// Returns the maximum number of lines that may be transformed together.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no room for one line.
@@ -41,8 +41,8 @@ fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
     Ok(usize::try_from((room / one).min(allowed / largest)).unwrap_or(usize::MAX))
 }
 
-/// Transforms all lines. A result that fits at once stays on the device; otherwise it is read back batch by batch. The
-/// result of a line does not depend on its batch.
+/// Transforms all lines. If all lines fit on the device together, the result stays on the device. Otherwise the result
+/// is read back batch by batch. The result of a line does not depend on the batch that the line is in.
 pub(super) fn transform<I: Scalar, O: Scalar>(
     ctx: &Context,
     gpu: &Gpu,
@@ -77,7 +77,8 @@ struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// Transforms batches of at most `most` lines, which are whole blocks or a part of one block.
+    /// Transforms all lines in batches of at most `most` lines. A batch consists of whole blocks of [`Lines`], or of
+    /// some lines of one block.
     fn all<I: Scalar, O: Scalar>(&self, data: &[I], most: usize) -> Result<Vec<O>> {
         let Lines { inner, outer } = self.task.lines;
         let [before, after] = self.task.kind.lengths(self.task.n);

@@ -63,13 +63,14 @@ pub struct PowerSpectrum<T = f32> {
 }
 
 /// Computes the one-sided power spectrum of every line:
-/// `P_k = c |sum_j w_j x_j exp(-2 pi i j k / n)|^2 / (sum_j w_j)^2`, where c = 1 at frequency 0 and, for even n, at
-/// n/2, and 2 elsewhere. A sine of amplitude A at one of the frequencies has power A^2 / 2 there. With
-/// [`Window::Rectangular`] the sum of P is the mean square of x (SciPy's `periodogram`, `scaling="spectrum"`,
-/// `detrend=False`).
+/// `P_k = c |sum_j w_j x_j exp(-2 pi i j k / n)|^2 / (sum_j w_j)^2`, where x has n elements and w is the window. The
+/// factor c is 1 at frequency 0 and, if n is even, at frequency n/2. At all other frequencies c is 2, because the power
+/// at frequency n - k is counted at k. A sine of amplitude A with a whole number of periods has power A^2 / 2 at its
+/// frequency. With [`Window::Rectangular`] the sum of P is the mean square of x (SciPy's `periodogram`,
+/// `scaling="spectrum"`, `detrend=False`).
 ///
-/// A line with a non-finite element has a non-finite spectrum; amplitudes beyond the square root of the precision's
-/// range overflow.
+/// A line (the n elements of one signal) with a non-finite element has a non-finite spectrum. The power overflows if an
+/// amplitude exceeds the square root of the largest number of the precision.
 ///
 /// # Shapes
 /// The n elements along the axis become n/2 + 1.
@@ -137,12 +138,12 @@ impl<T: Real> PowerSpectrum<T> {
     /// `histogram`).
     ///
     /// # Shapes
-    /// The axis has one element fewer than there are edges.
+    /// Along the axis, the result has one element fewer than there are `edges`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] unless there are at least two edges, all finite, not negative and ascending, and
-    /// the rate is finite and positive; [`crate::ErrorKind::Limit`] if the memory budget has no room for the bands;
-    /// device errors.
+    /// [`crate::ErrorKind::Domain`] if there are fewer than two edges, if an edge is negative or not finite, if the
+    /// edges are not strictly ascending, or if the rate is not finite and positive. [`crate::ErrorKind::Limit`] if the
+    /// result exceeds the memory budget and there are more than four times as many bands as frequencies. Device errors.
     pub fn band_powers(&self, ctx: &Context, edges: &[f64], rate: f64) -> Result<Array<T>> {
         check_rate("band_powers", rate)?;
         let ascending = edges.windows(2).all(|pair| pair[0] < pair[1]);
@@ -169,14 +170,15 @@ impl<T: Real> PowerSpectrum<T> {
         self.summed(ctx, &bands, None)
     }
 
-    /// Computes the power-weighted mean frequency `sum f P / sum P` in Hz, for signals with `rate` samples per second.
-    /// The result is 0 for silence. It is not finite if the spectrum is not finite.
+    /// Computes the power-weighted mean frequency `sum f P / sum P` in Hz, where P is the power at frequency f, for
+    /// signals with `rate` samples per second. The result is 0 if the total power is 0. It is not finite if the
+    /// spectrum is not finite.
     ///
     /// # Shapes
-    /// One element along the axis.
+    /// The result has one element along the axis.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] unless the rate is finite and positive; device errors.
+    /// [`crate::ErrorKind::Domain`] if the rate is not finite and positive; device errors.
     pub fn spectral_centroid(&self, ctx: &Context, rate: f64) -> Result<Array<T>> {
         check_rate("spectral_centroid", rate)?;
         let everything = 0..self.n / 2 + 1;

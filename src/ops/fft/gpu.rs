@@ -90,8 +90,8 @@ fn key(plan: &FftPlan) -> [u64; 3] {
 /// The layout of the input or the output of a pass.
 #[derive(Clone, Copy)]
 struct End {
-    /// The distances from one line to the next, from one element along the axis to the next, and from one block to the
-    /// next.
+    /// The distances in the array from one line to the next, from one element along the axis to the next, and from one
+    /// block of [`Lines`] to the next.
     line: usize,
     step: usize,
     block: usize,
@@ -117,11 +117,13 @@ struct Step<'a> {
     stages: &'a Stages,
     twiddles: usize,
     order: usize,
-    /// `digit` is the number of transforms in one line: 1, or the factor of the length that the pass does not
-    /// transform. `before` and `after` each have two distances, counted in elements of the line: between adjacent
-    /// elements of such a transform, and between adjacent transforms.
+    /// The number of transforms in one line. It is 1 if the transform takes one pass. In two passes, it is the factor
+    /// of the length that this pass does not transform.
     digit: usize,
+    /// The distances in the input between adjacent elements of one transform, and between adjacent transforms of one
+    /// line, counted in elements of the line.
     before: [usize; 2],
+    /// The same distances in the output.
     after: [usize; 2],
     flags: u32,
 }
@@ -240,23 +242,25 @@ impl Job<'_> {
     }
 
     /// Returns the first of two passes. The line is viewed as a rectangle, in which (e1, e2) is element `e2 + n2 e1`,
-    /// where n2 is the length of `second`. The pass transforms over e1 and multiplies by the roots of unity of the
-    /// whole length.
+    /// where n2 is the length of `second`. The pass transforms over e1, and then multiplies by the roots of unity of
+    /// the whole length.
     fn columns<'s>(&self, first: &'s Stages, second: &Stages, flags: u32) -> Step<'s> {
         let n = second.length();
         let flags = flags | flags::TURN;
         Step { digit: n, before: [n, 1], after: [n, 1], ..self.step(first, 0, flags) }
     }
 
-    /// Returns the second of two passes, which transforms over e2. Its results are the frequencies `k1 + n1 k2`, where
-    /// n1 is the length of `first`.
+    /// Returns the second of two passes, which transforms over e2. The result at frequency k1 of the first pass and
+    /// frequency k2 of the second pass belongs to frequency `k1 + n1 k2` of the line, where n1 is the length of
+    /// `first`.
     fn rows<'s>(&self, first: &Stages, second: &'s Stages, flags: u32) -> Step<'s> {
         let n = first.length();
         let before = [1, second.length()];
         Step { digit: n, before, after: [n, 1], ..self.step(second, 1, flags) }
     }
 
-    /// Returns a pass of one transform per line, with the tables of the first or second pass.
+    /// Returns a pass of one transform per line. The number `pass` selects the tables of the first pass (0) or of the
+    /// second pass (1).
     fn step<'s>(&self, stages: &'s Stages, pass: usize, flags: u32) -> Step<'s> {
         let twiddles = [self.at.first, self.at.second][pass];
         Step { stages, twiddles, order: self.at.order[pass], digit: 1, before: [1, 0], after: [1, 0], flags }
@@ -272,7 +276,8 @@ impl Job<'_> {
     ) -> Result<()> {
         let (inner, length) = (self.lines.inner, step.stages.length());
         let mut flags = step.flags | from.flags | to.flags;
-        // Whether adjacent transforms are closer to each other in memory than adjacent elements of one transform.
+        // On the input and on the output: whether adjacent transforms are closer to each other in memory than adjacent
+        // elements of one transform. If they are, consecutive invocations access adjacent transforms.
         let [load_across, store_across] = [(from, step.before), (to, step.after)].map(|(end, [apart, next])| {
             let neighbor = if inner > 1 {
                 end.line
@@ -285,16 +290,16 @@ impl Job<'_> {
         });
         flags |= if load_across { flags::LOAD_ACROSS } else { 0 };
         flags |= if store_across { flags::STORE_ACROSS } else { 0 };
-        // Returns the last position along the axis, which is compared with the number of elements that exist or are
-        // wanted.
+        // Returns the last position along the axis that the pass accesses. It is compared with the number of elements
+        // that exist in the input, or that are wanted in the output.
         let last = |[apart, next]: [usize; 2]| (length - 1) * apart + (step.digit - 1) * next;
         flags |= if last(step.before) < from.len { 0 } else { flags::PARTIAL_INPUT };
         flags |= if last(step.after) < to.len { 0 } else { flags::PARTIAL_OUTPUT };
         let (most, together) = (self.tuning.group(length, load_across || store_across), self.tuning.together(length));
         let count = inner * step.digit * self.lines.outer;
         let units = count.div_ceil(together);
-        // If there are few transforms, each workgroup takes fewer of them, so that up to 16 workgroups have work and
-        // not too many lanes are idle.
+        // If there are few transforms, each workgroup takes fewer than it could hold. In this way, up to 16 workgroups
+        // have work, and not too many lanes are idle.
         let group = most.min(units.div_ceil(16)).max(1);
         if let Source::Real(_, Some(_)) = source {
             flags |= flags::WINDOW;

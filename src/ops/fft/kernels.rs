@@ -4,8 +4,8 @@ use super::plan::Stages;
 use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
 use crate::forms::{FftForm, KernelForm};
 
-/// Each root of unity of the whole length is a product of two: one of the first FINE roots, and one whose exponent is a
-/// multiple of FINE.
+/// Two passes need the roots of unity of the whole length. Each of these roots is computed as a product of two roots
+/// from a table: one of the first FINE roots, and one whose exponent is a multiple of FINE.
 pub(super) const FINE: usize = 4096;
 
 uniform! {
@@ -44,8 +44,8 @@ uniform! {
     pub(super) struct BandsOf { first: u32, inner: u32, bins: u32, bands: u32, centroid: u32, unit: f32 }
 }
 
-/// Pairs (maximum number of bins in a band, number of invocations that sum the band). More invocations for longer bands
-/// bound the loop of each invocation.
+/// Pairs (maximum number of bins in a band, number of invocations that sum the band). Longer bands have more
+/// invocations, so that the loop of one invocation does not become too long.
 pub(super) const BAND_WIDTHS: [(usize, u32); 2] = [(1 << 16, 64), (usize::MAX, 256)];
 
 /// What a pass does in addition to transforming; fft/pass.wgsl describes each flag.
@@ -69,10 +69,12 @@ pub(super) mod flags {
     pub(in super::super) const PARTIAL_OUTPUT: u32 = 65536;
 }
 
-/// The numbers of complex values that a workgroup holds in the 16 KiB that every adapter has, and in 32 KiB.
+/// The numbers of complex values that a workgroup holds: in the 16 KiB of workgroup memory that every adapter has, and
+/// in 32 KiB.
 const POINTS: [usize; 2] = [2048, 4096];
 
-/// Returns the number of complex values that a workgroup of the adapter holds in transforms of length `n`.
+/// Returns the number of complex values that a workgroup of the adapter holds when it computes transforms of length
+/// `n`.
 pub(super) fn longest_pass(adapter: &Adapter, n: usize) -> usize {
     let room = adapter.limits.workgroup_storage as usize >= 8 * POINTS[1];
     POINTS[usize::from(room && adapter.prefers(KernelForm::Fft(FftForm::Long), n as f64))]
@@ -85,9 +87,10 @@ pub(super) fn variant(stages: &Stages, group: usize, flags: u32, tuning: Tuning)
     let together = tuning.together(stages.length());
     let points = POINTS[usize::from(stages.length() * group * together > POINTS[0])];
     let [first, middle, last] = if tuning.known && flags & flags::TWICE == 0 { known(stages, flags) } else { [0; 3] };
-    // Each invocation has one butterfly of radix 16. Software adapters suspend each of their SIMD vectors at every
-    // barrier, so narrow workgroups are faster on them: at 1024 by 256, 8 invocations take 22 ms on SwiftShader and 5.5
-    // ms on lavapipe, whereas 256 invocations take 517 ms and 10 ms (2026-11-22).
+    // On a GPU, each invocation has one butterfly of radix 16. Software adapters suspend each of their SIMD vectors at
+    // every barrier, so narrow workgroups are faster on them. For example, 256 transforms of length 1024 with 8
+    // invocations per workgroup take 22 ms on SwiftShader and 5.5 ms on lavapipe. With 256 invocations per workgroup
+    // they take 517 ms on SwiftShader and 10 ms on lavapipe (2026-11-22).
     let width = if tuning.narrow { 8 } else { points / 16 };
     [
         ("WIDTH", count(width)),
@@ -100,10 +103,10 @@ pub(super) fn variant(stages: &Stages, group: usize, flags: u32, tuning: Tuning)
     ]
 }
 
-/// The settings that, in addition to the work, select the kernel.
+/// The settings of an adapter. Together with the length and the kind of a transform, they select the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
-    /// Whether the radices may be compiled in.
+    /// Whether the radices may be compiled into the kernel.
     pub(super) known: bool,
     /// Whether workgroups are narrow, which suits software adapters.
     pub(super) narrow: bool,
@@ -136,14 +139,15 @@ impl Tuning {
         }
     }
 
-    /// Returns the number of transforms whose points are interleaved: two on software adapters, which process four
-    /// values in the time of one.
+    /// Returns the number of transforms whose points are interleaved: two on software adapters, if there is room,
+    /// because they process four f32 in the time of one.
     pub(super) fn together(self, length: usize) -> usize {
         if self.narrow && 2 * length <= self.longest { 2 } else { 1 }
     }
 
-    /// Returns the maximum number of transforms (or pairs of transforms) in a workgroup: the number that fits 16 KiB
-    /// or, if memory is accessed across adjacent transforms, at least four if there is room.
+    /// Returns the maximum number of transforms (or pairs of transforms) in a workgroup, which is the number that fits
+    /// 16 KiB. If consecutive invocations access adjacent transforms (`across`), it is at least four, provided that the
+    /// adapter's workgroup memory has room.
     pub(super) fn group(self, length: usize, across: bool) -> usize {
         let length = length * self.together(length);
         let several = POINTS[0] / length;
@@ -151,8 +155,9 @@ impl Tuning {
     }
 }
 
-/// Returns the radices of the first, middle and last stage if the length is a power of two, otherwise zeros. All other
-/// lengths share one kernel, because there are too many of them to compile a kernel for each.
+/// Returns the radices of the first, middle and last stage if they are compiled into the kernel, which is possible if
+/// the length is a power of two. Otherwise returns zeros. Lengths that are not powers of two share one kernel, because
+/// there are too many of them to compile a kernel for each.
 fn known(stages: &Stages, flags: u32) -> [usize; 3] {
     match stages.radices() {
         _ if !stages.length().is_power_of_two() || stages.length() == 1 || flags & flags::UNFOLD != 0 => [0; 3],
@@ -176,7 +181,8 @@ fn count(x: usize) -> f64 {
     x as f64
 }
 
-/// Returns every shipped combination of length, flags and transforms per workgroup.
+/// Returns the overrides of every shipped combination of length, flags and number of transforms per workgroup.
+/// `together` is the number of transforms per point.
 fn pass_variants(flag_sets: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)>> {
     use super::plan::{FftPlan, Method};
     let mut all = Vec::new();
@@ -339,7 +345,7 @@ mod flag_tests {
     use super::flags;
     use crate::device::constants;
 
-    /// Each flag sets the override of its name, and no other override that depends on a single flag.
+    /// Checks that each flag sets the override of the same name, and no override of another flag.
     #[test]
     fn flags_are_those_of_the_wgsl() {
         let all = [

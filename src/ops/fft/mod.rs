@@ -1,16 +1,21 @@
 //! Fourier transforms of any length, batched, along any axis.
 //!
-//! On the device, `plan` selects the algorithm of each length by arithmetic: one pass (for products of 2, 3, 5, 7, 11
-//! and 13 up to 4096, or up to 2048 if a workgroup has only 16 KiB), two passes (the line is treated as a rectangle,
-//! without transposes), or Bluestein's chirp with the cheapest padded length, in one dispatch if it fits, otherwise in
-//! four. All of these run one kernel, `fft/pass.wgsl`, which computes in-place Cooley-Tukey stages in workgroup memory
-//! and reverses the digits on input. Lengths and radices are uniform data, so one pipeline serves every length. Powers
-//! of two have separate pipelines (form `known`), which read the input in the first stage and write the output in the
-//! last. Windows, scaling, chirps and the folding of real transforms happen when elements are loaded and stored. They
-//! are compiled in and not selected by a branch, because software adapters execute both sides of a branch. A point is a
-//! complex number (`point_single.wgsl`) or, on software adapters if there is room, two complex numbers of two
-//! transforms (`point_pair.wgsl`), because these adapters access four values in the time of one. Axes are described by
-//! strides. `tables` are computed in f64 and cached with the device.
+//! A line is the sequence of elements along the axis that one transform takes. On the device, `plan` selects one of
+//! three algorithms by the length of the line. The first is a single pass. It serves lengths up to 4096 (up to 2048 if
+//! a workgroup has only 16 KiB of memory) that are products of 2, 3, 5, 7, 11 and 13. The second is two passes, which
+//! serve longer products of these primes. They treat the line as a rectangle and need no transposes. The third is
+//! Bluestein's chirp with the cheapest padded length, which serves all other lengths. It takes one dispatch if the
+//! padded length fits one workgroup, otherwise four.
+//!
+//! All three algorithms run the kernel `fft/pass.wgsl`, which computes in-place Cooley-Tukey stages in workgroup memory
+//! and reverses the digits of the indices on input. Lengths and radices are passed as uniform data, so one pipeline
+//! serves every length. Powers of two have separate pipelines (form `known`), whose first stage reads directly from the
+//! input and whose last stage writes directly to the output. Windows, scaling, chirps and the folding of real
+//! transforms are applied when elements are loaded and stored. They are compiled in and not selected by a branch,
+//! because software adapters execute both sides of a branch. A point is one complex number (`point_single.wgsl`). On
+//! software adapters, if there is room, a point is two complex numbers that belong to two transforms
+//! (`point_pair.wgsl`), because these adapters access four f32 in the time of one. Strides describe the axes. The
+//! module `tables` computes lookup tables in f64, and the device caches them.
 //!
 //! The CPU uses rustfft and realfft, whose plans the context keeps.
 
@@ -35,12 +40,12 @@ use num_complex::Complex;
 pub use plan::{FftPlan, Method, Stages};
 
 /// Computes discrete Fourier transforms along an axis, for any length and without scaling:
-/// `X_k = sum_j x_j exp(-2 pi i j k / n)`.
+/// `X_k = sum_j x_j exp(-2 pi i j k / n)`, where n is the number of elements along the axis.
 ///
 /// # Accuracy
-/// The relative error in the 2-norm is at most `4 eps log2 n`. A transform that exceeds the precision's range overflows
-/// to non-finite values. If a line contains a NaN or an infinity, no element of its transform is finite; other lines
-/// are not affected.
+/// The relative error of a transform in the 2-norm is at most `4 eps log2 n`, where eps is 2^-23 for f32 and 2^-52 for
+/// f64. A transform that exceeds the precision's range overflows to non-finite values. If a line (the n elements of one
+/// transform) contains a NaN or an infinity, no element of its transform is finite; other lines are not affected.
 ///
 /// # Shapes
 /// The result has the shape of `a`. Every other axis, including the batch, may have length 0.
@@ -61,7 +66,7 @@ pub use plan::{FftPlan, Method, Stages};
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) for 0 elements along the axis, as in NumPy; with
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if there are 0 elements along the axis, as in NumPy; with
 /// [`Backend::Gpu`](crate::Backend::Gpu), [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the device does not support
 /// the length ([`FftPlan::new`]) and [`ErrorKind::Domain`](crate::ErrorKind::Domain) for f64; device errors.
 pub fn fft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<Array<Complex<T>>>
@@ -100,7 +105,8 @@ where
     Task::of(ctx, "ifft", Kind::Inverse, a, axis, None)?.transform(ctx, a, None)
 }
 
-/// Computes the [`fft`] of real numbers at the frequencies 0 to n/2; the other frequencies are their conjugates.
+/// Computes the [`fft`] of n real numbers at the frequencies 0 to n/2, where n/2 is rounded down. The values at the
+/// other frequencies are the complex conjugates of these, so they are not returned.
 ///
 /// # Shapes
 /// The n elements along the axis become n/2 + 1; the other axes keep their lengths.
@@ -128,8 +134,8 @@ where
     Task::of(ctx, "rfft", Kind::RealForward, a, axis, None)?.transform(ctx, a, None)
 }
 
-/// Computes the inverse of [`rfft`] for `n` real numbers, where n is even or odd. As in NumPy, the imaginary parts at
-/// frequency 0 and, for even n, at n/2 are ignored.
+/// Computes the inverse of [`rfft`]. The result has `n` real numbers, and n may be even or odd. As in NumPy, the
+/// imaginary part at frequency 0 is ignored, and so is the imaginary part at frequency n/2 if n is even.
 ///
 /// # Shapes
 /// The n/2 + 1 elements along the axis become n.
@@ -149,8 +155,8 @@ where
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if there are not n/2 + 1 elements along the axis, or n is 0; otherwise
-/// the same as [`fft`].
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if `n` is 0, or if the number of elements along the axis differs from
+/// n/2 + 1; otherwise the same as [`fft`].
 pub fn irfft<T: Real>(ctx: &Context, a: &Array<Complex<T>>, n: usize, axis: Axis) -> Result<Array<T>>
 where
     Complex<T>: Scalar,
@@ -244,7 +250,7 @@ fn choose<T: Real>(ctx: &Context, kind: Kind, shape: Shape, axis: Axis, resident
     Task { name: "fft", kind, n: n.max(1), lines, shape, plan, precision, resident }.choose(ctx)
 }
 
-/// Returns the plan for the adapter's workgroup memory; `None` without an adapter.
+/// Returns the plan for the workgroup memory of the context's adapter; `None` if there is no adapter.
 fn plan(ctx: &Context, n: usize, real: bool) -> Option<Result<FftPlan>> {
     Some(FftPlan::within(kernels::longest_pass(ctx.adapter()?, n), n, real))
 }
@@ -291,11 +297,11 @@ impl Operation for Task {
         let [from, to] = self.kind.words();
         let moved = |words: usize| 4.0 * words as f64 * count;
         let n = self.n as f64;
-        // The rates are measured on powers of two. On the CPU and on the device, 1000 points take 1.5 to 2.8 times as
-        // long as 1024 (2026-11-22).
+        // The policy's rates are measured on powers of two. On the CPU and on the device, a transform of 1000 points
+        // takes 1.5 to 2.8 times as long as a transform of 1024 points (2026-11-22). So other lengths count twice.
         let mixed = if self.n.is_power_of_two() { 1.0 } else { 2.0 };
-        // rustfft has about twice the rate of the decompositions that the policy's rate was measured on, memory traffic
-        // included.
+        // The policy's rate of the CPU was measured on matrix decompositions. rustfft has about twice that rate,
+        // including its memory traffic.
         let cpu = 5.0
             * n
             * (n + 1.0).log2()
@@ -373,9 +379,10 @@ impl Task {
         Ok(Array::from_storage(self.shape, made).chosen(&choice))
     }
 
-    /// Transforms on the CPU. `I` and `O` are the types that the kind implies, in one of two precisions.
+    /// Transforms on the CPU. The kind of the transform determines whether `I` and `O` are real or complex. Both have
+    /// the same precision, f32 or f64.
     fn on_cpu<I: Scalar, O: Scalar>(&self, ctx: &Context, data: &[I], window: Option<&[I]>) -> Vec<O> {
-        // Only f32 data can be on a device, so `ON_DEVICE` means f32 here.
+        // Only data in f32 can be on a device, so `ON_DEVICE` means that the precision is f32.
         if I::ON_DEVICE {
             self.in_precision::<f32, I, O>(&ctx.extension(), data, window)
         } else {

@@ -1,5 +1,6 @@
-//! Plans how a device computes the transforms of one length. A plan follows from arithmetic alone, so it is the same
-//! everywhere.
+//! Plans how a device computes the transforms of one length. A plan follows by arithmetic from the length, from whether
+//! the numbers are real, and from the number of points that a workgroup holds. So devices with the same number of
+//! points have the same plans.
 
 use crate::error::{ErrorKind, Result};
 use std::fmt;
@@ -7,8 +8,8 @@ use std::fmt;
 /// The length of the longest transform that one workgroup computes, which takes 32 KiB of workgroup memory.
 pub(super) const LONGEST_PASS: usize = 4096;
 
-/// The radices of the kernels in the order of the stages. Each radix is followed by the cost per point of its stage,
-/// counted in operations and exchanges.
+/// The radices of the kernels in the order of the stages. Each radix is followed by the cost of its stage per point,
+/// counted in arithmetic operations and in exchanges of points through workgroup memory.
 const RADICES: [(usize, u64); 9] = [(13, 28), (11, 24), (7, 17), (5, 13), (3, 10), (2, 8), (4, 10), (8, 12), (16, 14)];
 
 /// A length without prime factors above 13, and the radices of its stages.
@@ -31,7 +32,8 @@ pub enum Method {
     /// Bluestein's chirp within one workgroup: a convolution whose length is at least `2 n - 1` for a transform of
     /// length n.
     Chirp(Stages),
-    /// Bluestein's chirp with each of the convolution's two transforms in two passes.
+    /// Bluestein's chirp with a convolution that does not fit one workgroup. The convolution consists of two
+    /// transforms, and each of them takes two passes.
     LongChirp(Stages, Stages),
 }
 
@@ -95,7 +97,7 @@ impl Stages {
         &self.radices
     }
 
-    /// Returns the weighted count of operations.
+    /// Returns the cost of all stages, by the weights of [`RADICES`].
     pub(super) fn cost(&self) -> u64 {
         let each = |radix: &usize| RADICES.iter().find(|(known, _)| known == radix).map_or(0, |(_, cost)| *cost);
         self.length as u64 * self.radices.iter().map(each).sum::<u64>()
@@ -172,7 +174,7 @@ impl FftPlan {
         &self.method
     }
 
-    /// Returns the length of the convolution, if there is one.
+    /// Returns the length of the convolution, if the plan uses Bluestein's chirp.
     #[must_use]
     pub fn padded(&self) -> Option<usize> {
         match &self.method {
@@ -226,8 +228,8 @@ impl FftPlan {
     }
 }
 
-/// Returns the two factors of the length that differ least, the smaller one first, so that a workgroup holds several
-/// adjacent transforms of each.
+/// Returns the two factors of the length that differ least, the smaller one first. Similar factors let a workgroup hold
+/// several adjacent transforms of either factor.
 fn two_passes(length: usize, longest: usize) -> Option<(Stages, Stages)> {
     if length > longest * longest {
         return None;
@@ -305,7 +307,7 @@ mod tests {
     fn check(stages: &Stages) {
         assert_eq!(stages.radices().iter().product::<usize>(), stages.length());
         assert!(stages.radices().iter().all(|radix| [1, 2, 3, 4, 5, 7, 8, 11, 13, 16].contains(radix)), "{stages}");
-        // The radices have to fit eight hexadecimal digits.
+        // A kernel takes the radices as eight hexadecimal digits, so there may be at most eight.
         assert!(stages.length() <= LONGEST_PASS && stages.radices().len() <= 8, "{stages}");
         let place = |radix: &usize| RADICES.iter().position(|(known, _)| known == radix);
         assert!(stages.radices().is_sorted_by_key(place), "{stages}");

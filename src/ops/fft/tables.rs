@@ -117,8 +117,8 @@ fn root(power: usize, order: usize) -> Complex<f64> {
 }
 
 /// Appends the twiddle factors `exp(-2 pi i q j / (N R))` of every stage, where R is the radix of the stage and N the
-/// product of the radices before it. They are ordered by q, starting at 1, then by j. A final 1 makes the table as long
-/// as the transform.
+/// product of the radices before it. Within a stage, they are ordered first by q (from 1 to R - 1), then by j (from 0
+/// to N - 1). A final 1 makes the table as long as the transform.
 fn twiddles(stages: &Stages, out: &mut Vec<[f32; 2]>) {
     let mut before = 1;
     for &radix in stages.radices() {
@@ -146,7 +146,8 @@ fn order_len(stages: &Stages) -> usize {
     stages.length() / stages.radices()[0]
 }
 
-/// Appends, for each butterfly of the first stage, the position of its first point divided by the radix.
+/// Appends one number for each butterfly of the first stage: the position of the butterfly's first point, divided by
+/// the radix of the stage.
 #[expect(clippy::cast_precision_loss, reason = "below 4096")]
 fn order(stages: &Stages, out: &mut Vec<[f32; 2]>) {
     let each = order_len(stages);
@@ -159,7 +160,8 @@ fn chirp(n: usize) -> Vec<Complex<f64>> {
     (0..n).map(|j| root(j * j % (2 * n), 2 * n)).collect()
 }
 
-/// Returns the spectrum of the chirp's conjugate, wrapped around the padded length and divided by that length.
+/// Returns the spectrum of the filter with which the convolution is computed. Elements j and -j of the filter, modulo
+/// the padded length, are the conjugate of chirp element j, divided by the padded length. All other elements are 0.
 fn filter(chirp: &[Complex<f64>], padded: usize) -> Vec<Complex<f64>> {
     let mut filter = vec![Complex::new(0.0, 0.0); padded];
     for (j, c) in chirp.iter().enumerate() {

@@ -1,16 +1,16 @@
-//! The input of all forms.
+//! The input of all forms of one-sided Jacobi.
 
 use crate::device::Buffer;
 use std::ops::Range;
 
-/// The maximum number of sweeps. 4 to 9 are typical, and a path or a cycle needs 11 at n = 128 (f32 simulation over
-/// eight graph families and random matrices). Convergence is quadratic at the end, so a matrix that needs more than
-/// twice as many does not converge.
+/// The maximum number of sweeps. 4 to 9 sweeps are typical, and a path or a cycle with 128 nodes needs 11 sweeps (f32
+/// simulation over eight graph families and random matrices). Convergence is quadratic at the end, so a matrix that has
+/// not converged after more than twice 11 sweeps does not converge at all.
 pub(in crate::ops) const MAX_SWEEPS: u32 = 30;
 
-/// Matrices in W that are solved by the same method, in the format that the kernels read (shared/ragged.wgsl). Each row
-/// of `table` holds the order of a matrix, the offset of its elements, a value for the caller's use, and the index of
-/// the matrix in `state`.
+/// The matrices of the buffer `w` that are solved by the same method, as the kernels read them (shared/ragged.wgsl).
+/// Each row of `table` holds the order of a matrix, the offset of its elements, a value for the caller's use, and the
+/// index of the matrix in `state`.
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct Batch<'a> {
     pub(in crate::ops) table: &'a Buffer<[u32; 4]>,

@@ -1,7 +1,8 @@
-//! The blocked form, for matrices larger than workgroup memory. Blocks of columns meet in a tournament (Bischof 1987;
-//! Arbenz and Slapnicar 1995; Becka, Oksa and Vajtersic 2002), with the schedule of MAGMA's `zgesvj_batched`. Each
-//! round computes the inner products of every pair of blocks, makes one sweep of Jacobi on these inner products, and
-//! multiplies the blocks by the resulting rotations.
+//! The blocked form, for matrices larger than workgroup memory. The columns are divided into blocks, and every two
+//! blocks meet once per sweep, in the rounds of a tournament (Bischof 1987; Arbenz and Slapnicar 1995; Becka, Oksa and
+//! Vajtersic 2002), with the schedule of MAGMA's `zgesvj_batched`. Each round computes the inner products of the
+//! columns in every pair of blocks, makes one sweep of Jacobi on these inner products, and multiplies the blocks by the
+//! resulting rotations.
 
 use super::batch::Batch;
 use super::kernels::{Apply, CHUNK, Gram, PAIR, Round, Solve, TILE, Tallied, Tally};
@@ -9,21 +10,22 @@ use crate::device::{Adapter, Buffer, Grid, Recorder};
 use crate::error::Result;
 use crate::shape::to_u32;
 
-/// The maximum number of sweeps. In an f32 simulation over fourteen families (graphs, random, graded, clusters, glued
-/// Wilkinson) at n = 200, 257, 512 and 1000, at most 13 sweeps were needed, for a matrix with equally many eigenvalues
-/// 1 and -1; 8 to 10 are typical.
+/// The maximum number of sweeps. In an f32 simulation over fourteen families of matrices (graphs, random matrices,
+/// graded matrices, clusters, glued Wilkinson matrices) at n = 200, 257, 512 and 1000, 8 to 10 sweeps were typical. The
+/// maximum was 13 sweeps, for a matrix with equally many eigenvalues 1 and -1.
 pub(super) const MAX_SWEEPS: u32 = 24;
 /// The typical number of sweeps in which there is something to rotate. Estimates of time count only these sweeps.
 const TYPICAL_SWEEPS: f64 = 10.0;
 
 /// The maximum number of columns, because the kernels' loop iterations were counted only up to this number.
 const MOST_COLUMNS: u32 = 2048;
-/// The maximum number of inner products that are stored at a time (16 MiB). Matrices that exceed it together are solved
-/// in several dispatches, one after the other.
+/// The maximum number of inner products that are stored at a time (16 MiB). If the matrices of a batch need more, they
+/// are divided into ranges that are solved one after the other.
 const GRAMS: usize = 4 << 20;
 
-/// The size classes, each given by the maximum number of columns of matrices that are solved together. They are wide
-/// enough that a ragged batch needs few dispatches, and narrow enough that few workgroups have nothing to do.
+/// The size classes. The matrices of one class are solved together, and each class is given by the maximum number of
+/// columns of its matrices. The classes are wide enough that a ragged batch needs few dispatches, and narrow enough
+/// that few workgroups have nothing to do.
 pub(super) const CLASSES: [u32; 9] = [128, 192, 256, 384, 512, 768, 1024, 1536, MOST_COLUMNS];
 
 /// Returns the class of matrices of the given order.
@@ -31,7 +33,8 @@ pub(super) fn class_of(order: u32) -> Option<u32> {
     CLASSES.into_iter().find(|&class| order <= class)
 }
 
-/// The numbers of pairs of blocks, of chunks of rows, and of tiles of rows that a dispatch handles for each matrix.
+/// The work of a dispatch for each matrix: the number of pairs of blocks, the number of chunks of rows, and the number
+/// of tiles of rows.
 struct Share {
     pairs: u32,
     chunks: u32,
@@ -48,7 +51,8 @@ impl Share {
         self.pairs as usize * self.chunks as usize * (PAIR * PAIR) as usize
     }
 
-    /// Returns the maximum number of matrices that fit both in one dispatch and in the room for inner products.
+    /// Returns the maximum number of matrices that are solved together. Their workgroups must fit in one dispatch, and
+    /// their inner products must not exceed [`GRAMS`].
     fn most(&self, adapter: &Adapter) -> u32 {
         let groups = self.pairs * self.chunks.max(self.tiles);
         let room = to_u32(GRAMS / self.grams());
@@ -70,7 +74,7 @@ pub(super) fn orthogonalize(
 ) -> Result<()> {
     let Batch { table, matrices } = batch;
     let share = Share::of(class);
-    // Each row takes two operations for each of the PAIR^2 products of every pair of blocks.
+    // In each pair of blocks, a row contributes to PAIR^2 inner products, and each contribution takes two operations.
     let per_row = 2.0 * f64::from(PAIR * PAIR) * f64::from(share.pairs);
     let flops = [f64::from(class), 5.0 * f64::from(PAIR)].map(|rows| rows * per_row);
     for range in rec.ranges_of(share.most(adapter), matrices.end - matrices.start, flops[0]) {

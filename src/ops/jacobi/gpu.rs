@@ -1,4 +1,5 @@
-//! Selects the kernel that orthogonalizes a matrix, and determines how much of the work one dispatch does.
+//! Selects the kernels that make the columns of a matrix orthogonal, and determines how much of the work one dispatch
+//! does.
 
 pub(in crate::ops) use super::batch::Batch;
 pub(in crate::ops) use super::batch::MAX_SWEEPS;
@@ -10,20 +11,20 @@ use crate::error::Result;
 use crate::forms::{JacobiForm, KernelForm};
 
 /// The method that makes the columns of square matrices orthogonal. The choice of a method depends only on the order
-/// and the adapter, so the bits of a result do not depend on the rest of the batch.
+/// and the adapter, so the bits of a result do not depend on the other matrices of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) enum Method {
     /// In workgroup memory, one workgroup per matrix.
     Workgroup(SizeClass),
     /// In registers, only for positive definite matrices.
     Register(Register),
-    /// In blocks in global memory, for matrices of up to the given number of columns.
+    /// In blocks of columns in global memory. The field is the maximum number of columns of a matrix.
     Blocked(u32),
 }
 
 impl Method {
-    /// Returns the method for matrices of the given order in a family of operations; `None` if this adapter cannot
-    /// solve them.
+    /// Returns the method for matrices of the given order, among the forms of the family `family`; `None` if this
+    /// adapter cannot solve such matrices.
     pub(in crate::ops) fn of(adapter: &Adapter, family: fn(JacobiForm) -> KernelForm, order: u32) -> Option<Self> {
         adapter.form(order.into(), |may| Self::within(adapter, order, &|form| may(family(form))))
     }
@@ -100,14 +101,14 @@ fn in_workgroups(
     let Batch { table, matrices } = batch;
     let sweeps = sweeps_of_one_dispatch(class, adapter.loop_budget);
     let dispatches = MAX_SWEEPS.div_ceil(sweeps);
-    // About seven sweeps over n^2 / 2 pairs, with three inner products and one rotation for each pair.
+    // About seven sweeps over n^2 / 2 pairs of columns, with three inner products and one rotation for each pair.
     let work = 7.0 * f64::from(class.capacity).powi(3) / 2.0 * 12.0;
     for range in rec.ranges(matrices.end - matrices.start, work) {
         for _ in 0..dispatches {
             let params = Sweeps { first: matrices.start + range.first, sweeps };
             let kernel = Workgroup { params, table, w, state };
             // The dispatches after the last sweep have nothing to do. The estimate is spread evenly over all
-            // dispatches, so that the total is right.
+            // dispatches, so that the total estimate is right.
             let flops = range.flops / f64::from(dispatches);
             rec.dispatch(&kernel, &class.overrides(), range.grid(), flops)?;
         }
@@ -115,8 +116,8 @@ fn in_workgroups(
     Ok(())
 }
 
-/// Returns how many sweeps one dispatch may make within the adapter's loop budget. Half of the budget is left to the
-/// rest of the kernel.
+/// Returns how many sweeps one dispatch may make within the adapter's loop budget. Half of the loop budget is left for
+/// the loops of the kernel outside the sweeps.
 fn sweeps_of_one_dispatch(class: SizeClass, loop_budget: u32) -> u32 {
     let quads = class.capacity.div_ceil(4);
     let round = 2 * quads.div_ceil(class.lanes) + class.lanes + 1;
@@ -128,8 +129,8 @@ mod tests {
     use super::{MAX_SWEEPS, SIZE_CLASSES, sweeps_of_one_dispatch};
 
     /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The counts follow
-    /// workgroup.wgsl: the columns are loaded and stored, and each round of a sweep makes two passes over a lane's part
-    /// of a column and one pass over the lanes.
+    /// workgroup.wgsl: the columns are loaded and stored, and each round of a sweep loops twice over the part of a
+    /// column that a lane holds, and once over the lanes.
     #[test]
     fn the_loops_of_every_size_class_fit_lavapipe() {
         const BUDGET: u32 = 65_535;

@@ -4,18 +4,19 @@ use crate::device::{kernels, mirrors, uniform};
 
 /// The number of columns in a pair of blocks of a large matrix.
 pub(super) const PAIR: u32 = 32;
-/// The number of rows in a tile.
+/// The number of rows in a tile, which is the part of a column that workgroup memory holds at a time.
 pub(super) const TILE: u32 = 64;
 /// The number of rows in a chunk. The inner products of columns are summed over one chunk at a time.
 pub(super) const CHUNK: u32 = 256;
 
 uniform! {
-    /// The index in the table of the first matrix, and the maximum number of sweeps in this dispatch.
+    /// The index in the table of the first matrix of this dispatch, and the maximum number of sweeps that the dispatch
+    /// makes.
     pub(super) struct Sweeps { first: u32, sweeps: u32 }
 }
 
 uniform! {
-    /// The index in the table of the first matrix, and the maximum number of sweeps.
+    /// The index in the table of the first matrix of this dispatch, and the maximum number of sweeps.
     pub(super) struct Ringing { first: u32, sweeps: u32 }
 }
 
@@ -25,15 +26,15 @@ uniform! {
 }
 
 uniform! {
-    /// The index in the table of the first matrix, the number of matrices, and the number of pairs of blocks for which
-    /// each matrix has room.
+    /// The index in the table of the first matrix of this dispatch, the number of matrices, and the number of pairs of
+    /// blocks for which `marks` has room per matrix.
     pub(super) struct Tallied { first: u32, count: u32, pairs: u32 }
 }
 
 /// A size class of the kernel that holds a matrix in workgroup memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) struct SizeClass {
-    /// The largest order.
+    /// The largest order of the matrices in the class.
     pub(super) capacity: u32,
     /// The number of invocations for each pair of columns.
     pub(super) lanes: u32,
@@ -43,24 +44,25 @@ const fn class(capacity: u32, lanes: u32) -> SizeClass {
     SizeClass { capacity, lanes }
 }
 
-/// The classes that ship, smallest first. The capacities of the larger classes are the orders that fit in 16, 32 and
-/// 48 KiB of workgroup memory.
+/// The classes that ship, smallest first. The capacities 60, 84 and 108 are orders that fit in 16, 32 and 48 KiB of
+/// workgroup memory.
 pub(super) const SIZE_CLASSES: [SizeClass; 8] =
     [class(8, 2), class(16, 4), class(32, 4), class(48, 4), class(60, 2), class(64, 4), class(84, 2), class(108, 2)];
 
 impl SizeClass {
-    /// Returns the number of pairs of columns.
+    /// Returns the number of pairs of columns in a round of a sweep.
     pub(super) fn pairs(self) -> u32 {
         self.capacity.div_ceil(2)
     }
 
-    /// Returns the distance from one column to the next, in groups of four rows. The distance is odd so that columns
-    /// start in different banks.
+    /// Returns the distance from one column to the next, counted in groups of four rows. The distance is odd so that
+    /// columns start in different memory banks.
     fn stride(self) -> u32 {
         self.capacity.div_ceil(4) | 1
     }
 
-    /// Returns the number of bytes of workgroup memory, which holds W, a vec4 for each invocation, and four words.
+    /// Returns the number of bytes of workgroup memory, which holds the matrix W, a vec4 for each invocation, and four
+    /// words.
     pub(super) fn workgroup_bytes(self) -> u32 {
         16 * (self.capacity * self.stride() + self.invocations()) + 16
     }
@@ -108,7 +110,7 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Computes the inner products of the columns of pairs of blocks.
+    /// Computes the inner products of the columns in each pair of blocks.
     Gram = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_gram.wgsl"] variants one_variant {
         uniform params: Round,
         read table: [u32; 4],
@@ -116,7 +118,7 @@ kernels! {
         read state: [u32; 4],
         write grams: f32,
     }
-    /// Makes one sweep of Jacobi on the inner products.
+    /// Makes one Jacobi sweep on the inner products of each pair of blocks, and collects the rotations.
     Solve = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/blocked.wgsl",
         "jacobi/blocked_solve.wgsl"
@@ -136,7 +138,7 @@ kernels! {
         read marks: u32,
         write w: f32,
     }
-    /// Ends a sweep of the blocked form.
+    /// Ends a sweep of the blocked form: counts the sweep, and marks the matrices whose columns are orthogonal.
     Tally = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_tally.wgsl"] variants one_variant {
         uniform params: Tallied,
         read table: [u32; 4],

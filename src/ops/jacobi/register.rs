@@ -1,10 +1,11 @@
 //! The form that keeps a matrix in the registers of a workgroup while its columns circulate through workgroup memory
 //! (jacobi/register.wgsl), for square matrices that are safely positive definite.
 //!
-//! In a sweep at order n, each of n rounds handles n / 2 pairs of columns. For each pair, the form that keeps W in
-//! workgroup memory reads 4 n numbers from that memory and writes 2 n; this form writes n and reads n. At n = 128, a
-//! sweep moves 25 MB in that form and 8.4 MB in this form, for 5.2 million multiply-adds. 128 lanes need 41,000 clocks
-//! for the multiply-adds. At 128 bytes a clock, the bytes take 197,000 and 66,000 clocks.
+//! In a sweep at order n, each of n rounds handles n / 2 pairs of columns. For each pair, the form `workgroup` reads 4
+//! n numbers from workgroup memory and writes 2 n numbers to it. The form `register` writes n numbers and reads n
+//! numbers. At n = 128, a sweep moves 25 MB in the form `workgroup` and 8.4 MB in the form `register`. At 128 bytes per
+//! clock, this takes 197,000 and 66,000 clocks. In both forms, a sweep does 5.2 million multiply-adds, for which 128
+//! lanes need 41,000 clocks.
 
 use super::batch::{Batch, MAX_SWEEPS};
 use super::kernels::{self, Ringing};
@@ -17,7 +18,7 @@ const ORDERS: &[u32] = kernels::Register::ORDERS;
 /// The number of invocations in a workgroup for each pair of columns.
 const PARTS: u32 = 4;
 
-/// The kernel for matrices up to a certain order, one workgroup per matrix.
+/// The kernel for matrices up to a certain order, which is the field. One workgroup solves one matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) struct Register(u32);
 
@@ -28,7 +29,7 @@ impl Register {
     }
 
     /// Returns the smallest kernel that solves matrices of the given order with workgroups of `invocations`
-    /// invocations. All kernels fit in WebGPU's minimum of workgroup memory (tools/unroll/files/ring.rs).
+    /// invocations. All kernels fit in the workgroup memory that WebGPU guarantees (tools/unroll/files/ring.rs).
     fn within(invocations: u32, order: u32) -> Option<Self> {
         ORDERS.iter().copied().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)
     }
@@ -50,7 +51,7 @@ impl Register {
         state: &mut Buffer<[u32; 4]>,
     ) -> Result<()> {
         let Batch { table, matrices, .. } = batch;
-        // About seven sweeps over n^2 / 2 pairs, with one inner product and one rotation for each pair.
+        // About seven sweeps over n^2 / 2 pairs of columns, with one inner product and one rotation for each pair.
         let work = 7.0 * 5.0 * f64::from(self.0).powi(3);
         for range in rec.ranges(matrices.end - matrices.start, work) {
             let params = Ringing { first: matrices.start + range.first, sweeps: MAX_SWEEPS };

@@ -1,11 +1,12 @@
-//! Laplacians as f64 operators on the host. They follow the definitions directly and are the reference for the kernels.
+//! Laplacians as f64 operators on the host. They follow the definitions directly, so tests compare the results of the
+//! kernels with them.
 
 use crate::array::Real;
 use crate::error::{Error, Result};
 use crate::graph::{GraphRef, IsolatedDiagonal, ZeroDegreeScale};
 use nalgebra::DMatrix;
 
-/// A Laplacian of the adjacency matrix W with the degrees D.
+/// The kind of Laplacian. W is the adjacency matrix of the graph, and D is the diagonal matrix of its degrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Normalization {
     /// D - W.
@@ -16,15 +17,17 @@ pub enum Normalization {
     RandomWalk,
 }
 
-/// The Laplacian of one graph under its conventions, an operator of order n in f64.
+/// The Laplacian of one graph under the conventions of the graph. It is an f64 operator whose order n is the number of
+/// nodes.
 ///
-/// Constructing a `Laplacian` allocates two vectors of n values; the entries are computed on demand.
+/// Constructing a `Laplacian` allocates at most two vectors of n numbers. The off-diagonal entries are computed on
+/// demand.
 #[derive(Clone, Debug)]
 pub struct Laplacian<'a> {
     graph: GraphRef<'a>,
     normalization: Normalization,
     diagonal: Vec<f64>,
-    /// D^-1/2 or D^-1; empty for the combinatorial Laplacian.
+    /// The diagonal of D^-1/2 or of D^-1; empty for the combinatorial Laplacian.
     scale: Vec<f64>,
 }
 
@@ -58,13 +61,13 @@ impl<'a> Laplacian<'a> {
         Self { graph, normalization, diagonal, scale }
     }
 
-    /// Returns the order n: the number of rows and of columns.
+    /// Returns the order n, which is the number of rows and also the number of columns.
     #[must_use]
     pub fn order(&self) -> usize {
         self.diagonal.len()
     }
 
-    /// Returns the diagonal entry of a row, self-loops included.
+    /// Returns the diagonal entry of a row. The entry takes self-loops into account.
     ///
     /// # Panics
     /// If `row` is not below the order, like indexing a slice.
@@ -82,8 +85,9 @@ impl<'a> Laplacian<'a> {
         entries.map(move |(column, weight)| (column, -self.scaled(row, column, weight)))
     }
 
-    /// Returns a scaled entry of W. The scales are multiplied first. Their product commutes, so a symmetric W stays
-    /// symmetric to the last bit.
+    /// Returns a scaled entry of W. For the symmetric Laplacian, the scales of the row and of the column are first
+    /// multiplied by each other. The order of these two factors does not change their product, so if W is symmetric,
+    /// the Laplacian is symmetric to the last bit.
     fn scaled(&self, row: usize, column: usize, weight: f64) -> f64 {
         match self.normalization {
             Normalization::Combinatorial => weight,
@@ -129,7 +133,7 @@ impl<'a> Laplacian<'a> {
         }
     }
 
-    /// Returns the 1-norm: the largest sum of magnitudes in a column; 0 for the empty matrix.
+    /// Returns the 1-norm, which is the largest sum of the magnitudes in a column. Returns 0 for the empty matrix.
     #[must_use]
     pub fn norm_1(&self) -> f64 {
         let mut sums: Vec<f64> = self.diagonal.iter().map(|entry| entry.abs()).collect();
@@ -152,8 +156,8 @@ impl<'a> Laplacian<'a> {
         (0..self.order()).all(|row| self.row(row).all(|(column, value)| -value == reverse(row, column)))
     }
 
-    /// Returns D^-1/2, with 1 where the degree is zero. If v is an eigenvector of the symmetric Laplacian, then
-    /// D^-1/2 v is an eigenvector of the random-walk Laplacian for the same eigenvalue.
+    /// Returns the diagonal of D^-1/2, with 1 where the degree is zero. If v is an eigenvector of the symmetric
+    /// Laplacian, then D^-1/2 v is an eigenvector of the random-walk Laplacian for the same eigenvalue.
     #[must_use]
     pub fn similarity_scale(&self) -> Vec<f64> {
         self.graph.degrees().into_iter().map(|degree| if degree > 0.0 { 1.0 / degree.sqrt() } else { 1.0 }).collect()

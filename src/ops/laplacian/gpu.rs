@@ -30,13 +30,13 @@ pub(super) fn laplacian(
     let table = rec.upload(&table)?;
     let row_offsets = rec.upload(&offsets)?;
     let columns = rec.upload(graphs.columns())?;
-    // If every weight is 1, the weights are not uploaded, and a single value fills the binding.
+    // If every weight is 1, the weights are not uploaded. The binding must not be empty, so a single number is bound.
     let weights = rec.upload(graphs.weights().unwrap_or(&[1.0]))?;
     let weighted = graphs.weights().is_some();
     let by_columns = conventions.degree == DegreeDirection::In && conventions.symmetrization == Symmetrization::Keep;
     let degree = if by_columns {
-        // Column sums would need W transposed. The host computes them in one pass, and 4 bytes per node are
-        // uploaded.
+        // Here, the degrees are the column sums of W, for which a kernel would need the transpose of W. The host
+        // computes the degrees in one pass and uploads 4 bytes per node.
         #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
         let sums: Vec<f32> = graphs.iter().flat_map(|graph| graph.degrees()).map(|d| d as f32).collect();
         rec.upload(&sums)?
@@ -75,14 +75,14 @@ pub(super) fn laplacian(
     Ok(laplacian)
 }
 
-/// Returns whether the device takes graphs of up to `largest` nodes whose matrices have `elements` elements in
+/// Returns whether the kernels can process graphs of up to `largest` nodes whose matrices have `elements` elements in
 /// total.
 pub(super) fn fits(gpu: &Gpu, largest: u32, elements: u64) -> bool {
     check(gpu, largest, elements).is_ok()
 }
 
 /// Checks that the matrices fit a binding, and that the loops of an [`Assemble`] invocation fit the adapter's loop
-/// budget. An invocation builds one row in 64 and visits the columns of each row twice.
+/// budget. An invocation builds every 64th row and visits the columns of each row twice.
 fn check(gpu: &Gpu, largest: u32, elements: u64) -> Result<()> {
     let adapter = gpu.adapter();
     let largest = u64::from(largest);

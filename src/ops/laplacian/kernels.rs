@@ -2,7 +2,7 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The values of `KIND`, which selects the Laplacian.
+/// These constants are the values of the override `KIND`, which selects the kind of Laplacian.
 pub(super) const COMBINATORIAL: u8 = 0;
 pub(super) const SYMMETRIC: u8 = 1;
 pub(super) const RANDOM_WALK: u8 = 2;
@@ -47,14 +47,14 @@ fn assemble_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// Sums the weights of each row.
+    /// Computes the degree of each node, which is the sum of the weights in its row.
     Degree = ["laplacian/degree.wgsl"] variants degree_variants {
         uniform params: Nodes,
         read row_offsets: u32,
         read weights: f32,
         write degree: f32,
     }
-    /// Builds dense Laplacians from edges and degrees.
+    /// Builds dense Laplacians from the edges and the degrees.
     Assemble = ["shared/ragged.wgsl", "shared/real.wgsl", "laplacian/assemble.wgsl"] variants assemble_variants {
         uniform params: First,
         read table: [u32; 4],

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// `T`.
 ///
 /// # Shapes
-/// One `(n, n)` matrix for each graph of n nodes, column-major.
+/// The result has one column-major `(n, n)` matrix for each graph of n nodes.
 ///
 /// # Examples
 /// ```
@@ -58,7 +58,8 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
     Ok(Ragged::from_storage(layout, storage, choice))
 }
 
-/// Returns where [`laplacian`] of `graphs` graphs with `nodes` nodes and `entries` entries each would run, and why.
+/// Returns where [`laplacian`] would run on `graphs` graphs, each with `nodes` nodes and with `entries` entries in its
+/// adjacency matrix, and why.
 #[must_use]
 pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, graphs: usize) -> Choice {
     let task = Task {
@@ -71,13 +72,13 @@ pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, grap
     task.choose(ctx)
 }
 
-/// The construction of the Laplacians of a batch of graphs.
+/// The construction of the Laplacians of a batch of graphs, described for the cost model.
 struct Task {
     precision: Precision,
     /// The number of nodes of the largest graph.
     largest: u32,
     graphs: usize,
-    /// The number of elements of all matrices.
+    /// The number of elements of all matrices together.
     elements: u64,
     entries: f64,
 }
@@ -123,7 +124,7 @@ fn on_cpu<T: Real>(layout: &Layout, graphs: &GraphBatch, normalization: Normaliz
     data
 }
 
-/// Returns the layout of the dense matrices of these graphs.
+/// Returns the layout of the dense Laplacians of the graphs.
 fn layout(graphs: &GraphBatch) -> Result<Layout> {
     let largest = graphs.iter().map(|graph| graph.nodes()).max().unwrap_or(0);
     if u32::try_from(largest).is_err() {

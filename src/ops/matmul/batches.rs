@@ -1,6 +1,7 @@
-//! Computes products of any size on the device. Products that do not fit in one call are cut into smaller batches, into
-//! blocks of results, or into some of the terms of each sum. The bits of an element do not depend on the cut, because
-//! all calls use the plan of the whole product.
+//! Computes products of any size on the device. Products that do not fit on the device together are cut into smaller
+//! batches. If a single product does not fit, its result is cut into blocks. If a block does not fit with all terms of
+//! its sums, only some of the terms are on the device at a time. The bits of an element do not depend on the cut,
+//! because all pieces use the plan of the whole product.
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};
@@ -13,8 +14,8 @@ use crate::ops::operation;
 use crate::shape::to_u32;
 use std::ops::Range;
 
-/// Blocks of results are cut at multiples of this number of rows and columns. It is the dimension of a tile, and it is
-/// even, so that no word of two f16 is cut.
+/// Blocks of results are cut at multiples of this number of rows and columns. It is the number of rows and columns of
+/// the largest tile. It is even, so that no word of two f16 is cut.
 const BLOCK: usize = 128;
 
 /// Computes a product on the device. A result that fits as a whole stays on the device; otherwise it is read back in
@@ -38,7 +39,7 @@ pub(super) fn solve<T: Multiplied>(
         })
     };
     let half = T::words(2) == 1;
-    // Without terms there is nothing to split.
+    // If k is 0, there are no terms to split.
     let split = precision == Precision::SplitF16 && problem.k > 0;
     let (m, n, k) = (side(problem.m)?, side(problem.n)?, side(problem.k)?);
     let plan = gpu::plan(gpu.adapter(), m, n, if split { split::terms(k) } else { k }, half || split)?;
@@ -99,7 +100,7 @@ impl Room<'_> {
             let words = if half { numbers.div_ceil(2) } else { numbers };
             total = total.saturating_add(words.saturating_mul(4));
             largest = largest.max(words.saturating_mul(4));
-            // The halves of split f32 are counted in words of two.
+            // The high and low halves of split f32 are counted in words of two f16, but indexed one by one.
             most = most.max(if self.split { numbers.saturating_mul(2) } else { numbers });
         }
         let [m, n, k, batch] = [m, n, k, batch].map(to_u32);
@@ -155,7 +156,7 @@ impl Room<'_> {
     }
 }
 
-/// Converts a problem for the kernels. The caller has checked that every size fits.
+/// Converts a problem for the kernels. The caller has checked that every dimension fits a `u32`.
 fn product<'a>(
     problem: &Problem,
     [a, b]: [&'a Buffer<f32>; 2],
@@ -230,8 +231,9 @@ fn by_matrices<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]
     Ok(out)
 }
 
-/// Computes every result in blocks. If a block with all its terms does not fit, the terms of the sums are cut too. The
-/// terms of split f32 are not cut, because its scales belong to whole lines.
+/// Computes every result in blocks. If a block with all terms of its sums does not fit, the terms are cut too. If f32
+/// is split into f16, the terms are not cut, because all terms of a row of op(A), or of a column of op(B), have the
+/// same scale.
 fn by_blocks<T: Multiplied>(room: &Room<'_>, problem: &Problem, numbers: [&[T]; 4]) -> Result<Vec<T>> {
     let Problem { m, n, k, batch, .. } = *problem;
     let span = room.plan.span as usize;

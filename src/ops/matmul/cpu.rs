@@ -14,11 +14,11 @@ use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 
 /// The maximum dimension of the matrices whose batches are multiplied by this crate's SIMD kernels. On batches of f32
-/// on two cores with AVX-512 (2026-11-21), the SIMD kernels take 0.78 of faer's time at n = 8 and 16, and 1.5 times
-/// faer's time at 32.
+/// matrices on two cores with AVX-512 (2026-11-21), the SIMD kernels take 0.78 of faer's time at orders 8 and 16, and
+/// 1.5 times faer's time at order 32.
 pub(super) const TINY: usize = 24;
-/// The number of terms in a part of a sum. A sum of at least two parts is cut if the result has too few elements to
-/// keep all threads busy.
+/// The number of terms in a part of a sum. A sum that has terms for at least two parts is cut if the result has too few
+/// elements to keep all threads busy.
 const PART: usize = 8192;
 /// The maximum number of elements of a result whose sums are cut.
 const SMALL_RESULT: usize = 128 * 128;
@@ -171,7 +171,8 @@ impl<'a, T: Working> Work<'a, T> {
         }
     }
 
-    /// Computes one product from parts of its sums; the parts do not depend on the number of threads.
+    /// Computes one product from parts of its sums. The parts do not depend on the number of threads, so the bits of
+    /// the result do not depend on it either.
     fn in_parts(&self, matrix: usize, out: &mut [T]) {
         let Problem { m, n, k, .. } = *self.problem;
         let mut sums = vec![T::from_f64(0.0); m * n * k.div_ceil(PART)];
@@ -199,7 +200,7 @@ impl<'a, T: Working> Work<'a, T> {
         matmul(out, Accum::Replace, left, right, self.alpha, par);
     }
 
-    /// Finishes all products.
+    /// Finishes all products: adds C and the bias, and applies the activation.
     fn finish_all(&self, out: &mut [T]) {
         let Problem { m, n, .. } = *self.problem;
         if self.problem.plain() {
@@ -211,7 +212,7 @@ impl<'a, T: Working> Work<'a, T> {
         parallel::for_each(all, |i, out| self.finish(i / chunks, i % chunks * columns, out));
     }
 
-    /// Finishes the columns of one result, starting at column `first`.
+    /// Finishes some columns of one result. `out` holds these columns, and the first of them is column `first`.
     #[inline(always)]
     fn finish(&self, matrix: usize, first: usize, out: &mut [T]) {
         let Problem { m, n, c, bias, .. } = *self.problem;
@@ -254,7 +255,7 @@ fn activate<T: Working>(activation: Activation, out: &mut [T]) {
             let (by, cubic) = (T::from_f64((2.0 / std::f64::consts::PI).sqrt()), T::from_f64(0.044_715));
             let low = T::from_f64(-100.0);
             each(out, &|x| {
-                // The bound avoids 0 times an infinity, which is NaN.
+                // The lower bound of x avoids the product of 0 and an infinity, which is NaN.
                 let bounded = if x < low { low } else { x };
                 let u = by * (bounded + cubic * bounded * bounded * bounded);
                 half * bounded * (one + u.tangent())

@@ -1,5 +1,5 @@
-//! Selects the kernel for a product, and how the sums are cut. Both depend only on the shape of one matrix, so that the
-//! bits of a matrix's result do not depend on the rest of the batch.
+//! Selects the kernel for a product, and the length of the parts into which its sums are cut. Both depend only on the
+//! shape of one product, so that the bits of one result do not depend on the rest of the batch.
 
 use super::kernels::{DIRECT, ORDERS, ROOM, SMALL_SUBGROUP_SIZES, SUBGROUP_SIZES, WIDTH};
 use crate::device::Adapter;
@@ -12,7 +12,7 @@ const TINY: u32 = 32;
 /// sequence.
 const TINY_TERMS: u32 = 512;
 /// The minimum number of workgroups that a result should have: about the number of multiprocessors of a large device
-/// (132 on an H200). If there are fewer workgroups, smaller tiles are used first, and then sums are cut.
+/// (132 on an H200). If there are fewer workgroups, smaller tiles are used. If there are still too few, sums are cut.
 const BUSY: u32 = 128;
 /// The minimum number of terms in a part of a sum. With this number, a part of a 64 x 64 tile writes a sixteenth of the
 /// number of elements that it reads.
@@ -24,13 +24,13 @@ pub(super) enum Form {
     /// Several products per workgroup. `order` is the order of both factors if they are square and there is a variant
     /// for that order, otherwise 0.
     Tiny { order: u32 },
-    /// Tiles of `8 side` rows and columns, with `depth` terms per step.
+    /// One tile per workgroup, of `8 side` rows and columns. Each step of the kernel's loop adds `depth` terms.
     Tile { side: u32, depth: u32 },
     /// One tile per invocation without workgroup memory, for adapters on a CPU. A tile has 16 rows if `tall` and 16
     /// columns if `wide`, otherwise 8.
     Direct { tall: bool, wide: bool },
-    /// Tiles of `4 fragment` rows and columns, which four subgroups of `lanes` lanes compute on matrix units of
-    /// `fragment x fragment`.
+    /// One tile per workgroup, of `4 fragment` rows and columns, which four subgroups of `lanes` lanes compute on
+    /// matrix units of `fragment x fragment`.
     Cooperative { fragment: u32, lanes: u32 },
 }
 
@@ -38,17 +38,18 @@ pub(super) enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) form: Form,
-    /// The number of terms in a part of a sum. If there is more than one part, it is a multiple of the number of terms
-    /// per step.
+    /// The number of terms in a part of a sum. If there is more than one part, `span` is a multiple of the number of
+    /// terms per step.
     pub(super) span: u32,
     /// The number of matrices per workgroup.
     pub(super) together: u32,
-    /// The number of terms per step.
+    /// The number of terms that one step of the kernel's loop adds.
     pub(super) depth: u32,
 }
 
 impl Plan {
-    /// Plans how an adapter multiplies op(A), `m x k`, by op(B), `k x n`; `None` if none of the allowed forms fits.
+    /// Plans how an adapter multiplies op(A), `m x k`, by op(B), `k x n`. `half` says whether the elements are f16.
+    /// Returns `None` if none of the allowed forms fits.
     pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Option<Self> {
         let side = |x: u32| f64::from(x);
         let size = (side(m) * side(n) * side(k)).cbrt();
@@ -60,7 +61,8 @@ impl Plan {
         let has = |bytes: u32, invocations: u32| {
             limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
         };
-        // This form is used only if it is named, because wgpu marks cooperative matrices as experimental.
+        // This form is used only if the caller requests it by name, because wgpu marks cooperative matrices as
+        // experimental.
         if half && adapter.asks(KernelForm::Matmul(MatmulForm::Cooperative)) {
             let fragment = adapter.cooperative?;
             let teams = if fragment == 8 { &SMALL_SUBGROUP_SIZES[..] } else { &SUBGROUP_SIZES };
@@ -110,7 +112,7 @@ impl Plan {
     }
 
     /// Returns whether raw sums are stored before results are computed, either because there are several parts or
-    /// because two invocations would write to the same word of f16.
+    /// because two invocations would write to the same word of two f16.
     pub(super) fn through_sums(&self, m: u32, k: u32, half: bool) -> bool {
         self.parts(k) > 1 || half && !m.is_multiple_of(2)
     }
@@ -132,7 +134,7 @@ impl Plan {
         to_u32(tiles(m, n, side)).saturating_mul(parts).saturating_mul(batch)
     }
 
-    /// Returns the flops of a workgroup, including those beyond the edges of the matrix.
+    /// Returns the number of flops of a workgroup. Flops for elements beyond the edges of the matrix are included.
     pub(super) fn flops(&self, k: u32) -> f64 {
         match self.form {
             Form::Tiny { .. } => 2.0 * f64::from(16 * WIDTH) * f64::from(k.max(1)),
@@ -157,8 +159,8 @@ fn tiles(m: u32, n: u32, side: u32) -> u64 {
     u64::from(m.div_ceil(8 * side)) * u64::from(n.div_ceil(8 * side))
 }
 
-/// Returns the number of terms in a part of a sum. There are enough parts to keep the device busy, no part is too
-/// short, and no part exceeds the loop budget of a dispatch.
+/// Returns the number of terms in a part of a sum. The sums are cut into enough parts to keep the device busy, but only
+/// the last part may have fewer than [`PART`] terms. No part exceeds the loop budget of a dispatch.
 fn span(adapter: &Adapter, m: u32, n: u32, k: u32, side: u32, depth: u32) -> u32 {
     span_of(adapter, [m, n, k], side, depth, depth + 1)
 }
@@ -195,19 +197,20 @@ mod tests {
     fn the_loops_of_every_kernel_fit_lavapipe() {
         const BUDGET: u32 = 65_535;
         let loads = ROOM.div_ceil(WIDTH);
-        // tiny.wgsl: steps of `depth` terms, each loaded and multiplied; the worst case has one term at a time.
+        // tiny.wgsl: each step loads and multiplies `depth` terms. The worst case is one term per step.
         for depth in [1, 2, 4, 8, 32] {
             assert!(TINY_TERMS.div_ceil(depth) * (1 + 2 * loads + depth) <= BUDGET);
         }
-        // tile.wgsl: the steps plus one, and the terms of each.
+        // tile.wgsl: the loop over the steps, with one additional step, and the loop over the terms of each step.
         for depth in [8, 16] {
             let most = most_steps(BUDGET, depth + 1);
             assert!((most + 1) * (1 + depth) <= BUDGET / 2 && most * depth > PART, "{depth}");
         }
-        // direct.wgsl: four terms per iteration, in parts that are counted as tiles of eight terms per step.
+        // direct.wgsl: four terms per iteration. The length of a part is computed as for tiles with eight terms per
+        // step.
         let most = 8 * most_steps(BUDGET, 8 + 1);
         assert!(most.div_ceil(4) <= BUDGET / 2 && most > PART);
-        // cooperative.wgsl: the steps, and finally the elements of the fragments.
+        // cooperative.wgsl: the loop over the steps, and finally the loop over the elements of the fragments.
         for (fragment, lanes) in
             SUBGROUP_SIZES.map(|lanes| (16, lanes)).into_iter().chain(SMALL_SUBGROUP_SIZES.map(|lanes| (8, lanes)))
         {
@@ -215,7 +218,8 @@ mod tests {
             let most = most_steps(BUDGET, loops);
             assert!(most * loops + 2 * fragment * fragment + 4 <= BUDGET && most * 32 > PART, "{fragment} {lanes}");
         }
-        // split.wgsl and largest.wgsl: the chunks of a line, 32 at a time, and the terms of one chunk.
+        // split.wgsl and largest.wgsl: the loop over the chunks of a line, 32 chunks at a time, and the loop over the
+        // terms of one chunk.
         assert!((u32::MAX.div_ceil(CHUNK) / 32 + 1) + 5 + CHUNK / 32 <= BUDGET && CHUNK.is_multiple_of(2));
         let plan = Plan { form: Form::Tile { side: 8, depth: 8 }, span: 512, together: 1, depth: 8 };
         assert_eq!((plan.parts(0), plan.parts(512), plan.parts(513)), (1, 1, 2));

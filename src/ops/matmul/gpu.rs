@@ -1,4 +1,5 @@
-//! Products on the device: the kernels, their order and their buffers. Everything is recorded; nothing waits.
+//! Products on the device: the kernels, their order and their buffers. The functions only record dispatches and do not
+//! wait for the device.
 
 use super::forms::{Form, Plan};
 use super::kernels::{
@@ -56,7 +57,8 @@ pub(in crate::ops) struct Bias<'a> {
 }
 
 impl Product<'_> {
-    /// Returns the settings that are compiled in. Raw sums have a plain ending.
+    /// Returns the settings that are compiled into the kernel. If the kernel stores raw sums (`raw`), the ending is
+    /// plain, because another kernel finishes the sums.
     fn operands(&self, raw: bool) -> Operands {
         let plain = raw || self.ending.is_plain();
         Operands { transpose_a: self.a.transposed, transpose_b: self.b.transposed, half: self.half, plain }
@@ -99,7 +101,7 @@ impl Ending<'_> {
     /// The ending that leaves sums unchanged.
     pub(super) const NONE: Self = Self { alpha: 1.0, beta: 0.0, c: None, bias: None, activation: IDENTITY };
 
-    /// Returns whether results are the sums times alpha.
+    /// Returns whether the results are just the sums times alpha, without C, a bias or an activation.
     fn is_plain(&self) -> bool {
         self.c.is_none() && self.bias.is_none() && self.activation == IDENTITY
     }
@@ -127,8 +129,8 @@ pub(super) fn room_for_sums(plan: &Plan, m: u32, n: u32, k: u32, batch: u64, hal
     u64::from(parts) * u64::from(m) * u64::from(n) * batch
 }
 
-/// Records a product into `out`, which holds `batch` matrices of `m x n`. The plan may be that of a larger product of
-/// which this one is a block. Every index must fit 31 bits, and every buffer a binding.
+/// Records a product into `out`, which holds `batch` matrices of `m x n`. If `product` is a block of a larger product,
+/// the plan is the plan of the larger product. Every index must fit 31 bits, and every buffer a binding.
 ///
 /// # Errors
 /// Device errors.
@@ -166,7 +168,7 @@ fn multiply(
     out: &mut Buffer<f32>,
 ) -> Result<()> {
     let [a, b] = [product.a, product.b].map(|factor| factor.buffer.cast_ref::<u32>());
-    // An absent operand is not read, but something must be bound.
+    // An absent operand is not read, but a buffer must be bound in its place.
     let c = product.ending.c.map_or_else(|| a.clone(), |(c, _)| c.cast_ref());
     let bias = product.ending.bias.map_or_else(|| a.clone(), |bias| bias.buffer.cast_ref());
     let mut out = out.cast_mut::<u32>();

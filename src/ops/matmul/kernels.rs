@@ -42,19 +42,21 @@ pub(super) const BIAS_OF_COLUMNS: u32 = 2;
 /// The number of lines that a workgroup splits from f32 into f16.
 pub(super) const LINES: u32 = 8;
 
-/// The number of invocations in a workgroup of small products.
+/// The number of invocations in a workgroup of [`Tiny`].
 pub(super) const WIDTH: u32 = 128;
-/// The number of groups of four elements of each factor for which such a workgroup has memory: 16 KiB in total.
+/// The number of groups of four elements of each factor for which a workgroup of [`Tiny`] has memory. Both factors
+/// together take 16 KiB.
 pub(super) const ROOM: u32 = 512;
 /// The orders of square products that have a separate variant.
 pub(super) const ORDERS: [u32; 4] = [4, 8, 16, 32];
 
-/// The shipped tiles: (invocations per dimension of a tile, terms per step). The two halves of both factors take 32 KiB
-/// for (16, 16), and at most 16 KiB otherwise.
+/// The shipped tiles: (invocations per dimension of a tile, terms per step). A workgroup stores each factor in two
+/// halves: it loads the terms of the next step into one half while it multiplies the terms in the other half. The
+/// halves of both factors together take 32 KiB for (16, 16), and at most 16 KiB otherwise.
 pub(super) const TILES: [(u32, u32); 3] = [(8, 8), (16, 8), (16, 16)];
 
 /// The settings that are compiled into the kernels of a product: the storage order of the factors, whether elements are
-/// f16, and whether results are sums times alpha.
+/// f16, and whether results are just sums times alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Operands {
     pub(super) transpose_a: bool,

@@ -1,21 +1,24 @@
 //! Batched products of matrices, with the steps that usually follow them.
 //!
-//! On the device, the shape of one matrix determines the form (`forms`). `tiny` is for results of at most 32 rows and
-//! columns: several matrices per workgroup, 4 x 4 elements per invocation. `tile_64` and `tile_128` compute 8 x 8
-//! elements per invocation in registers, with two halves of workgroup memory. `direct` is for software adapters:
-//! 16 x 16 elements per invocation, no workgroup memory. If one result would not keep the device busy, its sums are
-//! split into parts (split-k), which `sum` adds in a fixed order. The steps that follow a sum
-//! (`shaders/matmul/product.wgsl`) are part of every form, and are compiled out if there are none. f16 is
-//! decoded by bit operations, so these forms do not need SHADER_F16.
+//! op(A) is A or its transpose, and op(B) is B or its transpose. On the device, the shape of one product determines the
+//! form (`forms`). The form `tiny` is for results of at most 32 rows and columns: a workgroup computes several results,
+//! and an invocation computes 4 x 4 elements. In the forms `tile_64` and `tile_128`, an invocation computes 8 x 8
+//! elements in registers, and workgroup memory is double-buffered. The form `direct` is for software adapters: an
+//! invocation computes up to 16 x 16 elements, and there is no workgroup memory. If one result would not keep the
+//! device busy, its sums are split into parts (split-k), which the kernel `sum` adds in a fixed order. The steps that
+//! follow a sum (`shaders/matmul/product.wgsl`) are part of every form, and are compiled out if a product has none. f16
+//! is decoded by bit operations, so these forms do not need the WebGPU feature `shader-f16`.
 //!
-//! `cooperative` uses matrix units (f16). It is used only if it is named, because cooperative matrices are experimental
-//! in wgpu. The same source makes two kernels: one for fragments of 8 x 8 (Metal, and Mesa's lavapipe 26, on which it
-//! has run), and one for fragments of 16 x 16, which has not run on any device yet.
+//! The form `cooperative` multiplies f16 on matrix units. It is used only if the caller requests it by name, because
+//! cooperative matrices are experimental in wgpu. The same source makes two kernels: one for fragments of 8 x 8 (Metal,
+//! and Mesa's lavapipe 26, on which it has run), and one for fragments of 16 x 16, which has not run on any device yet.
 //!
 //! For f32 split into f16 ([`Precision::SplitF16`], `split`), the kernel `largest` finds the largest magnitude of each
-//! line (a row of op(A) or a column of op(B)). The kernel `split` writes `x 2^s = high + low`, with two adjacent terms
-//! of a line in a word of two f16. Three products of f16 make raw sums, which `sum` adds and scales back by bit
-//! operations. Scales belong to whole lines, so `batches` cuts these products by matrices and blocks, never by terms.
+//! line (a row of op(A) or a column of op(B)). The kernel `split` scales each element x of a line by a power of two and
+//! writes `x 2^s = high + low`, with two adjacent terms of a line in a word of two f16. Then three products of f16
+//! (high by high, high by low and low by high) make raw sums. The kernel `sum` adds these sums and undoes the scaling
+//! by bit operations. All terms of a line have the same scale, so `batches` cuts these products by matrices and blocks,
+//! never by terms.
 //!
 //! The CPU uses faer, and this crate's SIMD kernels (`cpu/tiny`) for batches of matrices of at most 24 rows and
 //! columns.
@@ -55,20 +58,22 @@ impl Multiplied for f16 {}
 /// Multiplies every matrix of `a` by the corresponding matrix of `b`. [`Gemm`] also takes transposes and scale factors,
 /// adds a matrix and a bias, and applies an activation.
 ///
-/// f32 and f64 are computed in their own precision (f64 on the CPU), f16 with sums in f32. f16 results are rounded to
-/// the nearest value, ties to even; magnitudes of 65520 or more become infinite. Every element of a result differs from
-/// the exact value by at most `4 eps sqrt(k) (|A| |B|)`, where eps is 2^-23 for f32 and f16 and 2^-52 for f64; f16 adds
-/// its own rounding. A sum of k equal terms may be off by `k eps`, like any sequential sum. Infinities and NaN
-/// propagate through the arithmetic.
+/// Products of f32 and f64 are computed in these precisions (f64 on the CPU only). Products of f16 have sums in f32,
+/// which are rounded to the nearest f16, ties to even; magnitudes of 65520 or more become infinite. Every element of a
+/// result differs from the exact value by at most `4 eps sqrt(k)` times the same element of `|A| |B|`, where eps is
+/// 2^-23 for f32 and f16 and 2^-52 for f64. In f16, the rounding of the result is an additional error. This bound
+/// assumes that rounding errors are independent. They are not if all k terms of a sum are equal, and then the relative
+/// error may reach `k eps`, as in any sequential sum. Infinities and NaN propagate through the arithmetic.
 ///
 /// # Shapes
-/// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches are equal, or one of them is 1, in which case its
-/// only matrix is shared by the whole batch. If k is 0, the result is zero.
+/// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches of `a` and `b` are equal, or one of them is 1. In
+/// the second case, the only matrix of that array is shared by the whole batch. If k is 0, the result is zero.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result far exceeds
-/// the byte budget; with [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] if the product exceeds the
-/// limits of the kernels and [`crate::ErrorKind::Domain`] for f64; device errors.
+/// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result exceeds the
+/// memory budget and is more than four times as large as all operands; with [`Backend::Gpu`](crate::Backend::Gpu),
+/// [`crate::ErrorKind::Limit`] if the product exceeds the limits of the kernels and [`crate::ErrorKind::Domain`] for
+/// f64; device errors.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul};
@@ -90,7 +95,7 @@ struct Given {
     shared: bool,
 }
 
-/// The matrix C to add: its factor, and whether one matrix is shared by the whole batch.
+/// The matrix C to add: its factor `beta`, and whether one matrix is shared by the whole batch.
 #[derive(Clone, Copy, Debug)]
 struct Added {
     beta: f64,
@@ -192,7 +197,7 @@ impl Problem {
         Shape::new(self.m, self.n, self.batch)
     }
 
-    /// Returns whether results are the sums times alpha.
+    /// Returns whether the results are just the sums times alpha, without C, a bias or an activation.
     fn plain(&self) -> bool {
         self.c.is_none() && self.bias.is_none() && self.activation == Activation::None
     }
@@ -212,8 +217,9 @@ impl Problem {
         self.lens().into_iter().map(all).fold(0, usize::saturating_add)
     }
 
-    /// Folds the batch into columns: if the left factor is shared and the right factors are contiguous, the batch is
-    /// one product with the columns of all right factors.
+    /// Folds the batch into columns. If the left factor is shared by the batch and the right factors are contiguous,
+    /// then the batch is one product, whose right factor has the columns of all right factors. Otherwise returns the
+    /// problem unchanged.
     fn folded(self) -> Self {
         let aligned = self.c.is_none_or(|c| !c.shared)
             && self.bias.is_none_or(|bias| (bias.axis == BiasAxis::Rows) == bias.shared)
@@ -228,9 +234,11 @@ impl Problem {
 }
 
 /// The time of one flop of a product, relative to a flop of the decompositions on which the policy's rates are
-/// measured. The decompositions reach 2e10 flop/s per thread, products 1.9e11 at n = 1024 in f32 (2026-11-21, AVX-512).
+/// measured. The decompositions reach 2e10 flop/s per thread, and products of f32 matrices of order 1024 reach 1.9e11
+/// flop/s per thread (2026-11-21, AVX-512).
 const PRODUCT_FLOP_COST: f64 = 1.0 / 8.0;
-/// The additional cost, in flops, of an element that is read or written: small products run at the speed of memory.
+/// The additional cost, in flops, of an element that is read or written. It is needed because small products run at the
+/// speed of memory.
 const COST_PER_ELEMENT: f64 = 4.0;
 
 /// One call of [`matmul`].
@@ -314,16 +322,17 @@ impl<T: Multiplied> Gemm<T> {
     /// Computes the products of a batch.
     ///
     /// # Shapes
-    /// op(A) is `(m, k)`, op(B) is `(k, n)`, the result is `(m, n)`. The batches are equal, or one of them is 1.
+    /// op(A) is `(m, k)`, op(B) is `(k, n)`, the result is `(m, n)`. The batches of `a` and `b` are equal, or one of
+    /// them is 1.
     ///
     /// # Errors
-    /// The same as [`matmul`]; [`crate::ErrorKind::Domain`] for a precision that the element type or the device does
-    /// not have.
+    /// The same as [`matmul`]; [`crate::ErrorKind::Domain`] if [`Precision::SplitF16`] is set and the elements are not
+    /// f32.
     pub fn run(&self, ctx: &Context, a: &Array<T>, b: &Array<T>) -> Result<Array<T>> {
         let problem = Problem::of(self, a.shape(), b.shape())?;
         let shape = problem.result();
         let needed = (T::words(shape.len()) as u64).saturating_mul(4);
-        // The operands are in memory already, but the result of an outer product may be far larger than they are.
+        // The operands are in memory already, but the result of an outer product may be far larger than the operands.
         if needed > ctx.memory_budget() && shape.len() / 4 > problem.given() {
             let what = "bytes for the results of matmul";
             return Err(Error::budget(what, needed, ctx.memory_budget()));

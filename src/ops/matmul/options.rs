@@ -4,12 +4,12 @@ use super::Multiplied;
 use super::kernels::{GELU, IDENTITY, RELU, SIGMOID, TANH};
 use crate::array::Array;
 
-/// A batched product `C = act(alpha op(A) op(B) + beta C + bias)`. See [`matmul`](super::matmul) for shapes, precision
-/// and errors.
+/// A batched product `act(alpha op(A) op(B) + beta C + bias)`, where op(A) is A or its transpose, op(B) is B or its
+/// transpose, and act is an activation. See [`matmul`](super::matmul) for shapes, precision and errors.
 ///
 /// As in the BLAS, an operand that is multiplied by 0 is not read: a NaN in A or B has no effect if alpha is 0, and a
 /// NaN in C has no effect if beta is 0. An activation is computed in the precision of the sums. On a device, the error
-/// of tanh, sigmoid and GELU at x is at most 32 eps (1 + |x|).
+/// of tanh, sigmoid and GELU at x is at most 32 eps (1 + |x|), where eps is 2^-23.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul::{Activation, Bias, Gemm}};
@@ -37,7 +37,7 @@ pub struct Gemm<T: Multiplied = f32> {
 pub enum Bias<T: Multiplied = f32> {
     /// `(m, 1)`: one value for each row of a result.
     Rows(Array<T>),
-    /// `(1, n)`: one value for each column.
+    /// `(1, n)`: one value for each column of a result.
     Columns(Array<T>),
 }
 
@@ -65,13 +65,18 @@ pub enum Precision {
     /// The precision of the elements, except that sums of f16 are in f32.
     #[default]
     Own,
-    /// f32 split into the sum of two f16, scaled by powers of two for each row of op(A) and each column of op(B), in
-    /// three products whose sums are f32. In this way, matrix units of f16 compute products of f32; every adapter and
-    /// the CPU use the same arithmetic. The error of an element is at most `(4 eps sqrt(k) + 2^-20) (|A| |B|)`, where
-    /// eps = 2^-23, plus `k 2^-38` times the largest magnitudes of its row of op(A) and its column of op(B). A
-    /// non-finite element of op(A) or op(B) spoils the whole row or column of the result. This precision takes three
-    /// products and twice the memory of the factors; without matrix units, f32 with [`Precision::Own`] takes a third of
-    /// the time. Whole rows of op(A) and columns of op(B) have to fit the device.
+    /// Each f32 is scaled by a power of two and split into the sum of two f16. There is one power of two for each row
+    /// of op(A) and for each column of op(B). Three products of f16, with sums in f32, then replace the product of f32.
+    /// In this way, matrix units of f16 compute products of f32. Adapters without matrix units and the CPU use the same
+    /// arithmetic.
+    ///
+    /// The error of an element of the result is at most the sum of two terms. The first is `4 eps sqrt(k) + 2^-20`
+    /// times the same element of `|A| |B|`, where eps = 2^-23. The second is `k 2^-38` times the product of two
+    /// magnitudes: the largest in the element's row of op(A), and the largest in its column of op(B). A non-finite
+    /// element of op(A) spoils its whole row of the result, and a non-finite element of op(B) its whole column. This
+    /// precision takes three products, and twice the memory of the factors. So without matrix units, f32 with
+    /// [`Precision::Own`] takes a third of the time. Whole rows of op(A) and whole columns of op(B) have to fit the
+    /// device.
     SplitF16,
 }
 
@@ -117,8 +122,8 @@ impl<T: Multiplied> Gemm<T> {
         self
     }
 
-    /// Adds `beta` times `c`. The matrices of `c` are `(m, n)`; there is one for each result, or a single one that is
-    /// shared by all. `c` is not changed, because the result is a new array.
+    /// Adds `beta` times `c`. The matrices of `c` are `(m, n)`. There is one matrix for each result, or a single matrix
+    /// that is shared by all results. `c` is not changed, because the result is a new array.
     #[must_use]
     pub fn add(mut self, beta: f64, c: &Array<T>) -> Self {
         self.added = Some((beta, c.clone()));
@@ -156,7 +161,7 @@ impl<T: Multiplied> Bias<T> {
 }
 
 impl Activation {
-    /// Returns the number of the activation in the kernels.
+    /// Returns the number by which the kernels know the activation.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::None => IDENTITY,

@@ -1,6 +1,7 @@
-//! f32 split into the sum of two f16 on the device: both factors are scaled and split line by line, three products of
-//! f16 make raw sums, and these are added and scaled back. The arithmetic is that of the CPU (`cpu/split.rs`), except
-//! for the order of the sums. If the plan is for matrix units, the products run on them.
+//! f32 split into the sum of two f16 on the device: both factors are scaled and split line by line, and three products
+//! of f16 make raw sums. Then the raw sums are added, and the scaling is undone. A line is a row of op(A) or a column
+//! of op(B). The arithmetic is the same as on the CPU (`cpu/split.rs`), except for the order of the sums. If the plan
+//! is for matrix units, the products run on matrix units.
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};
@@ -11,8 +12,8 @@ use crate::error::Result;
 /// The number of f16 products that replace one product of f32.
 pub(super) const PRODUCTS: u32 = 3;
 
-/// The number of terms of a line that a workgroup splits. It is even, and large enough that reading the maxima of the
-/// other chunks costs little.
+/// The number of terms of a line that a workgroup splits. It is even, so that a chunk has whole words of two f16. It is
+/// large, so that reading the maxima of all chunks of the line, which every workgroup does, costs little.
 pub(super) const CHUNK: u32 = 4096;
 
 /// Returns the number of terms in the sums of the f16 products: `k`, rounded up to an even number, because a word holds
@@ -75,8 +76,9 @@ impl Halves {
     }
 }
 
-/// Records a product of f32 into `out`. The plan is for f16 with [`terms`] terms, and may be that of a larger product
-/// of which this one is a block. A block has all terms, because scales belong to whole lines.
+/// Records a product of f32 into `out`. The plan is for f16 with [`terms`] terms. If `product` is a block of a larger
+/// product, the plan is the plan of the larger product. A block has all terms of its sums, because all terms of a line
+/// have the same scale.
 ///
 /// # Errors
 /// Device errors.
@@ -91,8 +93,8 @@ pub(super) fn gemm(rec: &mut Recorder<'_>, plan: &Plan, product: &Product<'_>, o
     let parts = plan.parts(terms(k));
     let len = (PRODUCTS * parts) as usize * m as usize * n as usize * batch as usize;
     let mut sums = rec.array::<f32>(len)?;
-    // The largest product comes first. The product of both low halves is left out: it is below the rounding of the
-    // others.
+    // The product of the high halves is the largest and comes first. The product of the low halves is left out, because
+    // it is smaller than the rounding errors of the other products.
     let pairs = [(&left.high, &right.high), (&left.high, &right.low), (&left.low, &right.high)];
     for (skip, (of_a, of_b)) in (0..).step_by(parts as usize).zip(pairs) {
         let half = Product {

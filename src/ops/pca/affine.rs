@@ -14,7 +14,7 @@ use bytemuck::cast_slice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// The number of rows that a thread of the CPU centers and multiplies at once.
+/// The number of rows that a thread of the CPU centers and multiplies at a time.
 const ROWS: usize = 512;
 
 /// An affine map: the point that is subtracted, a matrix `(before.len(), after.len())` in column-major order, and the

@@ -28,8 +28,9 @@ pub enum Solver {
     Covariance,
     /// The singular value decomposition of the centered rows, which resolves far smaller variances.
     Svd,
-    /// The leading singular values of the centered rows by block Lanczos, on the CPU, until they are as accurate as
-    /// those of the other solvers. The status is NotConverged if [`TruncatedOptions::passes`] passes did not suffice.
+    /// The leading singular values of the centered rows, which block Lanczos computes on the CPU. It iterates until
+    /// they are as accurate as those of the other solvers. The status is NotConverged if [`TruncatedOptions::passes`]
+    /// passes did not suffice.
     Truncated,
 }
 
@@ -64,8 +65,8 @@ pub struct Pca<T = f32> {
     pub noise_variance: f64,
     /// The number of rows that the components were computed from.
     pub rows: u64,
-    /// The certificate of the decomposition from which the components were computed, for the matrix that was
-    /// decomposed.
+    /// The certificate of the decomposition from which the components were computed. It is a certificate for the matrix
+    /// that was decomposed: the covariance or the matrix of the centered rows.
     pub certificate: Certificate,
     /// The bound, relative to the largest singular value, up to which a singular value may consist of rounding errors
     /// only.
@@ -75,9 +76,9 @@ pub struct Pca<T = f32> {
 /// The maximum number of columns for which [`Solver::Auto`] uses the covariance. With more columns, decomposing the
 /// covariance costs more than the single pass over the rows saves.
 const COVARIANCE: usize = 2048;
-/// The bound for the exponent of the largest deviation below which a device loses digits that an f32 holds, because the
-/// digits are subnormal and are flushed. The bound is the exponent of the least normal number plus the number of bits
-/// in a mantissa.
+/// If the exponent of the largest deviation from the mean is below this bound, the device loses digits of the
+/// deviations, because it flushes subnormal numbers to 0. The bound is the exponent of the least normal number plus the
+/// number of bits in a mantissa.
 const LOST: i32 = -126 + 23;
 /// The maximum smaller dimension for which [`Solver::Auto`] computes the whole singular value decomposition.
 const WHOLE: usize = 1024;
@@ -308,8 +309,8 @@ struct Found {
     /// The sum of the variances of all columns, in units of `unit` squared.
     total: f64,
     unit: f64,
-    /// The eps of the precision of the covariance from which the variances were computed; 0 if singular values were
-    /// computed.
+    /// The eps of the precision of the input, if the variances were computed from a covariance; 0 if singular values
+    /// were computed.
     epsilon: f64,
     certificate: Certificate,
 }
@@ -392,10 +393,10 @@ impl<T: Real> Pca<T> {
 
     /// Transforms the rows of `x` to the coordinates of the components: `(X - mean) components'`.
     ///
-    /// If `whiten` is set, each coordinate is divided by the square root of its variance. A coordinate is exactly 0
-    /// along a direction whose singular value is at most `max(rows, cols) eps` times the largest singular value, which
-    /// is the bound below which NumPy's `matrix_rank` counts a singular value as rounding. The eigenvalues of a
-    /// covariance are accurate to `10 cols eps` times the largest eigenvalue. So if the components come from a
+    /// If `whiten` is set, each coordinate is divided by the square root of its variance. With whitening, a coordinate
+    /// is exactly 0 along a direction whose singular value is at most `max(rows, cols) eps` times the largest singular
+    /// value, which is the bound below which NumPy's `matrix_rank` counts a singular value as rounding. The eigenvalues
+    /// of a covariance are accurate to `10 cols eps` times the largest eigenvalue. So if the components come from a
     /// covariance, a coordinate is also 0 along a direction whose variance is at most this bound. These rules are the
     /// same on every backend.
     ///

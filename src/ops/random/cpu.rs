@@ -1,4 +1,4 @@
-//! Random numbers on the CPU. Several blocks of Philox are computed at once in SIMD vectors, and the chunks of a
+//! Random numbers on the CPU. Several blocks of Philox are computed together in SIMD vectors, and the chunks of a
 //! request are computed in parallel. The numbers of a chunk depend only on its position in the stream, so neither the
 //! division of requests nor the number of threads changes a bit.
 
@@ -106,7 +106,8 @@ fn fill_chunk<T: Scalar, const N: usize>(stream: &Stream, first: u64, out: &mut 
         }
         return;
     }
-    // A number may start in one round and end in the next round, so the words are taken one by one.
+    // The words come in rounds of [`WORDS`] words. A number may start in one round and end in the next, so the words
+    // are taken one by one.
     let mut words = next(0);
     let (mut round, mut at) = (0, inside);
     for out in out {

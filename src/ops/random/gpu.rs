@@ -1,4 +1,5 @@
-//! Random numbers on the device, with one kernel. All steps but the last step of the distribution are in integers.
+//! Random numbers on the device, with one kernel. All steps use integers, except for the last step, which scales and
+//! shifts a number to its distribution.
 
 use super::kernels::{BERNOULLI, Fill, NORMAL, Order, UNIFORM, WIDTH, WORDS, fill_variant};
 use super::quantile::TABLE;
@@ -33,8 +34,8 @@ pub(super) fn fill(gpu: &Gpu, stream: &Stream, len: usize, law: Law) -> Result<B
     let [block_low, block_high] = [block, block >> 32].map(low_word);
     let count = low_word(quads as u64);
     let (variant, [offset, factor, below], [last, some]) = numbers_of(law);
-    // An invocation computes at most twenty rounds of about ten operations, and ten operations for each of its four
-    // numbers.
+    // An invocation computes at most twenty rounds of Philox with about ten operations each, and then ten operations
+    // for each of its four numbers.
     let work = f64::from(WIDTH) * 240.0;
     for range in rec.ranges(count.div_ceil(WIDTH), work) {
         let params = Order {

@@ -2,9 +2,9 @@
 //! stream and of i only. Integers, uniforms and standard normals are the same to the last bit on the CPU and on every
 //! adapter, however a request is divided.
 //!
-//! The module `quantile` computes standard normals from words in fixed point, with 1024 cubic polynomials, so that the
-//! bits of the normals are the same everywhere. The module `start_vectors` computes the start vectors of iterations; a
-//! test fixes their bits.
+//! The module `quantile` computes f32 standard normals from words in fixed point, with 1024 cubic polynomials, so that
+//! the bits of the normals are the same everywhere. The module `start_vectors` computes the vectors with which
+//! iterative solvers start. A test ensures that their bits do not change.
 
 mod cpu;
 mod gpu;
@@ -114,11 +114,12 @@ pub fn uniform<T: Real>(ctx: &Context, stream: &mut Stream, shape: Shape, range:
 
 /// Returns normally distributed numbers.
 ///
-/// A standard normal x is the inverse of the distribution function at a probability that is made from one word in f32
-/// and from two words in f64. No number is rejected. Standard normals have the same bits everywhere. The largest is
-/// 6.338 in f32 (at a tail probability of 2^-33) and 9.155 in f64 (at 2^-65). The error of x is at most 2.5 * 2^-29
-/// plus half an ulp in f32, and 4 ulp in f64. The result is `mean + deviation x`, rounded. An adapter may fuse the
-/// product and the sum, which changes a number by one ulp of the larger of `|mean|` and `|deviation x|`.
+/// A standard normal x is computed by applying the inverse of the normal distribution function to a probability. The
+/// probability is made from one word in f32 and from two words in f64. No word is rejected. Standard normals have the
+/// same bits everywhere. The largest standard normal is 6.338 in f32 (at a tail probability of 2^-33) and 9.155 in f64
+/// (at a tail probability of 2^-65). The error of x is at most 2.5 * 2^-29 plus half an ulp in f32, and 4 ulp in f64.
+/// The result is `mean + deviation x`, rounded. An adapter may fuse the product and the sum, which changes a number by
+/// one ulp of the larger of `|mean|` and `|deviation x|`.
 ///
 /// # Shapes
 /// As for [`words`]; f64 takes two words per number.
@@ -156,8 +157,8 @@ pub fn normal<T: Real>(
     fill("random normal", ctx, stream, shape, Law::Normal { mean: a, deviation: b })
 }
 
-/// Returns numbers that are 1 with probability p and 0 otherwise. A number is 1 if its word is below p 2^32, rounded to
-/// the nearest integer. The numbers are the same everywhere.
+/// Returns numbers that are 1 with probability p and 0 otherwise. A number is 1 if its word is below an integer, which
+/// is p 2^32 rounded to the nearest integer. The numbers are the same everywhere.
 ///
 /// # Shapes
 /// As for [`words`]; in f64, too, a number takes one word.
@@ -222,8 +223,8 @@ pub fn choose_random<T: Scalar>(ctx: &Context, shape: Shape) -> Choice {
     call::<T>("random numbers", shape, 1).choose(ctx)
 }
 
-/// Describes the call to the cost model: a word takes about 40 operations on integers, and a number 10 more. Numbers
-/// that are made on the device stay there.
+/// Describes the call to the cost model. Making a word takes about 40 integer operations, and converting it to a number
+/// takes about 10 more. Numbers that are made on the device stay there, so nothing is transferred.
 fn call<T: Scalar>(name: &'static str, shape: Shape, words: u128) -> Call<impl Fn(&Gpu, u64) -> bool> {
     #[expect(clippy::cast_precision_loss, reason = "a count for the cost model")]
     let flops = 50.0 * shape.len() as f64 * words as f64;

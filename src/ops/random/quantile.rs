@@ -1,18 +1,19 @@
-//! Standard normals by the inverse of the normal distribution function. A number is computed from one 32-bit word in
-//! integers only, so that every machine and every adapter makes the same bits.
+//! Standard normals by the inverse of the normal distribution function. In f32, a number is computed from one 32-bit
+//! word in integers only, so that every machine and every adapter makes the same bits.
 //!
-//! The highest bit of a word w is the sign of the number. The lower 31 bits of w give t = 2 (w mod 2^31) + 1 and v = t
-//! / 2^33, the probability of the tail beyond the magnitude x of the number. So the numbers are symmetric, and the
-//! largest is 6.338, at v = 2^-33. The range of v is cut at powers of two, and the range between two powers of two is
-//! cut into 32 intervals. On each interval x(v) is a cubic polynomial through the Chebyshev points, in fixed point. The
-//! error of x is 0.4 units of 2^-29 before and 2 units after the rounding of fixed point. Finally, x is rounded to the
-//! 24 bits of an f32.
+//! The highest bit of a word w is the sign of the number. The lower 31 bits of w give t = 2 (w mod 2^31) + 1 and
+//! v = t / 2^33, the probability of the tail beyond the magnitude x of the number. So the distribution of the numbers
+//! is symmetric, and the largest number is 6.338, at v = 2^-33. The range of v is cut at powers of two, and the range
+//! between two powers of two is cut into 32 intervals. On each interval x(v) is approximated by a cubic polynomial that
+//! interpolates x at the Chebyshev points. The polynomial is evaluated in fixed point. Its error is at most 0.4 units
+//! of 2^-29 in exact arithmetic, and at most 2 units with the rounding of fixed point. Finally, x is rounded to the 24
+//! bits of an f32.
 
 /// The number of intervals between two powers of two.
 const INTERVALS: usize = 32;
-/// The number of binary places of x.
+/// The number of binary places of x after the point.
 const PLACES: u32 = 29;
-/// The number of additional binary places of all coefficients but the first.
+/// The number of additional binary places of every polynomial coefficient except the first.
 const GUARD: u32 = 4;
 
 /// The coefficients a, b, c and d of x(v) = a - r (b - r (c - r d)) on each interval, where r is in [0, 1). The unit of
@@ -69,7 +70,8 @@ const POINTS: [f64; 4] =
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "all are positive and below 2^32: tested")]
 const fn interval(i: usize) -> [u32; 4] {
-    // v is 2^-(e + 2) (1 + (j + r) / 32).
+    // v is 2^-(e + 2) (1 + (j + r) / 32), where e = i / 32 is the power of two, j = i mod 32 is the interval, and r in
+    // [0, 1) is the position in the interval.
     let power = f64::from_bits((1023 - 2 - (i / INTERVALS) as u64) << 52);
     let mut values = [0.0; 4];
     let mut k = 0;
@@ -103,7 +105,8 @@ const fn interval(i: usize) -> [u32; 4] {
 
 /// Returns the point above which the standard normal distribution has the probability v, for v in (0, 1/2]. The method
 /// is Wichura's PPND16 (Algorithm AS 241, Applied Statistics 37, 1988), which is accurate to 16 digits. It uses only
-/// additions, multiplications, divisions and a root, so every machine computes the same number.
+/// additions, subtractions, multiplications and divisions: the logarithm and the square root below are made of these.
+/// So every machine computes the same number.
 pub(super) const fn quantile(v: f64) -> f64 {
     let q = 0.5 - v;
     if q <= 0.425 {
@@ -257,7 +260,7 @@ mod tests {
         for (i, interval) in TABLE.iter().enumerate() {
             assert!(interval.iter().all(|&a| a > 0 && a < u32::MAX), "{i}: {interval:?}");
             assert!(interval[1] > interval[2] && interval[2] > interval[3], "{i}: {interval:?}");
-            // On each interval, the largest r subtracts the most from a.
+            // On each interval, the most is subtracted from a at the largest r.
             let [a, b, c, d] = *interval;
             let r = u32::MAX - 63;
             let taken = (high(r, b - high(r, c - high(r, d))) + 8) >> 4;
@@ -265,8 +268,8 @@ mod tests {
         }
     }
 
-    /// Compares the numbers for the ends and the middle of every interval, and for the words next to these, with the
-    /// quantile in f64. The error is at most 2.5 units of 2^-29 plus half an ulp of f32.
+    /// Compares numbers with the quantile in f64, at the ends and in the middle of every interval, and for the words
+    /// next to these. The error is at most 2.5 units of 2^-29 plus half an ulp of f32.
     #[test]
     fn normals_follow_the_quantile() {
         let mut words: Vec<u32> = (0..31).flat_map(|e| (0..64).map(move |j| ((64 + j) << 25 | 1 << 24) >> e)).collect();
@@ -285,7 +288,7 @@ mod tests {
         }
     }
 
-    /// The largest numbers, and those next to 0.
+    /// Checks the numbers of largest magnitude, and the numbers next to 0.
     #[test]
     fn the_ends() {
         assert!((normal_of(0) - 6.337_958).abs() < 1e-6, "{}", normal_of(0));

@@ -10,8 +10,8 @@ const JUMP: u128 = 1 << 48;
 ///
 /// A seed and a name identify a stream. Both are hashed (BLAKE3) to the 64 bits of the key and the upper 64 bits of the
 /// counter. So two different streams coincide with a probability of 2^-128, and no arithmetic on seeds makes streams
-/// overlap. The lower 64 bits of the counter are the position, in blocks of four words. Any position is reached in one
-/// step. After 2^66 words a stream starts again.
+/// overlap. The lower 64 bits of the counter are the position, in blocks of four words. Moving to any position takes a
+/// single step. After 2^66 words a stream starts again.
 ///
 /// ```
 /// use fiedler::{Context, Shape, ops::random::{Stream, normal}};
@@ -45,9 +45,10 @@ impl Stream {
         Self::of(&hasher)
     }
 
-    /// Creates a stream of plain Philox with the given key, which starts at the block of the given counter. Key and
-    /// counter have their lowest words first. This constructor serves to reproduce the words of the published
-    /// generator. Streams whose keys are close to each other are as good as other streams.
+    /// Creates a stream of Philox with the given key, without hashing. The stream starts at the block of the given
+    /// counter. Key and counter have their lowest words first. This constructor serves to reproduce the words of the
+    /// published generator. Keys may be close to each other: their streams are as independent as the streams of other
+    /// keys.
     #[must_use]
     pub fn of_key(key: [u32; 2], counter: [u32; 4]) -> Self {
         let [low, high, upper @ ..] = counter;
@@ -73,7 +74,8 @@ impl Stream {
         Self { key: [word(0), word(4)], upper: [word(8), word(12)], position: 0 }
     }
 
-    /// Returns the number of words that were taken or skipped, modulo 2^66.
+    /// Returns the position in the stream, in words, modulo 2^66. If the stream was created by [`Stream::new`], this is
+    /// the number of words that were taken or skipped.
     #[must_use]
     pub fn position(&self) -> u128 {
         self.position
@@ -96,7 +98,7 @@ impl Stream {
         self.key
     }
 
-    /// Returns the upper half of all counters.
+    /// Returns the upper half of the counters, which is the same for all blocks of the stream.
     pub(super) fn upper(&self) -> [u32; 2] {
         self.upper
     }

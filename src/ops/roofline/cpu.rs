@@ -7,13 +7,13 @@ use crate::parallel;
 
 /// The number of elements that a thread copies at a time.
 const CHUNK: usize = 1 << 16;
-/// The number of iterations in a chain of multiply-adds.
+/// The number of multiply-adds in a chain.
 const TURNS: usize = 1 << 18;
-/// The number of independent vectors: two units for fused multiply-adds, with a latency of four cycles, are busy with
-/// eight vectors.
+/// The number of independent chains, each of which is computed in one vector. A core with two units for fused
+/// multiply-adds, each with a latency of four cycles, needs eight chains to keep both units busy.
 const CHAINS: usize = 8;
 
-/// The task that computes chains of x = a x + b in registers, and returns the number of operations.
+/// The task that repeats x = a x + b in registers, and returns the number of floating-point operations.
 struct Chains;
 
 impl Task<f32> for Chains {

@@ -9,7 +9,7 @@ use crate::shape::to_u32;
 
 /// The number of iterations in a chain of multiply-adds, which is below the loop budget of every adapter.
 const TURNS: u32 = 4096;
-/// The number of operations per invocation in one iteration.
+/// The number of floating-point operations per invocation in one iteration.
 const TURN: f64 = 64.0;
 
 pub(super) fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
@@ -67,8 +67,8 @@ pub(super) fn dispatch(ctx: &Context, rounds: usize) -> Result<f64> {
     Ok(((many - one) / f64::from(MANY - 1)).max(1e-2 * one))
 }
 
-/// Returns the number of workgroups that compute chains: enough to use every core of the largest GPU, but little work
-/// for a software adapter.
+/// Returns the number of workgroups that compute chains of multiply-adds. On a GPU, there are enough workgroups to use
+/// every core of the largest GPU. A software adapter gets only a few workgroups, because it is slow.
 fn groups(gpu: &Gpu) -> u32 {
     if gpu.adapter().software { 16 } else { 4096 }
 }

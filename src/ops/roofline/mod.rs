@@ -1,5 +1,5 @@
-//! The measured ceilings of a machine: bytes per second of a plain copy, and multiply-adds per second in registers.
-//! Every benchmark states its rates as shares of these ceilings.
+//! The measured ceilings of a machine: the bytes per second of a plain copy, and the floating-point operations per
+//! second of multiply-adds in registers. Every benchmark reports its rates as shares of these ceilings.
 
 mod cpu;
 mod gpu;
@@ -17,15 +17,15 @@ pub struct Ceilings {
     pub copy: f64,
     /// The operations per second in f32, with a multiply-add counted as two.
     pub fma: f64,
-    /// The time of the shortest possible call, in seconds. On an adapter this call is one small dispatch, submitted and
-    /// waited for; on the CPU it is one parallel call.
+    /// The time of the shortest possible call, in seconds. On an adapter, this call submits one small dispatch and
+    /// waits for it. On the CPU, it gives every thread an empty task and waits for all of them.
     pub call: f64,
 }
 
-/// Measures the adapter if operations of `ctx` run on it, and otherwise the CPU, at full capacity. Each ceiling is from
-/// the fastest of `rounds` calls, after a first call that is not counted. Times are taken with the host's clock around
-/// calls that last a few milliseconds on any GPU. They include the cost of a submission, as do the times that are
-/// compared with them.
+/// Measures the adapter of `ctx`, if there is one and [`Backend::Cpu`](crate::Backend::Cpu) is not set. Otherwise
+/// measures the CPU with all threads. Each ceiling is from the fastest of `rounds` calls, after a first call that is
+/// not counted. Times are taken with the host's clock around calls that last a few milliseconds on any GPU. These times
+/// include the cost of a submission, as do the times of the benchmarks that are compared with the ceilings.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,9 @@ pub struct Ceilings {
 ///
 /// # Errors
 /// [`crate::ErrorKind::Domain`] if `rounds` is 0 or `bytes` is below 16; [`crate::ErrorKind::Limit`] if the two arrays
-/// of the copy, of `bytes` bytes each, exceed the memory budget or one of them exceeds a binding; device errors.
+/// of the copy, of `bytes` bytes each, exceed the memory budget or one of them exceeds a binding;
+/// [`crate::ErrorKind::NoAdapter`] if [`Backend::Gpu`](crate::Backend::Gpu) is set and there is no adapter; device
+/// errors.
 pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
     if rounds == 0 || bytes < 16 {
         let what = format!("expected at least one round and 16 bytes, found {rounds} and {bytes}");
@@ -50,7 +52,7 @@ pub fn ceilings(ctx: &Context, bytes: u64, rounds: usize) -> Result<Ceilings> {
         return Err(Error::budget("bytes of a copy's two arrays", needed, allowed));
     }
     // Any adapter that is present is measured unless the CPU was requested. A software adapter is measured too, because
-    // the caller named it.
+    // it is only used if the caller has selected it by name.
     let choice = ctx.explain(&Default::default(), true);
     if ctx.adapter().is_some() && choice.reason != crate::policy::Reason::Asked || choice.side == Side::Gpu {
         return gpu::ceilings(ctx, bytes, rounds);

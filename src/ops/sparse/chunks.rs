@@ -1,6 +1,6 @@
 //! Cuts the rows of a sparse matrix into the items that the kernels sum: whole rows, and segments of long rows. The cut
-//! is made once for all products. It changes no bit of a result, because the entries of a row are always summed in the
-//! same order, wherever they are stored.
+//! is made once for all products. The cut changes no bit of a result, because the entries of a row are always summed in
+//! the same order, wherever they are stored.
 
 use crate::shape::to_u32;
 use std::cmp::Reverse;
@@ -10,8 +10,9 @@ use std::ops::Range;
 /// with many neighbors does not delay the whole product.
 pub(super) const SEGMENT: usize = 256;
 
-/// The largest row length of each class. All rows of a dispatch belong to one class, because the work of the dispatch
-/// is estimated from the mean length of its rows.
+/// The rows that are not cut are divided into classes by their lengths. This is the largest length of each class. All
+/// rows of a dispatch belong to one class, because the work of the dispatch is estimated from the mean length of its
+/// rows.
 const CLASSES: [usize; 3] = [16, 64, SEGMENT];
 
 /// All rows of a matrix. The long rows are cut into segments.

@@ -7,13 +7,14 @@ use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::ops::Range;
 
-/// The work of a chunk of rows that one thread takes at a time, measured as the number of entries plus eight for each
-/// row. With blocks of 16 columns, this is about 20 us.
+/// The least work of a chunk of rows, which one thread takes at a time. Work is measured as the number of entries plus
+/// eight for each row. If the block of vectors has 16 columns, a chunk takes about 20 us.
 const CHUNK: usize = 16 * 1024;
 /// The numbers of columns of a block for which there is a kernel.
 pub(in crate::ops) const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// The update `Y <- product A X + own X + before Y`; the old content of Y does not matter if `before` is 0.
+/// The factors of the update `Y <- product A X + own X + before Y`, where A is an operator, and X and Y are blocks of
+/// vectors. If `before` is 0, the old content of Y does not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::ops) struct Combination {
     pub(in crate::ops) product: f64,
@@ -71,8 +72,8 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 }
 
-/// Evaluates `$call` with two closures, which return the weight of an entry and the scale of a node. If all weights, or
-/// all scales, are 1, the closure returns 1 without loading anything.
+/// Evaluates `$call` with two closures: the first returns the weight of an entry, and the second returns the scale of a
+/// node. If all weights, or all scales, are 1, the corresponding closure returns 1 without loading anything.
 macro_rules! with_entries {
     ($operator:ident, |$weight:ident, $scale:ident| $call:expr) => {{
         let one = T::from_f64(1.0);
@@ -177,7 +178,7 @@ impl<T: Real> Combine<'_, T> {
     }
 }
 
-/// Computes the rows of one chunk. Each row has N vectors.
+/// Computes the rows of one chunk. Each row of the blocks consists of N SIMD vectors.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "all that a row needs, and nothing is kept")]
 fn vectors_of<T: Real, V: Vector<Scalar = T>, const N: usize>(
@@ -217,7 +218,7 @@ fn vectors_of<T: Real, V: Vector<Scalar = T>, const N: usize>(
     }
 }
 
-/// Computes the rows of one chunk. Each row has W values.
+/// Computes the rows of one chunk. Each row of the blocks has W elements.
 #[inline(always)]
 fn numbers_of<T: Real, const W: usize>(
     operator: &Operator<'_, T>,
@@ -249,7 +250,8 @@ fn numbers_of<T: Real, const W: usize>(
     }
 }
 
-/// The factors of a combination. `coupling` is `product` times the operator's coupling.
+/// The factors of a [`Combination`] in the precision of the operator. `coupling` is `product` times the operator's
+/// coupling.
 struct Factors<T> {
     product: T,
     own: T,
@@ -265,7 +267,7 @@ impl<T: Real> Factors<T> {
         Self { product, own, before, coupling }
     }
 
-    /// Returns the factor by which the values of x in the same row are multiplied.
+    /// Returns the factor of row `row` of X in row `row` of the result.
     #[inline(always)]
     fn own(&self, operator: &Operator<'_, T>, row: usize) -> T {
         self.product * operator.diagonal[row] + self.own

@@ -1,8 +1,9 @@
 //! Builds rows from edge lists on the device: writes both entries of every edge, sorts the entries by row and column
 //! (stable radix sort, 4 bits per pass, least significant first), and keeps the first of the entries with equal row and
-//! column. No atomics are used, so every run gives the same result. The result equals that of [`GraphBatch`] under the
-//! default [`Conventions`](crate::graph::Conventions): an edge counts in both directions, the larger of two weights is
-//! kept, and self-loops are dropped.
+//! column. If there are weights, the entries are sorted by descending weight before that, so the first of them has the
+//! largest weight. No atomics are used, so every run gives the same result. The result equals that of [`GraphBatch`]
+//! under the default [`Conventions`](crate::graph::Conventions): an edge counts in both directions, the largest weight
+//! is kept if an edge is listed several times, and self-loops and edges of weight 0 are dropped.
 //!
 //! [`GraphBatch`]: crate::graph::GraphBatch
 
@@ -17,7 +18,7 @@ use crate::graph::IsolatedDiagonal;
 use crate::ops::Normalization;
 use crate::shape::to_u32;
 
-/// The number of bits of a digit.
+/// The number of bits of a digit of the radix sort.
 const DIGIT: u32 = VALUES.ilog2();
 
 /// The edge lists of a batch of graphs. Nodes are numbered consecutively through all graphs.
@@ -37,7 +38,7 @@ pub(in crate::ops) struct Csr {
     pub(in crate::ops) row_offsets: Vec<usize>,
     offsets: Buffer<u32>,
     /// The column indices, which ascend in each row; nodes are numbered consecutively through all graphs. Elements
-    /// after the last row are undefined.
+    /// after the entries of the last row are undefined.
     pub(in crate::ops) columns: Buffer<u32>,
     pub(in crate::ops) weights: Option<Buffer<f32>>,
 }
@@ -221,7 +222,7 @@ impl Sorter {
         Ok(Self { arrays: [rows, columns, complements], spare, counts, count, weighted })
     }
 
-    /// Sorts the entries by the array with index `key`, whose values have at most `bits` bits.
+    /// Sorts the entries by the array with index `key`. Its elements must have at most `bits` bits.
     fn sort(&mut self, rec: &mut Recorder<'_>, key: usize, bits: u32) -> Result<()> {
         let (count, blocks) = (self.count, self.count.div_ceil(BLOCK));
         for shift in (0..bits).step_by(DIGIT as usize) {

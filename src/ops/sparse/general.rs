@@ -18,7 +18,8 @@ pub struct SparseMatrix<T: Real = f32> {
 
 impl<T: Real> SparseMatrix<T> {
     /// Creates a matrix with `cols` columns. The column indices of row i are
-    /// `columns[row_offsets[i]..row_offsets[i + 1]]`. They must ascend and correspond to `values`.
+    /// `columns[row_offsets[i]..row_offsets[i + 1]]`. They must ascend. `values` has the value of the entry at each
+    /// column index.
     ///
     /// # Errors
     /// [`Shape`](crate::ErrorKind::Shape) if the arrays do not fit together;
@@ -54,7 +55,7 @@ impl<T: Real> SparseMatrix<T> {
     /// Computes the product with a block of vectors, `Y = A X`, like [`spmm`].
     ///
     /// # Shapes
-    /// `x` is `X'`, `(k, cols)`; the result is `Y'`, `(k, rows)`.
+    /// For k vectors, `x` is the transpose `X'`, `(k, cols)`, and the result is `Y'`, `(k, rows)`.
     ///
     /// # Errors
     /// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix; otherwise the same as [`spmm`].

@@ -1,9 +1,9 @@
 //! Sparse operators on the device, and their products with slabs of vectors.
 //!
-//! A slab is a row-major block with `rows` rows and `4 lanes` columns, so that each entry of the matrix multiplies one
-//! contiguous row of the slab. The rows of the matrix are cut once (see [`super::chunks`]): a row of more than 256
-//! entries is summed in segments, whose sums a second dispatch adds in order. No bit of a product depends on the slab's
-//! width or on how the matrix was cut into buffers.
+//! A slab is a row-major block of vectors. It has as many rows as the matrix, and `4 lanes` columns, so that each entry
+//! of the matrix multiplies one contiguous row of the slab. The rows of the matrix are cut once (see
+//! [`super::chunks`]): a row of more than 256 entries is summed in segments, and a second dispatch adds the sums of its
+//! segments in order. No bit of a product depends on the slab's width or on how the matrix was cut into buffers.
 
 use super::Operator;
 use super::chunks::{RowBlock, Run, cut};
@@ -127,7 +127,8 @@ impl Rows {
         Ok(Self { row_blocks, long: rec.upload(long)?, longs: to_u32(long.len()), slots, sums, weighted })
     }
 
-    /// Records the segment sums of the long rows for `W S x`. Without a `scale`, S is the identity.
+    /// Records the dispatches that compute the segment sums of the long rows of `W S x`, and returns the buffer of
+    /// these sums. `scale` is the diagonal of S; without it, S is the identity.
     fn segments(
         &self,
         rec: &mut Recorder<'_>,
@@ -227,15 +228,17 @@ impl Most {
 /// One step of a recurrence, for all problems.
 #[derive(Debug)]
 pub(in crate::ops) struct Stage<'a> {
-    /// A table with one row per step. A row has `(product, own, before, 1 + the first column that takes part)` for each
-    /// problem, or `(0, 0, 0, 0)` for a problem that takes no part in the step.
+    /// A table with one row per step. A row has `(product, own, before, place)` for each problem, where `place` is 1
+    /// plus the index of the first column of the block that takes part in the step. It has `(0, 0, 0, 0)` for a problem
+    /// that takes no part in the step.
     pub(in crate::ops) coefficients: &'a Buffer<[f32; 4]>,
     /// The index of this step's first coefficients in the table.
     pub(in crate::ops) base: usize,
-    /// Whether y is still undefined. If so, `before` is ignored, and values that the step keeps are copied from x.
+    /// Whether y is still undefined. If so, `before` is ignored, and the elements of columns that take no part are
+    /// copied from x.
     pub(in crate::ops) fresh: bool,
-    /// The range of the block's columns that the slab covers, from `column` to `end`. Columns of the slab from `end` on
-    /// are padding.
+    /// The slab covers the columns of the block from `column` up to, but not including, `end`. If the slab has more
+    /// columns, these are padding.
     pub(in crate::ops) column: u32,
     pub(in crate::ops) end: u32,
 }
@@ -255,7 +258,7 @@ impl Resident {
     /// Uploads an operator for products with slabs of at most `4 lanes` columns.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if a binding cannot hold four columns of all rows; device errors.
+    /// [`ErrorKind::Limit`] if a binding cannot hold four columns of a block of vectors for all rows; device errors.
     pub(in crate::ops) fn upload(gpu: &Gpu, operator: &Operator<'_, f32>, most: Most, lanes: u32) -> Result<Self> {
         check_rows(gpu, operator.rows())?;
         let first = operator.row_offsets.first().copied().unwrap_or(0);
@@ -297,8 +300,8 @@ impl Resident {
         self.step(rec, &stage, x, y)
     }
 
-    /// Records `y <- product A x + own x + before y` in the columns and problems that take part; x and y have
-    /// the same shape.
+    /// Records `y <- product A x + own x + before y` in the columns and problems that take part, with the coefficients
+    /// of `stage`. x and y have the same shape.
     pub(in crate::ops) fn step(&self, rec: &mut Recorder<'_>, stage: &Stage<'_>, x: &Slab, y: &mut Slab) -> Result<()> {
         let scale = self.scale.as_ref();
         let Stage { coefficients, base, fresh, column, end: width } = *stage;
@@ -375,7 +378,7 @@ pub(in crate::ops) fn lanes_of(width: usize, most: u32) -> Vec<u32> {
     (0..slabs).map(|slab| total / slabs + u32::from(slab < total % slabs)).collect()
 }
 
-/// Records `A X` for a row-major X with `width` columns and the rows of all problems.
+/// Records the product `A X`. X is row-major, and has `width` columns and one row for each row of all problems.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] for a block that exceeds a binding; device errors.

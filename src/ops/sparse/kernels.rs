@@ -2,9 +2,9 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The number of elements in a block.
+/// The number of elements in a block of the radix sort and of the prefix sums.
 pub(super) const BLOCK: u32 = 1024;
-/// The number of values that a digit can have.
+/// The number of values that a digit of the radix sort can have.
 pub(super) const VALUES: u32 = 16;
 
 uniform! {
@@ -64,7 +64,8 @@ uniform! {
 /// The maximum number of vectors of four columns in a row of a slab.
 pub(in crate::ops) const MOST_LANES: u32 = 8;
 
-/// Returns the number of rows per workgroup. A workgroup then has about 64 invocations.
+/// Returns the number of rows of the matrix that a workgroup computes, with `lanes` invocations for each row. A
+/// workgroup then has about 64 invocations.
 pub(super) fn teams(lanes: u32) -> u32 {
     64 / lanes.max(1)
 }
@@ -194,13 +195,13 @@ kernels! {
         write columns: u32,
         write weights: u32,
     }
-    /// Counts the values of a digit in each block.
+    /// Counts how often each value of a digit occurs in each block.
     Histogram = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/histogram.wgsl"] variants one_variant {
         uniform params: Digit,
         read keys: u32,
         write counts: u32,
     }
-    /// Moves entries to their positions when sorted by one digit.
+    /// Moves every entry to its position in the order of one digit.
     Scatter = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/scatter.wgsl"] variants scatter_variants {
         uniform params: Digit,
         read starts: u32,

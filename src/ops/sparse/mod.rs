@@ -1,10 +1,11 @@
 //! Sparse symmetric matrices: graph Laplacians that are never formed, and their products with blocks of vectors.
 //!
-//! An [`Operator`] is `diag(d) + c S W S`. W is borrowed from the graph, and unit weights are not stored. An operator
+//! An [`Operator`] represents symmetric matrices `diag(d) + c S W S`, where d is a vector, c a number, S a diagonal
+//! matrix and W a sparse matrix. W is borrowed from the graph, and weights that are all 1 are not stored. An operator
 //! also has bounds on the spectrum and the known null space (one vector for each connected component). On the CPU,
-//! `cpu` multiplies row-major blocks with SIMD. On the device, `gpu` stores rows in segments of at most 256 entries,
-//! and blocks of vectors in slabs of 4 to 32 columns that fit the bindings and the budget; `edges` builds the rows on
-//! the device from a list of edges (radix sort, no atomics).
+//! `cpu` multiplies row-major blocks with SIMD. On the device, `gpu` cuts rows into segments of at most 256 entries,
+//! and stores blocks of vectors in slabs of 4 to 32 columns that fit the bindings and the budget. The module `edges`
+//! builds the rows on the device from a list of edges (radix sort, no atomics).
 
 mod chunks;
 pub(in crate::ops) mod cpu;
@@ -66,7 +67,7 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
 /// Blocks are passed transposed, so that all values of one node are adjacent, as in a table of node features.
 ///
 /// # Shapes
-/// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape.
+/// `x` is the transpose `X'`, `(columns, n)` for a matrix of order n; the result is `Y'`, of the same shape.
 ///
 /// # Examples
 /// ```
@@ -109,7 +110,7 @@ pub fn spmm<T: Real>(ctx: &Context, a: &Operator<'_, T>, x: &Array<T>) -> Result
 /// Returns the operator in f32, the precision of the kernels.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) if a norm, or its square, is out of the range of f32.
+/// [`Domain`](crate::ErrorKind::Domain) if the norm of a matrix is neither 0 nor from 1e-30 to 1e30.
 pub(in crate::ops) fn narrowed<'a, T: Real>(
     operation: &'static str,
     a: &'a Operator<'_, T>,

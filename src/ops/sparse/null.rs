@@ -6,7 +6,8 @@ use std::ops::Range;
 /// The label of a row that has no part in the null space.
 pub(in crate::ops) const NONE: u32 = u32::MAX;
 
-/// The relative distance from the largest entry within which entries qualify equally as pivots (`encode::canonical`).
+/// Entries whose relative distance from the largest entry is at most this number count as equally large when a pivot is
+/// chosen, as in `encode::canonical`.
 const TIE: f64 = 1e-2;
 
 /// The known null vectors of all problems. Each is a unit vector that is nonzero on a single connected component.
@@ -32,7 +33,7 @@ impl<T: Real> NullSpace<T> {
         Self { labels: vec![NONE; order], values: vec![T::from_f64(0.0); order], counts: vec![0] }
     }
 
-    /// Returns the same null space with F as the name of the scalar type. T and F must be the same type.
+    /// Returns the same null space with F in place of T as the scalar type. T and F must be the same type.
     pub(super) fn cast<F: Real>(&self) -> NullSpace<F> {
         let Self { labels, values, counts } = self;
         let values = bytemuck::cast_slice(values).to_vec();
@@ -52,7 +53,7 @@ impl<T: Real> NullSpace<T> {
     }
 
     /// Appends a problem. `components` has the connected component of each row. `value` returns the entry of a row
-    /// before the vectors are scaled to unit norm; the entries are 0 in a component without a null vector.
+    /// before the vectors are scaled to unit norm; it returns 0 for all rows of a component without a null vector.
     pub(super) fn push(&mut self, components: &[u32], value: impl Fn(usize) -> f64) {
         let known = components.iter().max().map_or(0, |&last| last as usize + 1);
         let mut squares = vec![0.0; known];
@@ -111,7 +112,7 @@ impl<T: Real> NullSpace<T> {
         self.labels.iter().zip(&self.values).map(entry).collect()
     }
 
-    /// Projects a column over all rows onto the orthogonal complement of the null space.
+    /// Projects a column, which has the rows of all problems, onto the orthogonal complement of the null space.
     pub(crate) fn deflate(&self, column: &mut [f64]) {
         let mut along = vec![0.0; self.len()];
         let members = || self.labels.iter().zip(&self.values).enumerate().filter(|(_, (label, _))| **label != NONE);
@@ -121,17 +122,18 @@ impl<T: Real> NullSpace<T> {
 
     /// Returns the first `count` columns of the pivoted Cholesky factor of the projector onto the null space, which is
     /// the result of `encode::canonical` for any basis. Each pivot is the first row whose entry is within 1 % of the
-    /// largest. No two vectors share a row, so each column is one of the vectors, and only the order of the vectors has
-    /// to be found.
+    /// largest. No row is nonzero in two of the null vectors, so each column is one of the vectors, and only the order
+    /// of the vectors has to be found.
     pub(super) fn canonical(&self, count: usize) -> Vec<f64> {
-        // The largest entry of each component.
+        // The largest magnitude in each null vector.
         let mut peaks = vec![0.0_f64; self.len()];
         for (&label, value) in self.labels.iter().zip(&self.values).filter(|(label, _)| **label != NONE) {
             let peak = &mut peaks[label as usize];
             *peak = peak.max(value.to_f64().abs());
         }
         let mut left: Vec<(usize, u32, f64)> = Vec::new();
-        // The rows, in ascending order, that can be the pivot of their component at any threshold.
+        // The candidates for pivots, in ascending order of rows. A row whose entry is not within 1 % of the largest
+        // entry of its own component cannot be a pivot, because the threshold for pivots is never lower than that.
         for (row, (&label, value)) in self.labels.iter().zip(&self.values).enumerate() {
             if label != NONE && value.to_f64().abs() >= (1.0 - TIE) * peaks[label as usize] {
                 left.push((row, label, value.to_f64().abs()));

@@ -11,8 +11,10 @@ use std::ops::Range;
 
 /// A batch of sparse symmetric matrices `diag(d) + c S W S`, called problems, each with its own order.
 ///
-/// W is borrowed from the graph if possible. The weights of an unweighted graph are not stored, because each is 1. S is
-/// `D^-1/2` for the normalized Laplacians and absent otherwise; c is -1 for Laplacians and 1 for matrices.
+/// In a Laplacian, W is the matrix of the weights of the edges, and c is -1. S is `D^-1/2` for the normalized
+/// Laplacians, where D is the diagonal matrix of the degrees; otherwise, S is absent. In an operator from a matrix in
+/// compressed sparse row form, W is that matrix, c is 1, and d is 0. W is borrowed from the graph if possible. The
+/// weights of an unweighted graph are not stored, because each is 1.
 #[derive(Clone, Debug)]
 pub struct Operator<'a, T: Real = f32> {
     /// The first row of each problem: problems + 1 offsets, starting at 0.
@@ -203,7 +205,7 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// Returns the same operator with F as the name of the scalar type, without its null space. T and F must be the
+    /// Returns the same operator without its null space, with F in place of T as the scalar type. T and F must be the
     /// same type.
     pub(super) fn for_products<F: Real>(&self) -> Operator<'_, F> {
         let numbers = |numbers| Cow::Borrowed(bytemuck::cast_slice::<T, F>(numbers));
@@ -220,7 +222,7 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// Returns the same operator with F as the name of the scalar type. T and F must be the same type.
+    /// Returns the same operator with F in place of T as the scalar type. T and F must be the same type.
     pub(in crate::ops) fn cast<F: Real>(&self) -> Operator<'_, F> {
         Operator { null: self.null.cast(), ..self.for_products() }
     }
@@ -232,7 +234,7 @@ impl<'a, T: Real> Operator<'a, T> {
         self.narrowed()
     }
 
-    /// Converts to f32; returns `None` if a norm is outside of the range that f32 computes with.
+    /// Converts to f32, as described in [`Operator::in_f32`].
     pub(in crate::ops) fn narrowed(&self) -> Option<Operator<'_, f32>> {
         let narrow = |x: &T| f32::from_f64(x.to_f64());
         let fits = |bounds: &Bounds| bounds.norm == 0.0 || (1e-30..=1e30).contains(&bounds.norm);
@@ -274,8 +276,9 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// Returns the entries of a row as `(column within the problem, value)`. The first one is the diagonal element of
-    /// d; a diagonal entry of `c S W S` follows separately.
+    /// Returns the entries of a row as `(column within the problem, value)`. The first item is the element of d, which
+    /// is on the diagonal. If `c S W S` has a diagonal entry in this row, it is a separate item, so the column of the
+    /// diagonal may occur twice.
     fn row(&self, problem_start: usize, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let scale = move |i: usize| self.scale.as_ref().map_or(1.0, |scale| scale[i].to_f64());
         let here = self.coupling * scale(row);
@@ -297,7 +300,8 @@ impl<'a, T: Real> Operator<'a, T> {
         dense
     }
 
-    /// Computes `|A v_j - l_j v_j|_2` for the only problem, in f64; the vectors are column-major.
+    /// Computes the residual `|A v_j - l_j v_j|_2` of each eigenpair (l_j, v_j) of the only problem, in f64. The
+    /// eigenvectors are the columns of a column-major matrix.
     pub(crate) fn residuals(&self, values: &[T], vectors: &[T]) -> Vec<f64> {
         let n = self.rows();
         let of = |value: &T, vector: &[T]| {

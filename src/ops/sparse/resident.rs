@@ -20,8 +20,9 @@ impl OnDevice {
     /// Uploads an operator.
     ///
     /// # Errors
-    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) without a device; [`Shape`](crate::ErrorKind::Shape) unless there is
-    /// exactly one problem; [`Limit`](crate::ErrorKind::Limit) for more rows than the device can hold; device errors.
+    /// [`NoAdapter`](crate::ErrorKind::NoAdapter) without a device; [`Shape`](crate::ErrorKind::Shape) if the operator
+    /// does not have exactly one problem; [`Limit`](crate::ErrorKind::Limit) for more rows than the device can hold;
+    /// device errors.
     pub fn new(ctx: &Context, operator: &Operator<'_, f32>) -> Result<Self> {
         if operator.problems() != 1 {
             return Err(Error::shape("sparse operator on a device", "one matrix", format!("{}", operator.problems())));
@@ -30,14 +31,14 @@ impl OnDevice {
         Ok(Self { resident: Resident::upload(gpu, operator, Most::of(gpu), MOST_LANES)?, rows: operator.rows() })
     }
 
-    /// Builds the Laplacian of the graph with the given edges. The edges are sorted, cleaned, summed and scaled on the
-    /// device. The random-walk Laplacian is represented by the similar symmetric matrix, as in [`Operator::laplacian`].
+    /// Builds the Laplacian of the graph with the given edges. The device sorts the edges, removes duplicates and
+    /// self-loops, and computes the degrees and the scales. The random-walk Laplacian is represented by the similar
+    /// symmetric matrix, as in [`Operator::laplacian`].
     ///
     /// # Errors
     /// The same as [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for an invalid list, as in
     /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list), and for conventions that the device
-    /// does not support. The device symmetrizes by the larger weight, keeps the largest of duplicates, and drops
-    /// self-loops.
+    /// does not support. The device supports only [`Symmetrization::Max`], [`Duplicates::Max`] and [`SelfLoops::Drop`].
     pub fn from_edges(
         ctx: &Context,
         edges: &EdgeList,
@@ -67,10 +68,11 @@ impl OnDevice {
         self.rows
     }
 
-    /// Records `Y = A X` and returns without waiting for the result.
+    /// Records the product `Y = A X` and returns without waiting for the result.
     ///
     /// # Shapes
-    /// `x` is `X'`, `(columns, n)`; the result is `Y'`, of the same shape, on the device.
+    /// `x` is the transpose `X'`, `(columns, n)` for a matrix of order n; the result is `Y'`, of the same shape, on the
+    /// device.
     ///
     /// # Errors
     /// [`Shape`](crate::ErrorKind::Shape) if the block does not fit the matrix;

@@ -17,13 +17,14 @@ use crate::shape::Shape;
 /// Computes the covariance matrix of the columns of every matrix. Columns are variables and rows are observations; sums
 /// of products are divided by rows - 1.
 ///
-/// The rows are divided into leaves. Products are summed about the means of each leaf, for half of the symmetric
-/// matrix, and leaves are merged by Chan's formula, so nothing cancels however far the columns are from 0. On the CPU a
-/// leaf has 2048 rows, and sums over leaves are in f64. On the device a leaf has 1024 rows, and everything is in f32,
-/// with a separate unit, a power of two, for each leaf and column. So correlations and PCA are right whatever the unit
-/// of the data is. A covariance is infinite if it exceeds the range of `T`, as for f32 elements that are 1e20 apart,
-/// and 0 or subnormal if it is too small for `T`, as for f32 elements that are 1e-20 apart. A NaN or an infinity makes
-/// the covariances of its column NaN, and no others. With fewer than two rows, all covariances are NaN.
+/// The rows are divided into leaves. Within a leaf, products of distances from the means of the leaf are summed, for
+/// half of the symmetric matrix. The leaves are merged by Chan's formula. So no digits are lost to cancellation,
+/// however far the columns are from 0. On the CPU a leaf has 2048 rows, and sums over leaves are in f64. On the device
+/// a leaf has 1024 rows, and everything is in f32, with a separate unit, a power of two, for each leaf and column. So
+/// correlations and PCA are right whatever the unit of the data is. A covariance is infinite if it exceeds the range of
+/// `T`, as for f32 elements that are 1e20 apart, and 0 or subnormal if it is too small for `T`, as for f32 elements
+/// that are 1e-20 apart. A NaN or an infinity makes the covariances of its column NaN, and no others. With fewer than
+/// two rows, all covariances are NaN.
 ///
 /// # Shapes
 /// X `(rows, cols)`, any batch; the result is `(cols, cols)` per matrix.
@@ -166,8 +167,8 @@ fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) ->
 pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Result<()> {
     let square = (shape.cols as u64).saturating_mul(shape.cols as u64);
     let results = square.saturating_mul(shape.batch as u64);
-    // The products that exist at once are those of one leaf, or of all levels of the tree, for as many matrices as
-    // there are threads.
+    // As many matrices as there are threads are computed at the same time. Each of them has one matrix of products if
+    // it is a single leaf, and otherwise one for each level of the tree.
     let leaves = shape.rows.div_ceil(ROWS);
     let levels = if leaves < 2 { 1 } else { u64::from(leaves.ilog2()) + 2 };
     let at_once = levels * parallel::threads().min(shape.batch.max(1)) as u64;

@@ -9,8 +9,8 @@ use crate::parallel;
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// The number of partial sums. The number is fixed, so that results do not depend on the width of the machine's
-/// vectors.
+/// The number of partial sums into which a leaf is summed. The number is fixed, so that results do not depend on the
+/// width of the machine's vectors.
 const SIDE: usize = 16;
 /// The number of neighboring series that are gathered together if a series is not contiguous: a cache line of f32.
 const TOGETHER: usize = 16;

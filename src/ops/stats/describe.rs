@@ -33,15 +33,18 @@ impl Default for StatsOptions {
 pub struct Description<T = f32> {
     /// The mean; NaN for an empty series.
     pub mean: Array<T>,
-    /// The variance, divided by count - ddof: exactly 0 for equal elements, NaN for at most ddof elements.
+    /// The variance, with the divisor count - ddof: exactly 0 for equal elements, NaN if there are at most ddof
+    /// elements.
     pub variance: Array<T>,
     /// The least element; NaN for an empty series.
     pub min: Array<T>,
     /// The greatest element; NaN for an empty series.
     pub max: Array<T>,
-    /// The biased skewness `m3 / m2^(3/2)`, as in scipy.stats.skew; NaN for equal elements.
+    /// The biased skewness `m3 / m2^(3/2)`, as in scipy.stats.skew, where `m2` and `m3` are the second and third
+    /// central moments; NaN for equal elements.
     pub skewness: Array<T>,
-    /// The biased excess kurtosis `m4 / m2^2 - 3`, as in scipy.stats.kurtosis; NaN for equal elements.
+    /// The biased excess kurtosis `m4 / m2^2 - 3`, as in scipy.stats.kurtosis, where `m2` and `m4` are the second and
+    /// fourth central moments; NaN for equal elements.
     pub kurtosis: Array<T>,
     counts: Counts,
 }
@@ -121,11 +124,12 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
 
 /// Computes count, mean, variance, extremes, skewness and kurtosis along an axis of a batch, in one pass over memory.
 ///
-/// Leaves of 4096 elements are reduced about the mean of the leaf, and merged in a tree (Chan, Golub and LeVeque 1979;
-/// Pébay 2008), so nothing cancels however far the elements are from 0. The CPU computes in f64 and rounds to `T`. The
-/// device computes in f32 about a value near the first elements of the series; there a variance is infinite if it
-/// exceeds f32, as in NumPy. A NaN makes the statistics of its series NaN or is left out, as [`Nan`] says. An infinity
-/// makes the mean infinite and the central moments NaN.
+/// Each series is divided into leaves of 4096 elements. The moments of a leaf are computed about the mean of the leaf,
+/// and the leaves are merged in a tree (Chan, Golub and LeVeque 1979; Pébay 2008). So no digits are lost to
+/// cancellation, however far the elements are from 0. The CPU computes in f64 and rounds to `T`. The device computes in
+/// f32 about a value near the first elements of the series; there a variance is infinite if it exceeds the range of
+/// f32, as in NumPy. A NaN makes the statistics of its series NaN or is left out, depending on `options.nan`. An
+/// infinity makes the mean infinite and the central moments NaN.
 ///
 /// # Shapes
 /// Any; the results have the shape of the input, [`reduced`](super::reduced) to one value per series. Series may be
@@ -202,8 +206,8 @@ pub(super) fn room(ctx: &Context, results: &str, shape: Shape, needed: u64) -> R
     Ok(())
 }
 
-/// Returns the maximum number of elements that are sent to the device at once. These elements fit a binding, and fit
-/// half of the budget together with the memory for their moments.
+/// Returns the maximum number of elements that are sent to the device together. These elements fit a binding, and the
+/// elements and the memory for their moments fit half of the budget.
 fn most_numbers(gpu: &Gpu, view: View, budget: u64) -> usize {
     let each = 4.0 + count(usize::try_from(gpu::bytes(view)).unwrap_or(usize::MAX)) / count(view.len().max(1));
     #[expect(
@@ -227,9 +231,10 @@ fn whole<T: Real>(
     Ok(Description::resident(gpu::finish(gpu, &node, view.series(), options.ddof)?, shape))
 }
 
-/// Computes the description in batches of about `most` elements. A batch consists of whole slices or, if a slice has
-/// more elements than `most`, is one slice as a stream of its rows. Both kinds are contiguous in memory, and the
-/// division changes no bit of the results.
+/// Computes the description in batches of about `most` elements. A slice is the contiguous part of the array with one
+/// index `o` of [`View`]. A batch consists of whole slices. If a slice has more elements than `most`, the batch is this
+/// slice, which is processed as a stream of rows. Both kinds of batches are contiguous in memory, and the division
+/// changes no bit of the results.
 fn in_batches<T: Real>(
     gpu: &Gpu,
     x: &[f32],
@@ -252,7 +257,7 @@ fn in_batches<T: Real>(
             gpu::root(gpu, &own, part, options.nan)?
         } else {
             let mut stream = gpu::Stream::new(part.series(), options.nan);
-            // Half of `most`, because the rows that are kept for a leaf take memory too.
+            // Half of `most`, because the rows that are kept until they fill a leaf take memory too.
             let rows = (most / 2 / view.inner).max(1);
             for chunk in own.chunks(rows * view.inner) {
                 let part = View { len: chunk.len() / view.inner, ..part };

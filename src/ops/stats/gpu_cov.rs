@@ -13,7 +13,8 @@ use crate::error::{DEVICE_BYTES, ErrorKind, Result, within_limits};
 use crate::shape::{Shape, to_u32};
 use std::ops::Range;
 
-/// The division of the columns of a batch of matrices into tiles.
+/// The division of the products of columns into square tiles, for every matrix of a batch. Only the tiles of the lower
+/// triangle are computed.
 #[derive(Clone, Copy, Debug)]
 struct Tiles {
     cols: usize,
@@ -61,7 +62,7 @@ struct Node {
 #[derive(Debug)]
 pub(super) struct Stream {
     tiles: Tiles,
-    /// The base-2 logarithm of the maximum number of leaves that are reduced at once.
+    /// The base-2 logarithm of the maximum number of leaves that are reduced together.
     most: u32,
     shifts: Option<Shared<f32>>,
     tree: Tree<Node>,
@@ -70,7 +71,7 @@ pub(super) struct Stream {
 }
 
 /// Returns the number of bytes of the results and of the working memory, which holds a few nodes and the leaves that
-/// are reduced at once.
+/// are reduced together.
 pub(super) fn bytes(shape: Shape) -> u64 {
     let tiles = Tiles::of(shape.cols, shape.batch);
     let node = 16 * tiles.vectors() as u64 + 4 * tiles.means() as u64;
@@ -126,7 +127,7 @@ impl Stream {
         self.keep(&mut rec, x, rows, next..rows)
     }
 
-    /// Reduces all rows at once to one node.
+    /// Reduces all rows of `x` to one node.
     fn whole(&mut self, rec: &mut Recorder<'_>, x: &Buffer<f32>, rows: usize) -> Result<Option<Node>> {
         let next = self.leaves(rec, x, rows, 0)?;
         let last = match next < rows {
@@ -157,7 +158,8 @@ impl Stream {
         Ok(next + leaves * LEAF_ROWS)
     }
 
-    /// Returns the shifts of the columns. If the stream has no shifts yet, computes them from `rows`.
+    /// Returns the shift of each column, a value near its elements from which distances are measured. If the stream has
+    /// no shifts yet, computes them from `rows`.
     fn shifts(&self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<Shared<f32>> {
         if let Some(shifts) = &self.shifts {
             return Ok(shifts.clone());

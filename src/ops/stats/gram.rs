@@ -13,12 +13,17 @@ use std::ops::Range;
 pub(super) const ROWS: usize = 2048;
 /// The multiple to which the number of columns is padded. The height and the width of every tile divide this multiple.
 const COLUMN_PADDING: usize = 12;
-/// The number of stationary columns in a tile. [`WIDE`] or [`NARROW`] columns stream past these columns.
+/// The number of columns on one side of a tile, which is the block of products of these columns with [`WIDE`] or
+/// [`NARROW`] other columns. Vectors of these columns stay in registers while vectors of the other columns are loaded
+/// one by one.
 const DOWN: usize = 4;
-/// The number of streaming columns in a tile if registers have 64 bytes; a CPU with such registers has 32 of them.
+/// The number of columns on the other side of a tile if registers have 64 bytes; a CPU with such registers has 32 of
+/// them.
 const WIDE: usize = 6;
+/// The number of columns on the other side of a tile if registers have fewer than 64 bytes.
 const NARROW: usize = 2;
-/// The number of columns that stay in the cache while they stream past one panel after another.
+/// The number of columns that stay in the cache while they are multiplied with one panel of [`DOWN`] columns after
+/// another.
 const PASSING: usize = 48;
 /// The number of multiply-adds that are worth a separate task.
 const TASK: usize = 1 << 20;
@@ -88,7 +93,8 @@ fn leaf_f64(x: &[f64], rows: usize, cols: usize, own: Range<usize>) -> Gram {
 fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     let count = own.len();
     let n = as_f64(count as u64);
-    // A column is padded with zeros to whole vectors, whether a vector has 64 bytes or more.
+    // A column is padded with zeros to a multiple of 32 elements, which is a whole number of vectors for every vector
+    // length.
     let stride = count.next_multiple_of(32);
     let mut centered = vec![T::from_f64(0.0); stride * cols.next_multiple_of(COLUMN_PADDING)];
     let mut means = vec![0.0; cols];
@@ -104,8 +110,8 @@ fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gra
             *unit = T::in_lanes(Center { from, to: &mut to[..count], near: T::from_f64(*mean) });
         }
     });
-    // The differences between the means and the values that were subtracted from the columns, which are the means in
-    // `T`.
+    // The values that were subtracted from the columns are the means rounded to `T`. These are the differences between
+    // the means and the rounded means.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
     let mut products = vec![0.0; cols * cols];
     if stride > 0 && cols > 0 {
@@ -117,15 +123,16 @@ fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gra
     for (i, own) in products.chunks_exact_mut(cols.max(1)).enumerate() {
         let by = n * off[i];
         for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
-            // The product of two units may exceed f64 even if the scaled product does not.
+            // The units are multiplied one after the other, because the product of two units may exceed f64 even if the
+            // scaled product does not.
             *product = *product * units[i] * unit - by * off;
         }
     }
     Gram { rows: count as u64, means, products }
 }
 
-/// The task that writes the distances from `near`, divided by a unit, and returns the unit. The unit is 1, or a power
-/// of two if the squares of the distances would leave the range of the precision.
+/// The task that writes the distances of the elements from `near`, divided by a unit, and returns the unit. The unit is
+/// 1, or a power of two if the squares of the distances would leave the range of the precision.
 struct Center<'a, T> {
     from: &'a [T],
     to: &'a mut [T],
@@ -153,8 +160,8 @@ impl<T: Real> Task<T> for Center<'_, T> {
         }
         let largest = most.into_iter().fold(most[0], |most, x| larger(x, most));
         let largest = largest.to_f64();
-        // Distances within a third of the exponents on either side of 1 need no unit, because sums of thousands of
-        // their squares stay far within the range.
+        // No unit is needed if the exponent of the largest distance is within a third of the range of exponents on
+        // either side of 0, because sums of thousands of squares then stay far within the range of the precision.
         let room = T::SMALLEST.powf(-1.0 / 3.0);
         if !largest.is_finite() || largest == 0.0 || (largest < room && largest > 1.0 / room) {
             return 1.0;
@@ -178,8 +185,8 @@ fn larger<T: Real>(x: T, most: T) -> T {
     if size > most { size } else { most }
 }
 
-/// The task that computes the rows of the lower triangle from row `first` on. The length of `out` determines the number
-/// of rows.
+/// The task that computes the rows of the lower triangle of the products from row `first` on. The length of `out`
+/// determines the number of rows.
 struct Panels<'a, T> {
     centered: &'a [T],
     stride: usize,

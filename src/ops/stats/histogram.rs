@@ -48,7 +48,7 @@ impl Histogram {
 /// f64, enclose the element, so the CPU and the device return the same counts.
 ///
 /// # Shapes
-/// Any; `counts` has the shape of [`reduced`](super::reduced) to `bins` values.
+/// Any; `counts` has the shape of the input, [`reduced`](super::reduced) to `bins` values per series.
 ///
 /// # Examples
 /// ```

@@ -6,13 +6,13 @@ use crate::device::{kernels, mirrors, uniform};
 pub(super) const GROUPS: usize = 8;
 /// The number of rows in a leaf of a covariance.
 pub(super) const LEAF_ROWS: usize = 1024;
-/// The exponent that marks a column whose distances from its shift are all 0.
+/// The exponent that marks a column whose elements all equal its shift, so that all distances are 0.
 pub(in crate::ops) const NONE: i32 = -127;
 /// The number of elements of a series that one workgroup counts.
 pub(super) const PART: usize = 16384;
 /// The number of bins that are counted in one pass over the elements.
 pub(super) const WINDOW: usize = 2048;
-/// The number of ranks for which a workgroup of [`Digits`] counts at once.
+/// The number of ranks for which a workgroup of [`Digits`] counts in one pass over its elements.
 pub(super) const RANKS: usize = 8;
 
 uniform! {

@@ -3,15 +3,16 @@
 //!
 //! Each series is divided into leaves of consecutive elements, counted from the beginning of the series. The leaves are
 //! reduced separately and merged in a tree whose shape depends only on their positions. So on the same side (CPU or
-//! device) a result has the same bits whether the elements arrive at once or chunk by chunk, and however a batch is
-//! divided. The CPU computes in f64; the device computes in f32, with distances from a value near the mean.
+//! device) a result has the same bits whether the elements arrive together or chunk by chunk, and however a batch is
+//! divided. The CPU computes in f64, except that for covariances of f32 elements it sums the products within a leaf in
+//! f32. The device computes in f32, with distances from a value near the mean.
 //!
-//! A stream holds at most one node per level of the tree, as a binary counter holds one digit per position, so the
-//! division into chunks changes no bit. Nodes are merged by the formulas of Chan and Pébay. If an element is 2^100 or
-//! more, a node of moments on the device describes the elements times 2^-16. A leaf of covariances has a separate unit
-//! for each column. The shaders write a distance as a `select` between two differences, because a compiler could
-//! combine a chain of differences into one. The module `select` counts elements on the device: it compares keys for
-//! histograms and uses a radix selection for quantiles.
+//! A stream holds at most one node per level of the tree, as a binary counter holds one digit per position. Nodes are
+//! merged by the formulas of Chan and Pébay. To avoid overflow on the device, a node of moments describes the elements
+//! times 2^-16 if the magnitude of an element is 2^100 or more, and a leaf of covariances has a separate unit for each
+//! column. The shaders write a distance as a `select` between two differences, because a compiler could combine a chain
+//! of differences into one. The module `select` counts elements on the device: for histograms it compares keys, which
+//! are integers that have the same order as the elements, and for quantiles it uses a radix selection on these keys.
 
 mod cov;
 mod cpu;

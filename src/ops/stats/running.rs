@@ -32,6 +32,7 @@ pub struct RunningStats<T = f32> {
 enum State<T> {
     /// Nothing was pushed yet.
     Fresh,
+    /// The current stream, and the moments of the streams that were merged earlier.
     Host(Stream<T>, Vec<Vec<Moments>>),
     /// The current stream, and the nodes of the streams that were merged earlier.
     Device(gpu::Stream, Vec<gpu::Node>),

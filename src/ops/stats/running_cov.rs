@@ -18,8 +18,8 @@ use std::convert::Infallible;
 ///
 /// The side (CPU or device) is chosen when the first chunk is pushed. A state on the device stays there, and pushing
 /// does not wait. The result has the same bits however the stream is cut into chunks, and the same bits as the result
-/// of [`super::cov`] for all rows at once. The state consists of a few matrices of products of the columns and of fewer
-/// rows than a leaf has.
+/// of [`super::cov`] for all rows at once. The state consists of a few matrices of products of the columns, and of the
+/// rows that do not fill a leaf yet.
 #[derive(Debug)]
 pub struct RunningCovariance<T = f32> {
     cols: usize,
@@ -33,6 +33,7 @@ enum State<T> {
     Fresh,
     /// The current stream, and the products of the streams that were merged earlier.
     Host(Stream<T>, Option<Gram>),
+    /// The current stream, and the streams that were merged earlier.
     Device(gpu_cov::Stream, Vec<gpu_cov::Closed>),
 }
 
@@ -158,7 +159,7 @@ impl<T: Real> RunningCovariance<T> {
         Ok(self.finish(ctx, Output::Covariance)?.0)
     }
 
-    /// Returns the means, the matrix and an exponent e. Covariances are in units of 4^e.
+    /// Returns the means, the matrix that `output` asks for, and an exponent e. Covariances are in units of 4^e.
     pub(in crate::ops) fn finish(&self, ctx: &Context, output: Output) -> Result<(Array<T>, Array<T>, i32)> {
         let shapes = (Shape::new(1, self.cols, 1), Shape::new(self.cols, self.cols, 1));
         if let State::Device(stream, before) = &self.state
@@ -238,8 +239,8 @@ impl<T: Real> Stream<T> {
         }
         let leaves = (rows - next) / ROWS;
         let first = self.tree.leaves();
-        // Subtrees have at most 2^6 leaves, so that few matrices of products exist at once: one subtree per thread is
-        // enough.
+        // Subtrees have at most 2^6 leaves, so that only a few matrices of products exist at the same time. The leaves
+        // of a subtree are computed in parallel.
         for (level, number) in subtrees(first..first + leaves as u64, 6) {
             let begin = |number: u64| next + usize::try_from(number - first).unwrap_or(usize::MAX) * ROWS;
             let one = |number: u64| leaf(x, rows, cols, begin(number)..begin(number) + ROWS);

@@ -11,7 +11,7 @@ use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::shape::to_u32;
 
-/// The maximum number of bytes of counts that exist at once.
+/// The maximum number of bytes of counts that exist at the same time.
 const COUNTS: usize = 64 << 20;
 
 /// Checks that the device can hold the array and `counts` counts.
@@ -54,7 +54,8 @@ pub(super) fn histogram_fits(gpu: &Gpu, view: View, bins: usize, budget: u64) ->
 pub(super) fn histogram(gpu: &Gpu, x: &Buffer<f32>, view: View, edges: &[f64]) -> Result<Vec<u64>> {
     let (bins, parts) = (edges.len() - 1, view.len.div_ceil(PART));
     // An f32 number x is at or above an f64 edge if and only if x is at or above the least f32 number that is not below
-    // the edge. The last edge becomes the greatest f32 number that is not above it.
+    // the edge. The last bin includes its upper edge, so the last edge becomes the greatest f32 number that is not
+    // above it.
     let ends: Vec<u32> =
         edges.iter().enumerate().map(|(i, &edge)| key_of(if i < bins { above(edge) } else { -above(-edge) })).collect();
     let size = view.series() * (bins + 3);
@@ -97,7 +98,7 @@ fn above(edge: f64) -> f32 {
     if f64::from(near) >= edge { near } else { near.next_up() }
 }
 
-/// Returns the key that keys.wgsl computes; `number` is never NaN here.
+/// Returns the key that keys.wgsl computes. Keys have the same order as the numbers. `number` is never NaN here.
 fn key_of(number: f32) -> u32 {
     let bits = number.to_bits();
     if bits << 1 == 0 {

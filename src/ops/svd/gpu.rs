@@ -34,7 +34,7 @@ pub(super) fn fits(gpu: &Gpu, problem: &Problem) -> bool {
     limits(gpu, problem).is_ok()
 }
 
-/// Returns the name of the form that makes the triangle's columns orthogonal.
+/// Returns the name of the form of the rotations that make the rows of the triangular factor orthogonal.
 pub(super) fn form(gpu: &Gpu, problem: &Problem) -> &'static str {
     Method::of(gpu.adapter(), KernelForm::Svd, Shape::of(problem).short).map_or("", |method| method.form().name())
 }
@@ -410,7 +410,7 @@ mod tests {
                 let tiles = (short.div_ceil(16) * 17).max(long.div_ceil(16) * 5 + 16);
                 let by_column = short.div_ceil(Columns::of(short).lanes) + 2 * pass + 2 * sum;
                 assert!(tiles.max(by_column) <= BUDGET, "{long} x {short}: {tiles} {by_column}");
-                // The number of iterations that an adapter must support covers these counts.
+                // The iterations of the smallest dispatch fit half of the budget, so `limits` accepts this shape.
                 let shape = Shape { long, short, left: short, wide: 0, batch: 1 };
                 assert!(shape.iterations() <= BUDGET / 2, "{long} x {short}: {shape:?}");
             }

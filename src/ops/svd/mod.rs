@@ -1,4 +1,4 @@
-//! Singular value decomposition, batched.
+//! The singular value decomposition of batches of matrices.
 //!
 //! A wide matrix is solved as its transpose, so all code below the public functions sees tall matrices: B = P S Q',
 //! where B is `(long, short)`.
@@ -63,8 +63,8 @@ pub struct Svdvals<T = f32> {
 /// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix, it is the residual
 /// of the transpose, `max_j |A' u_j - s_j v_j|_2 / |A'|_1`, which is more informative. The certificate's orthogonality
 /// is the larger of `max |U'U - I|` and `max |Vh Vh' - I|`. Both residual and orthogonality are promised to be at most
-/// `15 max(m, n) eps`. A matrix with a NaN or an infinity gets the status NonFinite, NaN values and vectors of 0, and
-/// does not affect the other matrices.
+/// `15 max(m, n) eps`. A matrix with a NaN or an infinity gets the status NonFinite, singular values of NaN and
+/// singular vectors of 0, and does not affect the other matrices.
 ///
 /// # Shapes
 /// A is `(m, n)`, with any batch size; m = 0, n = 0 and a batch of 0 are allowed.
@@ -98,7 +98,8 @@ pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd
     })
 }
 
-/// Computes [`svd`] without returning the vectors. They are computed only for the certificate.
+/// Computes the singular values like [`svd`], but does not return the singular vectors. These are computed only for the
+/// certificate.
 ///
 /// # Shapes
 /// A is `(m, n)`, with any batch size. The values are `(min(m, n), 1)` for each matrix.
@@ -198,7 +199,7 @@ impl<T: Real> Svd<T> {
     /// Returns this decomposition if all its matrices have converged.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Uncertified`], which names the first matrix that has not; device errors.
+    /// [`crate::ErrorKind::Uncertified`], which names the first matrix that has not converged; device errors.
     pub fn ok(self, ctx: &Context) -> Result<Self> {
         all_converged(&self.certificates(ctx)?)?;
         Ok(self)

@@ -22,7 +22,7 @@ pub struct TruncatedOptions {
 
 impl Default for TruncatedOptions {
     /// Samples ten additional directions (Halko, Martinsson and Tropp 2011, section 9) and allows a hundred passes. If
-    /// the values decay at all, three to ten passes are enough.
+    /// the singular values decay at all, three to ten passes are enough.
     fn default() -> Self {
         Self { oversample: 10, passes: 100, seed: 0 }
     }
@@ -51,14 +51,14 @@ impl<T: Real> SvdTruncated<T> {
         self.s.choice()
     }
 
-    /// Returns the certificate of each matrix. Its orthogonality is the larger of those of U and V, its sweeps are the
-    /// number of passes, and its residual is the maximum of `|A v_j - s_j u_j|_2` and `|A' u_j - s_j v_j|_2` over all
-    /// triplets, divided by s_1.
+    /// Returns the certificate of each matrix. Its orthogonality is the larger of the departures of U and V from
+    /// orthonormality. Its sweeps are the number of passes. Its residual is the maximum of `|A v_j - s_j u_j|_2` and
+    /// `|A' u_j - s_j v_j|_2` over all triplets, divided by s_1.
     ///
     /// The status is Converged if, for every triplet, both norms are at most 1e-8 s_j or at most the rounding error of
     /// products in the working precision, `eps (8 |A|_F + sqrt(max(m, n)) s_1)`. If r is the larger norm and g is the
-    /// gap between s_j and the values that are not wanted, then the error of s_j is r^2 / g, and the error of its
-    /// vectors is r / g. The status is NotConverged if the maximum number of passes did not suffice.
+    /// gap between s_j and the singular values that are not wanted, then the error of s_j is r^2 / g, and the error of
+    /// its vectors is r / g. The status is NotConverged if the maximum number of passes did not suffice.
     #[must_use]
     pub fn certificates(&self) -> &[Certificate] {
         &self.certificates
@@ -68,8 +68,8 @@ impl<T: Real> SvdTruncated<T> {
 /// Computes the k leading singular triplets of every matrix of `a`, by block Lanczos bidiagonalization (Golub, Luk and
 /// Overton, ACM TOMS 7, 1981; see Musco and Musco 2015 for why it needs far fewer passes than a power iteration). The
 /// iteration starts from k + oversample random directions, orthogonalizes all directions against each other, and
-/// restarts with the best ones (Baglama and Reichel 2006) until its certificate holds. The result is deterministic: the
-/// sample depends only on the seed and the shape.
+/// restarts with the best directions (Baglama and Reichel 2006) until the conditions of its certificate are met. The
+/// result is deterministic: the sample depends only on the seed and the shape.
 ///
 /// The computation runs on the CPU, because the device has no kernels for it yet. It consists of a few products of
 /// matrices. [`choose_svd_truncated`] returns this choice with its reason. Data on a device is copied to the host.

@@ -1,4 +1,4 @@
-//! Pairs nearest to a value anywhere in the spectrum.
+//! The eigenpairs nearest to a given number, sigma, anywhere in the spectrum.
 
 use common::referee;
 use common::solve::Checked;
@@ -8,8 +8,8 @@ use fiedler::graph::spectra::Family;
 use fiedler::ops::sparse::Operator;
 use fiedler::ops::{EigshMethod, EigshOptions, Normalization, Which, eigsh};
 
-/// Values inside the spectrum and beyond both of its ends, on a Laplacian with a null space and on an indefinite
-/// matrix; also a value that is an eigenvalue itself.
+/// Uses numbers sigma inside the spectrum and beyond both of its ends, for a Laplacian with a null space and for an
+/// indefinite matrix. One sigma is itself an eigenvalue.
 pub fn nearest(ctx: &Context) -> Checked {
     let grid = Family::Grid { rows: 13, columns: 17 }.graph()?;
     let laplacian = Sparse::laplacian(grid.view(), Normalization::Combinatorial);
@@ -29,14 +29,14 @@ pub fn nearest(ctx: &Context) -> Checked {
                 let found = eigsh(ctx, operator, k, Which::Smallest, &EigshOptions::default().sigma(sigma))?;
                 let mut wanted = values.clone();
                 wanted.sort_by(|x, y| (x - sigma).abs().total_cmp(&(y - sigma).abs()));
-                // Two values may be equally near on either side.
+                // Two eigenvalues, one below and one above sigma, may be equally near.
                 let farthest = (wanted[k - 1] - sigma).abs();
                 assert_eq!(found.method, EigshMethod::ShiftInvert);
-                // If sigma is an eigenvalue, it dominates the inverse until it is deflated: otherwise this takes
-                // ten thousand products.
+                // If sigma is an eigenvalue, its eigenvector dominates the inverse until it is deflated. Without
+                // deflation, the iteration would take ten thousand products.
                 assert!(found.products <= 1000, "sigma {sigma}, k = {k}: {} products", found.products);
                 for (j, value) in found.values.iter().enumerate() {
-                    // A Rayleigh quotient in f64, and the referee's 16 n eps.
+                    // The errors of a Rayleigh quotient in f64, and of the referee, which is 16 n eps.
                     let slack = 1e-12 * matrix.norm;
                     let near = (value - sigma).abs() <= farthest + slack;
                     let own = values.iter().any(|x| (x - value).abs() <= slack);

@@ -1,5 +1,5 @@
-//! Spectra in which one method or another fails: weakly joined clusters, a clique with a long tail. `auto` finds
-//! the pairs nevertheless.
+//! Spectra for which some method fails, such as those of weakly joined clusters and of a clique with a long tail.
+//! `auto` finds the eigenpairs nevertheless.
 
 use common::referee;
 use common::solve::Checked;
@@ -22,7 +22,7 @@ fn clusters(weights: &[f32]) -> fiedler::Result<Graph> {
             let neighbors: Vec<usize> = random.view().row(i).map(|(j, _)| j).filter(|&j| j > i).collect();
             neighbors.into_iter().map(move |j| (begin + i as u32, begin + j as u32, 1.0))
         }));
-        // These edges connect every draw.
+        // These edges make each random graph connected.
         edges.extend((1..size as u32).map(|i| (begin + i - 1, begin + i, 1.0)));
     }
     edges.extend(weights.iter().enumerate().map(|(c, &w)| ((c * size + 7) as u32, ((c + 1) * size + 9) as u32, w)));
@@ -48,7 +48,8 @@ pub fn stiff(ctx: &Context) -> Checked {
             let operator = Operator::<f64>::laplacian(graph.view(), normalization)?;
             let k = 8;
             let found = eigsh(ctx, &operator, k, Which::Smallest, &EigshOptions::default())?;
-            // Far fewer than the thousands that it takes when one value hides the others.
+            // The limit is far below the thousands of products that an iteration takes if one eigenvalue hides the
+            // others.
             assert!(found.products <= 2000, "{name}: {} products by {}", found.products, found.method);
             let (tolerance, values) = (tolerance::<f64>(), &values[..k]);
             let truth = Truth { matrix: &matrix, values, which: Which::Smallest, tolerance, all: true };
@@ -58,9 +59,9 @@ pub fn stiff(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A diagonal matrix with 64 or 336 values that are a thousandth apart at the lower end; the others are 500 to
-/// 1000. To a block of 32 columns the close values look like one value of that multiplicity, which requires another
-/// polynomial.
+/// A diagonal matrix with 64 or 336 eigenvalues at the lower end that are a thousandth apart. The other eigenvalues are
+/// 500 to 1000. For a block of 32 columns, the close eigenvalues look like one eigenvalue of multiplicity 64 or 336,
+/// which requires another polynomial.
 fn close_in<T: Real>(ctx: &Context) -> Checked {
     let (n, k) = (400, 16);
     for close in [64, 336] {

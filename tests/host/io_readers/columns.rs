@@ -1,4 +1,5 @@
-//! Which field of a line has which role: names of columns, semicolons, tabs.
+//! Tests of how the readers find the role of each field of a line: by the names of columns, and with semicolons and
+//! tabs between fields.
 
 use super::{assert_notice, assert_parse_error, edges, listed, parsed, read_as};
 use fiedler::graph::{Conventions, Symmetrization};
@@ -28,7 +29,7 @@ fn columns_are_taken_by_their_names() {
     let set = parsed("source relation target\na likes b\n");
     assert_eq!(edges(&set), [("a".into(), "b".into(), 1.0)]);
     assert_notice(&set, Some(1), "the column `relation` was not read, and every edge weighs 1: no column is named");
-    // Also with directions, and above numbers also if the names alone might be ids.
+    // The names are also used if directions are kept. Above numbers they are used even if the names alone might be ids.
     let kept = Conventions { symmetrization: Symmetrization::Keep, ..Conventions::default() };
     for content in ["target,source\n1,2\n", "node2 node1\n1 2\n", "v,u\n1,2\n", "w,target,source\n1,1,2\n"] {
         let set = read_as("g.csv", content, &kept).unwrap();
@@ -55,7 +56,7 @@ fn names_that_contradict_their_positions_are_an_error() {
         let error = read_as("g.csv", content, &Conventions::default()).unwrap_err();
         assert_parse_error(&error, "g.csv", Some(line), words);
     }
-    // The reported lines of refused edges follow the named columns.
+    // The lines that are reported for refused edges are correct if columns are named.
     let both = Conventions { symmetrization: Symmetrization::Error, ..Conventions::default() };
     let error = read_as("g.csv", "w,target,source\n1,7,8\n1,8,7\n2,9,7\n", &both).unwrap_err();
     assert_parse_error(&error, "g.csv", Some(4), "the edge from node 7 to node 9 of weight 2, whose reverse is not");
@@ -75,7 +76,7 @@ fn semicolons_on_every_line_separate_the_fields() {
         ("New York;Oslo\nOslo;Los Angeles\n", [of("New York", "Oslo", 1.0), of("Oslo", "Los Angeles", 1.0)]),
         ("team 1;team 2\nteam 2;team 3\n", [of("team 1", "team 2", 1.0), of("team 2", "team 3", 1.0)]),
         ("\"a;1\";b\nb;c\n", [of("a;1", "b", 1.0), of("b", "c", 1.0)]),
-        // Not between fields, or not on every line: they are part of the ids.
+        // Semicolons that are not between fields, or not on every line, are part of the ids.
         ("\"a;1\",\"b;1\"\n\"b;1\",\"c;1\"\n", [of("a;1", "b;1", 1.0), of("b;1", "c;1", 1.0)]),
         ("a;1 b;x\nb;x c;y\n", [of("a;1", "b;x", 1.0), of("b;x", "c;y", 1.0)]),
         ("a;1 b\nb c\n", [of("a;1", "b", 1.0), of("b", "c", 1.0)]),
@@ -103,7 +104,7 @@ fn tabs_on_every_line_leave_spaces_to_the_ids() {
     for (content, want) in [
         ("al b\tbo c\nbo c\tcy\n", [of("al b", "bo c", 1.0), of("bo c", "cy", 1.0)]),
         ("al b\tbo c\t0.5\nbo c\tcy\t2\n", [of("al b", "bo c", 0.5), of("bo c", "cy", 2.0)]),
-        // Spaces only in later lines, below a header of counts, and with commas.
+        // Spaces within ids: only in later lines, below a header with counts, and next to commas within ids.
         ("bo\tcy\ncy\tal b\n", [of("bo", "cy", 1.0), of("cy", "al b", 1.0)]),
         ("3\t2\nal b\tbo c\nbo c\tcy\n", [of("al b", "bo c", 1.0), of("bo c", "cy", 1.0)]),
         ("B, Al\tC, Bo\nC, Bo\tD, Cy\n", [of("B, Al", "C, Bo", 1.0), of("C, Bo", "D, Cy", 1.0)]),

@@ -6,13 +6,13 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 /// The radices of the kernels, in the order of the stages.
 const RADICES: [usize; 9] = [13, 11, 7, 5, 3, 2, 4, 8, 16];
 
-/// The radices of lengths whose stages are compiled in.
+/// The radices of the lengths whose stages are compiled in, which are the powers of two.
 const KNOWN: [usize; 4] = [2, 4, 8, 16];
 
 pub fn butterflies() -> String {
     let mut out = Wgsl::file(
-        "The transforms of a few points in registers, and the stages made of them. Those of odd length take the sums and the differences\n\
-         of points that mirror each other. Every index into x is a constant, so that points are registers. Joined to fft/pass.wgsl.",
+        "The transforms of a few points in registers, and the stages made of them. Transforms of odd length compute with the sums and differences\n\
+         of points that mirror each other. Every index into x is a constant, so that points stay in registers. Needs fft/pass.wgsl.",
     );
     for radix in RADICES {
         out.line("");
@@ -44,8 +44,8 @@ pub fn butterflies() -> String {
     for (name, radices) in [("every", RADICES.to_vec()), ("every_mirrored", RADICES.into_iter().rev().collect())] {
         out.line("");
         out.comment(match name {
-            "every" => "All stages that are left.",
-            _ => "All stages in reverse order, for a transform whose result is in the order that the next one's input needs.",
+            "every" => "Runs all stages from stage `begin` on.",
+            _ => "Runs all stages in reverse order, so that the result is in the order that the next transform takes.",
         });
         out.block(format!("fn {name}(begin: Stage)"), |out| {
             out.line("var now = begin;");
@@ -60,15 +60,15 @@ pub fn butterflies() -> String {
         });
     }
     out.line("");
-    out.comment(
-        "The butterfly of the first stage, where its radix is compiled in: from the input into workgroup memory.",
-    );
+    out.comment("The butterfly of the first stage, if its radix is compiled in: from the input into workgroup memory.");
     out.block("fn first_butterfly(lines: Lines, element: u32, each: u32, at: Place)", |out| {
         of_known(out, "FIRST", |q| format!("x[{q}u] = brought(lines, element + {q}u * each);"));
         out.each(KNOWN, |radix| format!("if FIRST == {radix}u {{ points_{radix}(); put_{radix}(at); }}"));
     });
     out.line("");
-    out.comment("Between two passes: multiplies the points of an element, and those `each` elements apart, by their twiddle factors.");
+    out.comment(
+        "Multiplies the points of `element` and of every `each`-th element after it by their roots between two passes.",
+    );
     out.block("fn turn_between(element: u32, each: u32, digits: Digits)", |out| {
         out.line("let w0 = roots(element * digits);");
         out.line("x[0u] = by_each(x[0u], w0);");
@@ -85,7 +85,7 @@ pub fn butterflies() -> String {
         }
     });
     out.line("");
-    out.comment("The butterfly of the last stage: from workgroup memory to the output.");
+    out.comment("The butterfly of the last stage, if its radix is compiled in: from workgroup memory to the output.");
     out.block("fn last_butterfly(at: Place, lines: Lines, element: u32)", |out| {
         out.each(KNOWN, |radix| {
             format!("if LAST == {radix}u {{ take_{radix}(at); turn_{radix}(at); points_{radix}(); }}")
@@ -105,8 +105,8 @@ fn of_known(out: &mut Wgsl, radix: &str, line: impl Fn(usize) -> String) {
     }
 }
 
-/// Writes `w1`, `w2`, ...: powers of two are read by `found`, the others are products of at most four of these, which
-/// leaves less to read.
+/// Writes the powers `w1`, `w2`, ... of a root. Those whose exponent is a power of two are read with `found`, and the
+/// others are computed as products of at most four of these, because this needs fewer reads.
 fn powers(out: &mut Wgsl, radix: usize, found: impl Fn(usize) -> String) {
     for q in 1..radix {
         let high = 1 << q.ilog2();
@@ -193,8 +193,8 @@ fn eight(out: &mut Wgsl) {
     }
 }
 
-/// Writes 16 points as four times four: transforms over every fourth point, multiplied by the roots of 16, then over
-/// the results.
+/// Writes the transform of 16 points as two steps of transforms of four points: first over every fourth point, then,
+/// after multiplication by the 16th roots of unity, over the results.
 fn sixteen(out: &mut Wgsl) {
     points(out, 16);
     for r in 0..4 {
@@ -242,7 +242,7 @@ fn of_odd(out: &mut Wgsl, radix: usize) {
     }
 }
 
-/// Returns the nearest f32 in the fewest digits that identify it, in brackets if it is negative.
+/// Returns the nearest f32 as text, with the fewest digits that identify it, and in parentheses if it is negative.
 fn number(x: f64) -> String {
     let x = x as f32;
     if x < 0.0 { format!("({x:?})") } else { format!("{x:?}") }

@@ -1,5 +1,6 @@
 //! Generators of kernels whose data stays in registers. WGSL has no way to unroll a loop, and an array indexed by a
-//! variable is not kept in registers. So the programs here write the text of these kernels, and it is checked in.
+//! variable is not kept in registers. So the functions here write the text of these kernels, and the text is checked
+//! in.
 
 mod fourier;
 mod ring;

@@ -4,24 +4,24 @@
 use super::wgsl::{Wgsl, joined, largest};
 use std::ops::Range;
 
-/// The orders of the form that exchanges columns through a subgroup, with N / 2 lanes per matrix.
+/// The orders N of the form that exchanges columns through a subgroup, with N / 2 lanes per matrix.
 pub const LANES: [usize; 4] = [8, 16, 32, 64];
-/// The orders of the form that exchanges columns through workgroup memory, with 2 N invocations per matrix.
+/// The orders N of the form that exchanges columns through workgroup memory, with 2 N invocations per matrix.
 pub const REGISTERS: [usize; 8] = [16, 32, 48, 64, 80, 96, 112, 128];
 
-/// The invocations of a workgroup of the first form.
+/// The number of invocations of a workgroup in the form for a subgroup.
 const WIDTH: usize = 128;
-/// The invocations at a place of the second form: each has every fourth group of four rows.
+/// The number of invocations at a place in the form for a workgroup. Each of them has every fourth group of four rows.
 const PARTS: usize = 4;
-/// The columns' share of WebGPU's guaranteed workgroup memory, 16 KiB, in vec4s.
+/// The columns' share, in vec4s, of the 16 KiB of workgroup memory that WebGPU guarantees.
 const MEMORY: usize = (16 << 10) / 16 - 96;
 
 /// The column that moves to a neighbor.
 #[derive(Clone, Copy)]
 enum Goes {
-    /// y, which comes from the place after.
+    /// y, which comes from the next place.
     Y,
-    /// x, which comes from the place before; place 0 exchanges its two columns.
+    /// x, which comes from the previous place. Place 0 exchanges its two columns.
     X,
 }
 
@@ -34,7 +34,7 @@ impl Goes {
         }
     }
 
-    /// Writes the assignment of what `arrived` to the pair `x` and `y`.
+    /// Writes the assignment that puts the value named `arrived` into the pair of values named `x` and `y`.
     fn settle(self, out: &mut Wgsl, x: &str, y: &str, arrived: &str) {
         match self {
             Self::Y => out.line(format!("{y} = {arrived};")),
@@ -46,7 +46,7 @@ impl Goes {
     }
 }
 
-/// Two columns, each as `count` groups of four rows.
+/// The pair of columns at a place. Each invocation has `count` groups of four rows of both columns.
 #[derive(Clone, Copy)]
 struct Groups {
     count: usize,
@@ -66,8 +66,8 @@ impl Groups {
         ["x", "y"].into_iter().flat_map(move |x| self.all().map(move |q| (x, x, q)))
     }
 
-    /// Writes the rotation of the pair, whose inner product is `product`; `steepest` is updated with the cosine between
-    /// the columns before it.
+    /// Writes the rotation of the pair, whose inner product is `product`. The variable named `steepest` is updated with
+    /// the cosine that the columns have before the rotation.
     fn turn(self, out: &mut Wgsl, product: &str, steepest: Option<&str>) {
         out.line(format!("let z = {product};"));
         out.line("let r = select(vec2<f32>(1.0, 0.0), rotation(a, b, z, tolerance), plays);");
@@ -92,7 +92,7 @@ impl Groups {
         out.each(self.all(), |q| format!("var y{q} = quad(m, columns.y, {});", row(q)));
     }
 
-    /// Writes the stores of the pair, to where the sweeps have brought the columns.
+    /// Writes the stores of the pair, at the positions to which the sweeps have moved the columns.
     fn store(self, out: &mut Wgsl, row: impl Fn(usize) -> String) {
         out.line("let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));");
         out.each(self.all(), |q| format!("put(m, now.x, {}, x{q});", row(q)));
@@ -109,7 +109,7 @@ pub fn lane(n: usize) -> String {
     out.line("");
     out.line(format!("const LANES: u32 = {lanes}u;"));
     out.line("");
-    out.line("// The largest over the lanes of a matrix.");
+    out.line("// Returns the largest x of the lanes of a matrix.");
     out.block("fn most(x: u32) -> u32", |out| {
         out.line("var largest = x;");
         let doublings = (0..lanes.ilog2()).map(|k| 1 << k);
@@ -195,7 +195,7 @@ fn lane_sweeps(out: &mut Wgsl, groups: Groups) {
 }
 
 fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
-    out.line("// v = w / |w|, and the first value g of each eigenvalue.");
+    out.line("// v = w / |w|, and a first approximation g of each eigenvalue.");
     out.line("let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));");
     out.line(format!("columns = select(vec2<u32>({n}u), now, place < pairs);"));
     for x in ["x", "y"] {
@@ -206,7 +206,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
         out.line(format!("let g_{x} = square_{x} * inverse_{x} - shift;"));
         out.line(format!("var sums_{x} = vec2<f32>();"));
     }
-    out.line("// A v - g v, four rows at a time.");
+    out.line("// The residual A v - g v, four rows at a time.");
     out.block("for (var q = 0u; 4u * q < m.order; q += 1u)", |out| {
         out.line("var x = vec4<f32>();");
         out.line("var y = vec4<f32>();");
@@ -236,7 +236,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
     }
     out.line("residual = most(residual);");
     out.line("departure = most(departure);");
-    out.line("// Equal values keep their order.");
+    out.line("// Equal eigenvalues keep their order.");
     out.block("for (var other = 0u; other < LANES; other += 1u)", |out| {
         out.line("let x = subgroupShuffle(key_x, base + other);");
         out.line("let y = subgroupShuffle(key_y, base + other);");
@@ -247,7 +247,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
     });
     out.line("if here && place == 0u { certificate(m, finite, !goes_on, made, norm, residual, departure); }");
     out.line("");
-    out.line("// A matrix that is not finite gets NaN values, made from bits at run time, and zero vectors.");
+    out.line("// If a matrix is not finite, its eigenvalues are NaN, made from bits at run time, and its eigenvectors are 0.");
     out.line("let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));");
     for x in ["x", "y"] {
         out.block(format!("if real_{x}"), |out| {
@@ -266,8 +266,8 @@ pub fn register(n: usize) -> String {
     let width = places * PARTS;
     let at_once = groups.count.div_ceil(groups.count.div_ceil(MEMORY / width));
     let mut out = Wgsl::file(&format!(
-        "Sweeps of one-sided Jacobi to order {n} in the registers of a workgroup, see jacobi/register.wgsl. Each matrix has\n\
-         a workgroup, each pair of columns four invocations. Columns are exchanged through workgroup memory, {at_once} of {} groups of\n\
+        "Sweeps of one-sided Jacobi up to order {n} in the registers of a workgroup, see jacobi/register.wgsl. Each matrix has\n\
+         a workgroup, and each pair of columns has four invocations. Columns are exchanged through workgroup memory, {at_once} of {} groups of\n\
          rows at a time.\n\
          Loop iterations of an invocation and sweep: {}.",
         groups.count,
@@ -286,7 +286,7 @@ pub fn register(n: usize) -> String {
     out.line("var<workgroup> shared_rotations: u32;");
     out.line("");
     out.line(
-        "// The sum over the invocations of a pair of columns. A barrier must precede the next write to `partial`.",
+        "// Returns the sum of x over the invocations of a pair of columns. A barrier must precede the next write to `partial`.",
     );
     out.block("fn total(lane: u32, x: f32) -> f32", |out| {
         out.line("partial[lane] = x;");
@@ -348,8 +348,8 @@ pub fn register(n: usize) -> String {
     out.finish()
 }
 
-/// Writes the exchange of a column with the neighbor through workgroup memory. The barrier in `total` separates it from
-/// the exchange before.
+/// Writes the exchange of a column with the neighbor through workgroup memory. The barrier in the function `total`
+/// separates this exchange from the previous one.
 fn exchange(out: &mut Wgsl, groups: Groups, at_once: usize, goes: Goes) {
     let (column, square, from) = goes.names();
     out.line(format!("if part == 0u {{ squares_moving[place] = {square}; }}"));

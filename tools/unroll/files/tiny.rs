@@ -24,7 +24,7 @@ impl Column {
         }
     }
 
-    /// Returns the `v`-th of the vectors that make up `name`.
+    /// Returns vector `v` of the column `name`.
     fn vector(self, name: &str, v: usize) -> String {
         if self.vectors == 1 { name.to_owned() } else { format!("{name}[{v}]") }
     }
@@ -62,9 +62,9 @@ fn of_columns(out: &mut Wgsl, n: usize, column: Column) {
         "fn inner(x: Column, y: Column) -> f32",
         joined(vectors, " + ", |v| format!("dot({}, {})", part("x", v), part("y", v))),
     );
-    out.line("// The sum of magnitudes.");
+    out.line("// Returns the sum of the magnitudes of the elements.");
     out.short("fn size(x: Column) -> f32", joined(vectors, " + ", |v| format!("dot(abs({}), {ones})", part("x", v))));
-    out.line("// The bits of the largest magnitude.");
+    out.line("// Returns the bits of the largest magnitude of an element.");
     out.short("fn peak(x: Column) -> u32", largest(n, |i| format!("magnitude_bits({})", column.element("x", i))));
     out.short(
         "fn load(m: Matrix, j: u32) -> Column",
@@ -121,7 +121,7 @@ fn sweeps(out: &mut Wgsl, n: usize) {
 }
 
 fn finish(out: &mut Wgsl, n: usize, column: Column) {
-    out.line("// v = w / |w|, and the first value g of each eigenvalue.");
+    out.line("// v = w / |w|, and a first approximation g of each eigenvalue.");
     for j in 0..n {
         out.line(format!("let square{j} = inner(w{j}, w{j});"));
         out.line(format!("let inverse{j} = reciprocal_sqrt(square{j});"));
@@ -129,7 +129,7 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
         out.line(format!("let g{j} = square{j} * inverse{j} - shift;"));
         out.line(format!("var sums{j} = vec2<f32>();"));
     }
-    out.line("// A v - g v, row by row.");
+    out.line("// The residual A v - g v, row by row.");
     for i in 0..n {
         out.line(format!("let row{i} = load(m, {i}u) * scale;"));
         out.each(0..n, |j| {
@@ -154,7 +154,7 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
     }
     out.line("certificate(m, finite, !turned, sweeps, norm, residual, departure);");
     out.line("");
-    out.line("// A matrix that is not finite gets NaN values, made from bits at run time, and zero vectors.");
+    out.line("// If a matrix is not finite, its eigenvalues are NaN, made from bits at run time, and its eigenvectors are 0.");
     out.line("let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));");
     for j in 0..n {
         out.block(format!("if m.order > {j}u"), |out| {

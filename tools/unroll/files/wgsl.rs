@@ -1,4 +1,4 @@
-//! Writes WGSL line by line, for kernels whose loops are unrolled, which the language cannot express.
+//! Writes WGSL line by line, for kernels whose loops are unrolled. The language has no way to unroll a loop.
 
 use std::fmt::Display;
 
@@ -10,7 +10,8 @@ pub struct Wgsl {
 }
 
 impl Wgsl {
-    /// Starts a file with a header: `about`, one comment per line, and where the file comes from.
+    /// Starts a file with a header, which consists of comments: the lines of `about`, and a line that says what wrote
+    /// the file.
     pub fn file(about: &str) -> Self {
         let mut out = Self::default();
         out.comment(about);
@@ -57,7 +58,7 @@ impl Wgsl {
     }
 }
 
-/// Returns `of(0) + of(1) + ...`, or the same with another operator.
+/// Returns `of(0) + of(1) + ...`, where `operator` takes the place of ` + `.
 pub fn joined(count: usize, operator: &str, of: impl Fn(usize) -> String) -> String {
     (0..count).map(of).collect::<Vec<_>>().join(operator)
 }
@@ -67,8 +68,8 @@ pub fn largest(count: usize, of: impl Fn(usize) -> String) -> String {
     (0..count).rev().map(of).reduce(|rest, one| format!("max({one}, {rest})")).unwrap_or_default()
 }
 
-/// Returns every pair of `n` players once, in rounds of disjoint pairs (round robin; with an odd number one player
-/// rests per round).
+/// Returns every pair of `n` players once, in rounds of disjoint pairs (round robin). If `n` is odd, one player rests
+/// in each round.
 pub fn rounds(n: usize) -> Vec<Vec<(usize, usize)>> {
     let ring = n + n % 2 - 1;
     let pair = |round: usize, k: usize| {

@@ -40,7 +40,7 @@ pub struct Row {
     pub transfers: Option<f64>,
     /// The time, in seconds, of the first call, including compilation.
     pub first: Option<f64>,
-    /// The cost model's prediction of `transfers`, in seconds. On the CPU, it is the prediction of `resident`.
+    /// The time, in seconds, that the cost model predicts for a call from host to host.
     pub predicted: Option<f64>,
     /// The spread of the times, (max - min) / median. Above [`NOISE`] the figure counts as noise and is drawn with a
     /// hollow marker.

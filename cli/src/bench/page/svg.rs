@@ -52,8 +52,9 @@ impl Range {
     }
 }
 
-/// Returns the ticks within a range: 1, 2 and 5 times each power of ten if their labels fit, else the powers of ten,
-/// else every second, third, ... power of ten. `fits` says whether there is room for the labels of all of these values.
+/// Returns the ticks within a range. The ticks are 1, 2 and 5 times each power of ten if their labels fit, otherwise
+/// the powers of ten if their labels fit, otherwise every second, third, ... power of ten. `fits` says whether there is
+/// room for the labels of the given values.
 pub(super) fn ticks(range: Range, fits: impl Fn(&[f64]) -> bool) -> Vec<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "logarithms of usable values are within 40 of zero")]
     let (first, last) = (range.lo.floor() as i32, range.hi.ceil() as i32);
@@ -225,8 +226,8 @@ impl Plot {
         self.frame
     }
 
-    /// Draws text. `place` is a list of classes; The classes `s`, `c` and `e` put the start, center or end of the text
-    /// at `x`.
+    /// Draws text. `place` is a list of CSS classes, of which `s`, `c` and `e` put the start, the center or the end of
+    /// the text at `x`.
     pub(super) fn text(&mut self, x: f64, y: f64, place: &str, text: &str) {
         let _ = write!(self.body, "<text class=\"{place}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
     }

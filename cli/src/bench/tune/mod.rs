@@ -47,8 +47,8 @@ const MOVED: usize = 16 << 20;
 const FRESH: usize = 64 << 20;
 /// The minimum share of a measured time that is attributed to the operation after other costs are subtracted.
 const OWN: f64 = 0.1;
-/// The share of the total time for the CPU if there is an adapter, and the share of the remaining time for the trials
-/// of forms.
+/// Two shares that apply if there is an adapter: the share of the total time in which the CPU is measured, and the
+/// share of the remaining time in which forms are tried.
 const SHARES: [f64; 2] = [0.4, 0.25];
 
 /// The context and side that are measured, and the callback for progress.

@@ -99,8 +99,8 @@ pub(super) trait Workloads: Sync {
     /// Makes a workload's input and passes its calls on `ctx` to `use_them`.
     fn calls(&self, case: &Case, ctx: &Context, use_them: Use<'_>) -> Result<()>;
 
-    /// Returns the sizes that `tune` measures, in ascending order. Each size is a few times the work of the previous
-    /// size.
+    /// Returns the sizes that `tune` measures, in ascending order. A workload of each size has a few times the work of
+    /// a workload of the previous size.
     fn tuned(&self) -> &'static [usize];
 
     /// Returns the minimum number of items that `tune` measures. `None` if one item already keeps all threads busy, so

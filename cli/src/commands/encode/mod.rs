@@ -61,10 +61,11 @@ pub(super) struct Encode {
     symmetrize: Symmetrize,
     #[command(flatten)]
     reading: Reading,
-    /// Leave out one zero mode per connected component.
+    /// Leave out one zero mode per connected component, which is an eigenpair with the eigenvalue 0.
     #[arg(long)]
     drop_trivial: bool,
-    /// Also write the diagonals of the first N powers of D^-1 W.
+    /// Also write the diagonals of the first N powers of D^-1 W, where W is the adjacency matrix and D is the diagonal
+    /// matrix of the degrees.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     walk_steps: usize,
     /// Do not read stored results, and do not store new results.
@@ -135,9 +136,9 @@ enum PresetName {
 enum Symmetrize {
     /// The larger of the two weights, so an edge that is listed once is an undirected edge.
     Max,
-    /// W + W'.
+    /// The sum of the two weights, W + W'.
     Sum,
-    /// (W + W') / 2.
+    /// The mean of the two weights, (W + W') / 2.
     Mean,
     /// An edge without its reverse is an error.
     Error,

@@ -149,8 +149,8 @@ impl Common {
     }
 }
 
-/// Returns the shape of one result in NumPy, where values form a vector. In the library they form a matrix with one
-/// column.
+/// Returns the shape of one result in NumPy, where eigenvalues and singular values form a vector. In the library they
+/// form a matrix with one column.
 fn numpy_shape(name: &str, shape: Shape) -> Vec<usize> {
     if matches!(name, "w" | "s") { vec![shape.rows] } else { vec![shape.rows, shape.cols] }
 }

@@ -23,10 +23,10 @@ pub(super) struct Matmul {
     b: PathBuf,
     #[command(flatten)]
     to: To,
-    /// Use the transposes of the left factors, which are `(k, m)`.
+    /// Use the transposes of the left factors. The factors in the file are then `(k, m)`.
     #[arg(long)]
     transpose_a: bool,
-    /// Use the transposes of the right factors, which are `(n, k)`.
+    /// Use the transposes of the right factors. The factors in the file are then `(n, k)`.
     #[arg(long)]
     transpose_b: bool,
     /// The scalar by which all products are multiplied. With 0 all results are 0, as in BLAS.
@@ -103,8 +103,9 @@ impl Matmul {
         if x != y && x != 1 && y != 1 {
             return wrong(&format!("equal batches, or a single matrix on one side, found {x} and {y}"));
         }
-        // Data in NumPy's order is the transposed matrices in the library's order. Computing C' = op(B)' op(A)'
-        // therefore needs no rearrangement.
+        // Data in NumPy's order, read in the library's order, is the transposed matrices. The transposed product C' is
+        // op(B)' op(A)', where op is the identity or, if the call asks for it, the transposition. Computing C' instead
+        // of C therefore needs no rearrangement.
         let gemm = Gemm::<T>::new().transpose_a(self.transpose_b).transpose_b(self.transpose_a).alpha(self.alpha);
         let choose = |ctx: &Context| gemm.choose(ctx, of_b.shape(), of_a.shape(), false);
         let ctx = &self.to.context(self.precision, &inputs_of, choose)?;

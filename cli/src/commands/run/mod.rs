@@ -54,8 +54,8 @@ enum Operation {
     /// `w` ascends. `v` has columns of unit 2-norm. `residual` is |A v - l v|_2 / |A|_1 of each pair, measured in f64
     /// on the written values; a pair has converged (`status` 0) if its residual is at most --tolerance. `null_space` is
     /// the dimension of a Laplacian's null space, which is known in advance: one vector for each connected component.
-    /// The sign of a vector and the basis of the eigenspace of equal values are whatever the iteration ends with;
-    /// `fiedler encode` makes both canonical and says which values are tied.
+    /// The iteration determines the sign of an eigenvector and the basis of the eigenspace of equal eigenvalues;
+    /// `fiedler encode` makes both canonical and says which eigenvalues are tied.
     Eigsh(sparse::Eigsh),
     /// A sparse matrix times a block: `y`.
     Spmm(sparse::Spmm),
@@ -89,7 +89,7 @@ enum Operation {
     Fft(fft::Along),
     /// The inverse of fft. Output: `y`.
     Ifft(fft::Along),
-    /// The Fourier transform of real values along an axis, of which half of the spectrum is computed. Output: `y`.
+    /// The Fourier transform of real values along an axis, computed for half of the spectrum. Output: `y`.
     #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     Rfft(fft::Along),
     /// The inverse of rfft. Output: `y`.
@@ -103,10 +103,11 @@ enum Operation {
     /// One-sided power spectra of real signals: `power`, `frequencies`, `spectral_centroid` and, with --bands,
     /// `band_powers`.
     ///
-    /// `power` is c |sum w x exp(-2 pi i j k / n)|^2 / (sum w)^2 at n/2 + 1 frequencies, where c = 2, except that c = 1
-    /// at frequency 0 and, for even n, at n/2. A sine of amplitude A has the power A^2 / 2 (SciPy's periodogram with
-    /// scaling "spectrum" and detrend=False). `spectral_centroid` is the mean frequency weighted by the power, or 0 for
-    /// a signal of zeros; the transformed axis stays, with length 1.
+    /// For a signal x of n samples and a window w, `power` has n/2 + 1 entries along the axis. Entry k is c |sum_j w_j
+    /// x_j exp(-2 pi i j k / n)|^2 / (sum_j w_j)^2, where c = 2, except that c = 1 for k = 0 and, if n is even, for k =
+    /// n/2. A sine of amplitude A has the power A^2 / 2. SciPy's periodogram returns the same with scaling="spectrum"
+    /// and detrend=False. `spectral_centroid` is the mean frequency weighted by the power, or 0 for a signal of zeros;
+    /// in its array the transformed axis stays, with length 1.
     #[command(mut_arg("input", |arg| arg.help(input::REAL_AXES)))]
     PowerSpectrum(fft::PowerSpectrum),
 }
@@ -180,7 +181,8 @@ struct To {
     place: Where,
     #[command(flatten)]
     profiling: Profiling,
-    /// Call the operation N more times; the last line printed is a JSON object with first_ms, transfers_ms and
+    /// Call the operation N more times from host to host, and N times with its data on the side that computes. The last
+    /// line printed is a JSON object with the time of the first call, first_ms, and the median times, transfers_ms and
     /// resident_ms.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     time: usize,

@@ -19,11 +19,11 @@ pub(super) struct Pca {
     k: usize,
     /// Divide each coordinate by the square root of its variance. Coordinates whose variance may consist of rounding
     /// errors alone become 0, and the last line of the output says how many. The threshold is 10 cols eps times the
-    /// largest variance, or with svd (max(rows, cols) eps)^2 times the largest variance.
+    /// largest variance. With --solver svd, it is (max(rows, cols) eps)^2 times the largest variance.
     #[arg(long)]
     whiten: bool,
-    /// The method. truncated runs only on the CPU, by block Lanczos until the residuals on both sides, of A v and of A'
-    /// u, are small enough. The exit status is 3 if 100 passes do not suffice.
+    /// The method. truncated runs only on the CPU. It uses block Lanczos until the residuals A v - s u and A' u - s v
+    /// of all singular triplets (u, s, v) are small enough. The exit status is 3 if 100 passes do not suffice.
     #[arg(long, value_enum, value_name = "SOLVER", default_value = "auto")]
     solver: SolverName,
 }

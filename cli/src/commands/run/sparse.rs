@@ -26,7 +26,8 @@ struct Matrix {
     /// The matrix of the graph. With `none`, the matrix in the MatrixMarket file is used as it is stored, in f64.
     #[arg(long, value_enum, value_name = "MATRIX", default_value = "symmetric")]
     laplacian: MatrixName,
-    /// With f32, compute with an f64 matrix in f32, as the GPU's kernels do. With refined, compute in f64, on the CPU.
+    /// With f32, compute in f32 even if the matrix is stored in f64, as the GPU's kernels do. With refined, compute in
+    /// f64, on the CPU.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,
     #[command(flatten)]
@@ -48,8 +49,8 @@ pub(super) struct Eigsh {
     /// The method.
     #[arg(long, value_enum, value_name = "METHOD", default_value = "auto")]
     method: MethodName,
-    /// Compute the K pairs with the eigenvalues nearest to S, anywhere in the spectrum, by a sparse factorization of A
-    /// - S I. Replaces --which.
+    /// Compute the K pairs with the eigenvalues nearest to S, anywhere in the spectrum, by a sparse factorization of
+    /// A - S I. Replaces --which.
     #[arg(long, value_name = "S", conflicts_with = "which")]
     sigma: Option<f64>,
     /// The largest residual of a converged pair, relative to the 1-norm [default: 2e-6 in f32, 1e-10 in f64].
@@ -111,7 +112,8 @@ impl From<MethodName> for EigshMethod {
 /// An operation on a sparse matrix, computed in the precision of the matrix.
 trait Operation {
     fn to(&self) -> &To;
-    /// Returns where the operation would run on a matrix. `size` is the number of rows and the number of entries.
+    /// Returns where the operation would run. `size` contains the number of rows and the number of entries of the
+    /// matrix.
     fn choose<T: Real>(&self, ctx: &Context, size: (usize, usize)) -> Choice;
     /// Checks, before a device is opened, that the operation applies to the matrix.
     fn check<T: Real>(&self, a: &Operator<'_, T>) -> Result<(), Failure>;

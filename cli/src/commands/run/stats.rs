@@ -76,7 +76,7 @@ pub(super) struct Stats {
     common: Common,
     #[command(flatten)]
     along: Along,
-    /// The variance is divided by the count minus N.
+    /// The variance is the sum of the squared deviations divided by the count minus N.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>)]
     ddof: u32,
     /// Leave NaNs out. Without this option, the statistics of data that contains a NaN are NaN.
@@ -232,8 +232,9 @@ fn numbers<T: Real>(data: &[T]) -> Data<'_> {
     if T::ON_DEVICE { Data::F32(bytemuck::cast_slice(data)) } else { Data::F64(bytemuck::cast_slice(data)) }
 }
 
-/// Returns the shape of the result of a reduction. If `kept` is true, the reduced axis stays, with its new length.
-/// Otherwise the axis is dropped.
+/// Returns the NumPy shape of the result of a reduction; `shape` is its shape in the library. If `kept` is true, the
+/// reduced axis stays, with its new length. Otherwise the axis is dropped. `batched` says whether the input has a batch
+/// axis.
 fn reduced(shape: Shape, axis: Option<Axis>, kept: bool, batched: bool) -> Vec<usize> {
     let Some(axis) = axis else { return if kept { vec![shape.rows] } else { vec![] } };
     let all = [(Axis::Batch, shape.batch), (Axis::Rows, shape.rows), (Axis::Cols, shape.cols)];

@@ -1,5 +1,5 @@
-//! Computes the certificates of matrices that are solved in lanes, in the working precision, from the matrices as
-//! given.
+//! Computes the certificates of matrices that are solved in lanes. The certificates are computed in the working
+//! precision from the original matrices.
 
 use super::workspace::Workspace;
 use crate::array::Real;
@@ -13,7 +13,7 @@ pub(super) struct Measures<V> {
     pub(super) orthogonality: V,
 }
 
-/// The number of rows, and of columns, in a tile: as many as fit in the registers.
+/// The number of rows in a tile, which is also the number of its columns. A tile of this size fits in the registers.
 const TILE: usize = 4;
 /// The number of terms in a partial sum. In a single long sum, the rounding error would be as large as the error in the
 /// eigenvectors of a star graph, and would hide that error.
@@ -21,11 +21,11 @@ const RUN: usize = 16;
 /// The number of columns that are processed together, so that they stay in the second-level cache.
 const PANEL: usize = 4 * TILE;
 
-/// Measures the residual of the pairs in `work.diagonal` and `work.vectors` for the matrices in `work.given`, and the
-/// orthogonality of the vectors. Both are measured after two corrections: the vectors are scaled to length 1, and the
-/// values are replaced by Rayleigh quotients, which need only products that are computed here anyway. Without the
-/// corrections, the QL iteration in f32 leaves errors of 18 eps in the lengths and of 15 eps |A| in the values
-/// (n = 100 to 128, LAPACK's types, 2026-11-22).
+/// Measures the residual of the eigenpairs in `work.diagonal` and `work.vectors` for the matrices in `work.given`, and
+/// the orthogonality of the eigenvectors. Before the measurement, the eigenvectors are scaled to length 1, and the
+/// eigenvalues are replaced by Rayleigh quotients, which need only products that are computed here anyway. Without
+/// these two corrections, the QL iteration in f32 leaves errors of 18 eps in the lengths and of 15 eps |A| in the
+/// eigenvalues (n = 100 to 128, LAPACK's types of test matrices, 2026-11-22).
 #[inline(always)]
 pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
@@ -95,21 +95,23 @@ pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: 
     Measures { residual, orthogonality }
 }
 
-/// For each column, the sum of the squares of `A v - l v`, and the inner product of `A v - l v` and v.
+/// For each eigenvalue l and eigenvector v: the sum of the squares of the elements of `A v - l v`, and the inner
+/// product of `A v - l v` and v.
 struct Sums<'a, V> {
     squares: &'a mut [V],
     along: &'a mut [V],
 }
 
-/// Computes the squared lengths of the columns from partial sums of few terms each, because the rounding error of one
-/// long sum would also be in the certificate.
+/// Computes the squared lengths of the columns. Each is the sum of partial sums of few terms, because the rounding
+/// error of a single long sum would increase the measured error.
 #[inline(always)]
 fn squared_lengths<V: Vector>(zero: V, ld: usize, v: &[V], part: &mut [V], lengths: &mut [V]) {
     lengths.fill(zero);
     for block in v.chunks(RUN * ld) {
         part.fill(zero);
-        // The rows beyond the order of a smaller matrix are stored as 0 if the matrix is padded, and count as 0 here if
-        // it is not padded. The sums are the same in both cases.
+        // If a matrix is smaller than the largest of its group, it is padded: the rows beyond its order are stored as
+        // 0. Rows beyond the largest order are not stored and count as 0 here. The sums of a matrix are therefore the
+        // same whether it is padded or not.
         for tile in block.chunks(TILE * ld) {
             for (c, part) in part.iter_mut().enumerate() {
                 let [p, q, r, s]: [V; TILE] = std::array::from_fn(|i| tile.get(i * ld + c).copied().unwrap_or(zero));
@@ -120,7 +122,7 @@ fn squared_lengths<V: Vector>(zero: V, ld: usize, v: &[V], part: &mut [V], lengt
     }
 }
 
-/// Adds a tile of `A V - V diag(l)` to the sums of its columns.
+/// Computes a tile of `A V - V diag(l)` and adds its contribution to the sums of its columns.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a tile's place and the matrices that it is made of")]
 fn remainders<V: Vector, const R: usize, const C: usize>(

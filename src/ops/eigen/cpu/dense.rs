@@ -1,5 +1,6 @@
-//! Solves one matrix at a time: blocked reduction to tridiagonal form, and then divide and conquer for all vectors,
-//! inverse iteration for a few vectors, or the values alone (faer, after LAPACK's xSYTRD, xSTEDC and xORMTR).
+//! Solves one matrix at a time. Each matrix is reduced to tridiagonal form by `householder`. Then faer's divide and
+//! conquer computes all eigenvectors, or inverse iteration computes a few eigenvectors, or the QL iteration computes
+//! only the eigenvalues. faer also transforms the eigenvectors back. (Its routines follow LAPACK's xSTEDC and xORMTR.)
 
 use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
@@ -24,16 +25,17 @@ use std::ops::Range;
 
 /// The minimum order at which all threads work together on one matrix.
 const PARALLEL_FROM: usize = 512;
-/// The reciprocal of the largest share of the vectors for which inverse iteration is faster than divide and conquer.
+/// If at most one in `FEW` eigenvectors is wanted, inverse iteration is faster than divide and conquer.
 const FEW: usize = 8;
 
 /// The number of columns that a thread measures at a time.
 const COLUMNS: usize = 64;
 
-/// The maximum total number of elements of the matrices that are reduced before their values are computed side by side.
+/// The maximum number of elements, in total, of the matrices that are reduced together. The eigenvalues of these
+/// matrices are then computed side by side.
 const WAITING: usize = 1 << 23;
 
-/// Solves each matrix separately. The matrices are sorted by order.
+/// Solves each matrix separately. `matrices` must be sorted by order.
 pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>) {
     if matches!(request.columns, Columns::All) {
         parallel::for_each(matrices.iter_mut().rev(), |_, m| {
@@ -55,9 +57,10 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
         let (before, now) = rest.split_at_mut(rest.len() - together);
         rest = before;
         let prepared: Vec<Option<Prepared<T>>> = parallel::map(now.iter().rev(), |_, m| Prepared::new(m));
-        // The values are computed in f64. In f32, the error of the iteration at n = 300 is 20 eps |A|, ten times the
-        // error of the reduction, and the iteration saves only a tenth of the time (2026-11-22). Matrices in lanes stay
-        // in f32, because f64 would take 2.3 to 2.6 times as long overall.
+        // The eigenvalues are computed in f64 even if T is f32. In f32, the error of the QL iteration at n = 300 is 20
+        // eps |A|, ten times the error of the reduction, and f32 saves only a tenth of the time (2026-11-22). Matrices
+        // that are solved one per lane stay in f32, because their whole solution would take 2.3 to 2.6 times as long in
+        // f64.
         let systems: Vec<_> = prepared.iter().flatten().map(|p| p.reduced.tridiagonal()).collect();
         let systems: Vec<_> =
             systems.iter().map(|(diagonal, off_diagonal)| (&diagonal[..], &off_diagonal[..])).collect();
@@ -100,7 +103,7 @@ impl<T: Real> Prepared<T> {
         Some(Self { matrix, scale, reduced, par })
     }
 
-    /// Computes the requested vectors, given the values.
+    /// Computes the requested eigenvectors, given the eigenvalues.
     fn pairs(&self, index: usize, values: Vec<T>, columns: Columns<'_>) -> Option<Pairs<T>> {
         if columns.is_none() {
             return Some(Pairs { values, columns: 0..0, vectors: None });
@@ -117,7 +120,7 @@ impl<T: Real> Prepared<T> {
     }
 }
 
-/// Writes the results of a matrix, with its certificate.
+/// Writes the results of a matrix, including its certificate.
 fn finish<T: Real>(
     m: &mut Matrix<'_, T>,
     prepared: Option<&Prepared<T>>,
@@ -162,7 +165,7 @@ struct Pairs<T> {
     vectors: Option<Mat<T>>,
 }
 
-/// The reduction `A = Q T Q'`: T, and Q as reflectors.
+/// The reduction `A = Q T Q'`, where T is tridiagonal and Q is stored as Householder reflectors.
 struct Reduced<T> {
     reflectors: Mat<T>,
     factor: Mat<T>,
@@ -190,13 +193,13 @@ impl<T: Real> Reduced<T> {
         Self { reflectors, factor, diagonal, off_diagonal }
     }
 
-    /// Returns the diagonal and the off-diagonal elements, in f64.
+    /// Returns the diagonal and the off-diagonal elements of T, in f64.
     fn tridiagonal(&self) -> (Cow<'_, [f64]>, Cow<'_, [f64]>) {
         (T::all_to_f64(&self.diagonal), T::all_to_f64(&self.off_diagonal))
     }
 
-    /// Computes all pairs by divide and conquer in f64, because in f32 that method leaves vectors whose residuals are
-    /// 3 to 5 times LAPACK's (n = 150 to 500, 2026-11-23).
+    /// Computes all eigenpairs by divide and conquer in f64. In f32, the residuals of the eigenvectors would be 3 to 5
+    /// times those of LAPACK (n = 150 to 500, 2026-11-23).
     fn all(&self, par: Par) -> Option<Pairs<T>> {
         let (diagonal, off_diagonal) = self.tridiagonal();
         let n = diagonal.len();
@@ -219,7 +222,8 @@ impl<T: Real> Reduced<T> {
         let (diagonal, off_diagonal) = self.tridiagonal();
         let t = Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal };
         let n = diagonal.len();
-        // The tolerance is a quarter of n eps, because the values have errors of a few eps and the promise is 10 n eps.
+        // The tolerance is a quarter of n eps, and at least 8 eps. It must be above the errors of the eigenvalues,
+        // which are a few eps, and well below the promised limit of 10 n eps.
         #[expect(clippy::cast_precision_loss, reason = "an order")]
         let tolerance = T::EPSILON * (0.25 * n as f64).max(8.0);
         let found = eigenvectors(t, &T::all_to_f64(values), tolerance)?;
@@ -247,8 +251,9 @@ impl<T: Real> Reduced<T> {
     }
 }
 
-/// Returns the symmetric matrix with the given lower triangle, multiplied by `scale`, a power of two. The matrix is
-/// copied tile by tile, because each element is also written to the upper triangle, across its columns.
+/// Returns the symmetric matrix with the given lower triangle, multiplied by `scale`, a power of two. Each element is
+/// also written to its mirrored position in the upper triangle, where consecutive elements go to different columns. The
+/// matrix is therefore copied tile by tile, so that the cache lines of a tile are reused.
 fn mirrored<T: Real>(lower: &[T], n: usize, scale: T) -> Mat<T> {
     const TILE: usize = 32;
     let mut out = Mat::zeros(n, n);
@@ -265,9 +270,10 @@ fn mirrored<T: Real>(lower: &[T], n: usize, scale: T) -> Mat<T> {
     out
 }
 
-/// Measures residual and orthogonality in the working precision, from the matrix as given. The values are first
-/// replaced by Rayleigh quotients, because divide and conquer in f32 leaves errors of n eps |A| / 3 in the values
-/// (LAPACK's type 21, n = 256). The quotients need only products that are computed here anyway.
+/// Measures the residual and the orthogonality in the working precision, from the matrix before its reduction. The
+/// eigenvalues are first replaced by Rayleigh quotients, which need only products that are computed here anyway. The
+/// replacement dates from when divide and conquer ran in f32 and left errors of n eps |A| / 3 in the eigenvalues
+/// (LAPACK's test matrix of type 21, n = 256).
 fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par: Par) -> Certificate {
     let (n, count) = (matrix.nrows(), values.len());
     let one = T::from_f64(1.0);
@@ -306,7 +312,7 @@ fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par
     Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }
 }
 
-/// Sorts the pairs in ascending order of their values.
+/// Sorts the eigenpairs in ascending order of their eigenvalues.
 fn sort<T: Real>(values: &mut [T], vectors: &mut Mat<T>) {
     let ascends = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
     if !values.is_sorted_by(|a, b| ascends(a, b).is_le()) {
@@ -317,7 +323,8 @@ fn sort<T: Real>(values: &mut [T], vectors: &mut Mat<T>) {
     }
 }
 
-/// Measures values without vectors by the same invariants as for matrices in lanes.
+/// Returns the certificate of eigenvalues without eigenvectors. It checks the same invariants as `invariants` in
+/// `group`.
 fn invariants<T: Real>(matrix: &Mat<T>, values: &[T]) -> Certificate {
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
     let n = values.len() as f64;
@@ -335,7 +342,7 @@ fn norm_1<T: Real>(matrix: &Mat<T>) -> f64 {
     matrix.col_iter().map(|c| c.iter().map(|x| x.to_f64().abs()).sum()).fold(0.0, f64::max)
 }
 
-/// Returns the larger of the two, or NaN if either is NaN.
+/// Returns the larger of `a` and `b`, or NaN if either is NaN.
 fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }

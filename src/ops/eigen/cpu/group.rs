@@ -1,5 +1,5 @@
 //! Solves symmetric matrices of about the same order, one per lane. The matrices are loaded, reduced by Householder's
-//! method, diagonalized by the QL iteration, and stored.
+//! method, diagonalized by the QL iteration, and certified, and the results are stored.
 
 use super::certify::{Measures, measure};
 use super::implicit_ql::diagonalize;
@@ -11,8 +11,8 @@ use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
 
-/// The matrices of one or more groups, sorted by order so that the matrices of a group have similar orders and little
-/// work is wasted.
+/// The matrices of one or more groups. They must be sorted by order, so that the matrices of a group have similar
+/// orders and little work is wasted on padding.
 pub(super) struct Groups<'a, 'b, T> {
     pub(super) matrices: &'a mut [Matrix<'b, T>],
     pub(super) request: Request<'a>,
@@ -32,7 +32,7 @@ impl<T: Real> Task<T> for Groups<'_, '_, T> {
     }
 }
 
-/// The task that returns how many matrices a vector of this machine holds.
+/// The task that returns the number of lanes of this machine's vectors, which is the number of matrices in a group.
 pub(super) struct Width;
 
 impl<T> Task<T> for Width {
@@ -59,8 +59,8 @@ fn solve<T: Real, V: Vector<Scalar = T>>(
     let norm = norm(zero, n, work);
     tridiagonalize(token, n, work);
     let vectors = !request.columns.is_none();
-    // If a caller wants a few columns without a certificate, only these columns are computed where possible. In a lane
-    // where that fails, all columns are computed.
+    // If a caller wants a few columns without a certificate, only these columns are computed where possible. For a
+    // matrix where inverse iteration fails or does not pay, all columns are computed.
     let mut own = vec![None; group.len()];
     let mut done = finite;
     if vectors && !request.certificate {
@@ -115,8 +115,8 @@ fn solve<T: Real, V: Vector<Scalar = T>>(
     }
 }
 
-/// Loads the lower triangles into the lanes and mirrors them. Unused lanes, and elements beyond a matrix's order, are
-/// 0.
+/// Loads the lower triangles into the lanes and mirrors them. Unused lanes are 0, and so are the elements beyond the
+/// order of a matrix that is smaller than the largest of the group.
 #[inline(always)]
 fn load<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, group: &[Matrix<'_, T>], work: &mut Workspace<V>) {
     let ld = work.ld;
@@ -143,7 +143,8 @@ struct Scaled<V> {
     finite: V,
 }
 
-/// Multiplies each lane by a power of two so that its largest element is near 1. A lane that is not finite becomes 0.
+/// Multiplies the matrix in each lane by a power of two so that its largest element is near 1. A matrix with a NaN or
+/// an infinity becomes 0.
 #[inline(always)]
 fn scaled<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<V>) -> Scaled<V> {
     let a = &mut work.given[..n * work.ld];
@@ -186,9 +187,10 @@ fn norm<V: Vector>(zero: V, n: usize, work: &Workspace<V>) -> V {
     most
 }
 
-/// Measures values without vectors by two invariants: the difference between the sum of the values and the trace, and
-/// the difference between the 2-norm of the values and the Frobenius norm, each expressed as the error of one value.
-/// Returns the larger of the two errors as the residual.
+/// Measures eigenvalues without eigenvectors by two invariants. One error is the difference between the sum of the
+/// eigenvalues and the trace of the matrix. The other is the difference between the 2-norm of the eigenvalues and the
+/// Frobenius norm of the matrix. Each is converted to an error per eigenvalue, and the larger of the two is returned as
+/// the residual.
 #[inline(always)]
 fn invariants<T: Real, V: Vector<Scalar = T>>(token: V::Token, n: usize, work: &Workspace<V>) -> Measures<V> {
     let zero = V::splat(token, T::from_f64(0.0));
@@ -207,7 +209,7 @@ fn invariants<T: Real, V: Vector<Scalar = T>>(token: V::Token, n: usize, work: &
     Measures { residual: by_trace.max(by_norm), orthogonality: zero }
 }
 
-/// Stores the values of a lane in ascending order, together with their vectors.
+/// Stores the eigenvalues of the matrix in one lane in ascending order, and the eigenvectors in the columns `columns`.
 #[inline(always)]
 fn store<T: Real, V: Vector<Scalar = T>>(
     lane: usize,

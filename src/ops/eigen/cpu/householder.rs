@@ -1,17 +1,19 @@
 //! Householder reduction of one matrix to tridiagonal form, with adjacent elements of a row in the lanes of a vector
 //! (LAPACK's xSYTD2).
 //!
-//! Each step visits each element of the trailing matrix once, because the bandwidth of the second-level cache allows no
-//! more: a single pass applies the update of the previous step and computes the product with the new reflector. Rows
-//! and columns are stored in reverse order, so that the trailing matrix is stored as the leading one. Its rows then
-//! start at the first lane of a vector, and the row that a step reduces is its last row.
+//! Each step visits each element of the trailing matrix only once, because the bandwidth of the second-level cache
+//! limits the speed. In a single pass, the step applies the update of the previous step and computes the product with
+//! the new reflector. Rows and columns are stored in reverse order, so that the trailing matrix of LAPACK's algorithm
+//! is the leading part of the stored matrix. Its rows then start at the first lane of a vector, and the row that a step
+//! reduces is the last row of this part.
 
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::parallel;
 use faer::{Mat, MatRef};
 
-/// The number of rows that one pass processes together, so that the columns' data is loaded once for all of them.
+/// The number of rows that one pass processes together, so that the data that belongs to the columns is loaded once for
+/// all of these rows.
 const ROWS: usize = 4;
 
 /// The minimum order at which two threads share the pass of a step. At this order, a pass takes about 30 us, which is
@@ -20,8 +22,8 @@ const SPLIT_FROM: usize = 768;
 
 /// The reduction `A = Q T Q'` with `Q = H_0 H_1 ...`, `H_k = I - tau_k v_k v_k'`.
 pub(super) struct Reduction<T> {
-    /// The vectors `v_k`. Column k holds `v_k` in the rows from k + 1 on, and the element in row k + 1 is 1. Without
-    /// its row 0, the matrix is unit lower triangular.
+    /// The vectors `v_k`. Column k holds `v_k` in the rows from k + 1 on, and the element in row k + 1 is 1. If row 0
+    /// is removed, the matrix is unit lower triangular.
     pub(super) reflectors: Mat<T>,
     pub(super) tau: Vec<T>,
     pub(super) diagonal: Vec<T>,
@@ -45,7 +47,8 @@ impl<T: Real> Task<T> for Reduce<'_, T> {
 struct StepVectors<V> {
     /// The reflector of the previous step.
     before: Vec<V>,
-    /// The update of the previous step. `A - before update' - update before'` has not been applied to A yet.
+    /// The update of the previous step. That step changes A to `A - before update' - update before'`, and this change
+    /// has not been applied yet.
     update: Vec<V>,
     /// The reflector of this step.
     reflector: Vec<V>,
@@ -85,7 +88,7 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
     // elements of about 1.
     let tiny = T::SMALLEST / T::EPSILON;
     for k in 0..n {
-        // The last row of the remaining matrix.
+        // The index of the last row of the remaining matrix.
         let last = n - 1 - k;
         let chunks = last / V::LANES + 1;
         let (own_before, own_update) =
@@ -105,7 +108,7 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
             continue;
         }
         std::mem::swap(&mut x.before, &mut x.reflector);
-        // Only the row up to its pivot becomes the reflector. Elements beyond the pivot are set to 0.
+        // Only the elements of the row up to its pivot become the reflector. Elements beyond the pivot are set to 0.
         let mut squares = zero;
         for (q, (to, y)) in x.reflector.iter_mut().zip(row.iter()).enumerate() {
             let inside = lane.lt(V::splat(token, number(offset(pivot, q * V::LANES))));
@@ -150,7 +153,7 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
             let (upper, lower) = rows.split_at_mut(at * width);
             parallel::both(
                 // The pass must be inlined into `with_instructions`. Otherwise, the compiler would emit a call for
-                // every vector operation (6 times as slow, 2026-11-21).
+                // every vector operation (which is 6 times as slow, 2026-11-21).
                 || {
                     V::with_instructions(
                         token,
@@ -187,7 +190,7 @@ fn element<V: Vector>(x: &[V], i: usize) -> V::Scalar {
     x[i / V::LANES].as_slice()[i % V::LANES]
 }
 
-/// Returns the difference between the index `i` and the index `begin` of a vector's first lane; it may be negative.
+/// Returns the index `i` relative to the index `begin` of a vector's first lane. The result may be negative.
 #[inline(always)]
 #[expect(clippy::cast_precision_loss, reason = "an order")]
 fn offset(i: usize, begin: usize) -> f64 {
@@ -217,7 +220,8 @@ fn rows_pass<V: Vector<Scalar: Real>>(
 ) {
     product.fill(V::splat(token, V::Scalar::from_f64(0.0)));
     let mut at = first;
-    // If the number of lanes were not a multiple of ROWS, the diagonal could cross several vectors of a block of rows.
+    // If the number of lanes is not a multiple of ROWS, the diagonal may cross several vectors of a block of ROWS rows.
+    // The rows are then processed one at a time.
     let together = if V::LANES.is_multiple_of(ROWS) { rows.len() / (ROWS * x.width) } else { 0 };
     let (blocks, rest) = rows.split_at_mut(together * ROWS * x.width);
     for block in blocks.chunks_exact_mut(ROWS * x.width) {
@@ -230,7 +234,7 @@ fn rows_pass<V: Vector<Scalar: Real>>(
     }
 }
 
-/// Processes R rows from `at` on.
+/// Does the work of [`rows_pass`] for R rows, the first of which has the index `at`.
 #[inline(always)]
 fn pass<V: Vector<Scalar: Real>, const R: usize>(
     token: V::Token,
@@ -244,7 +248,8 @@ fn pass<V: Vector<Scalar: Real>, const R: usize>(
     let own = |line: &[V]| -> [V; R] { std::array::from_fn(|r| V::splat(token, element(line, at + r))) };
     let (own_before, own_update, own_reflector) = (own(x.before), own(x.update), own(x.reflector));
     let mut sums = [zero; R];
-    // In all R rows, the diagonal crosses the same vector. The vectors before that one are entirely below the diagonal.
+    // In all R rows, the diagonal crosses the same vector. The vectors before that vector are entirely below the
+    // diagonal.
     let whole = at / V::LANES;
     let mut lines = block.chunks_exact_mut(x.width);
     let rows: [&mut [V]; R] = std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[..=whole]);

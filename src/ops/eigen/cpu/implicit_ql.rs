@@ -1,9 +1,9 @@
 //! The implicit QL iteration with Wilkinson's shift on symmetric tridiagonal matrices, one per lane (EISPACK's tql2;
 //! Bowdler, Martin, Reinsch and Wilkinson 1968).
 //!
-//! All lanes sweep at the same time, each on its current block. A lane that is ahead of the others, or done, is rotated
-//! with c = 1 and s = 0, which leaves the lane unchanged. The result of a lane therefore does not depend on its
-//! neighbors.
+//! All lanes sweep at the same time, each on its current block. Outside the block of a lane, and in a lane that is
+//! done, the rotations have the cosine c = 1 and the sine s = 0 and change nothing. The result of a lane therefore does
+//! not depend on the other lanes.
 
 use super::workspace::{PENDING, Workspace};
 use crate::array::Real;
@@ -11,7 +11,8 @@ use crate::lanes::Vector;
 
 /// The average number of sweeps allowed for each eigenvalue, 30 as in EISPACK and LAPACK. About 1.7 are needed.
 const SWEEPS: usize = 30;
-/// The number of rows of the vectors that are rotated together, so that c and s are loaded once for all of them.
+/// The number of rows of the eigenvectors that are rotated together, so that c and s are loaded once for all of these
+/// rows.
 const ROWS: usize = 4;
 
 /// The start and the end of each lane's block, and the elements from which the lane's shift is computed.
@@ -25,8 +26,8 @@ struct Blocks<V> {
 }
 
 /// Diagonalizes the matrices with the diagonals `work.diagonal` and the off-diagonal elements `work.off_diagonal`. If
-/// `vectors` is true, also applies the rotations to the columns of `work.vectors`. Returns 1 in the lanes that are
-/// done.
+/// `vectors` is true, also applies the rotations to the columns of `work.vectors`. Returns 1 in the lanes whose
+/// iteration has converged, and 0 in the other lanes.
 #[inline(always)]
 pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -40,7 +41,8 @@ pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     for (d, e) in work.diagonal[..n].iter().zip(&work.off_diagonal[..n]) {
         norm = norm.max(d.abs() + e.abs());
     }
-    // The tolerance is relative to the norm, as in EISPACK: all dropped elements together perturb T by eps |T|.
+    // The tolerance is relative to the norm, as in EISPACK: all off-diagonal elements that are set to 0 together
+    // perturb T by eps |T|.
     let tolerance = norm * number(0.5 * V::Scalar::EPSILON);
     let mut begin = zero;
     let mut left = SWEEPS * n;
@@ -66,7 +68,7 @@ pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     }
 }
 
-/// Applies the rotations of the pending sweeps to the columns of the vectors, some rows at a time.
+/// Applies the rotations of the pending sweeps to the columns of the eigenvectors, a few rows at a time.
 #[inline(always)]
 fn rotate_vectors<V: Vector>(n: usize, work: &mut Workspace<V>, pending: &mut Vec<(usize, usize)>) {
     if pending.is_empty() {
@@ -199,7 +201,7 @@ fn sweep<V: Vector<Scalar: Real>>(
     }
 }
 
-/// Rotates adjacent columns of R rows, from the last pair to the first.
+/// Rotates each pair of adjacent columns in R rows, from the last pair to the first.
 #[inline(always)]
 fn rotate<V: Vector, const R: usize>(rows: [&mut [V]; R], cosines: &[V], sines: &[V]) {
     let last = cosines.len();

@@ -1,8 +1,8 @@
 //! Computes some eigenvectors of a symmetric tridiagonal matrix by inverse iteration (LAPACK's xSTEIN), in f64.
 //!
 //! Every vector is made orthogonal to all vectors before it, which is cheap because few vectors are wanted. Each vector
-//! is checked: if its residual is too large, or if orthogonalization leaves nothing of it, the caller uses a method
-//! that does not depend on gaps between eigenvalues.
+//! is checked. If its residual is too large, or if orthogonalization reduces it to 0, the caller uses a method that
+//! does not depend on gaps between eigenvalues.
 
 /// The maximum number of linear systems solved for one vector. Two are typical.
 const SOLVES: usize = 6;
@@ -33,8 +33,8 @@ impl Tridiagonal<'_> {
     }
 }
 
-/// Returns unit vectors for `values`, which must ascend, one vector after the other. Returns `None` if the residual of
-/// any vector stays above `tolerance |T|`.
+/// Returns unit eigenvectors for the eigenvalues `values`, one eigenvector after the other. `values` must be in
+/// ascending order. Returns `None` if the residual of any vector stays above `tolerance |T|`.
 pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -> Option<Vec<f64>> {
     let n = t.diagonal.len();
     let norm = t.norm();
@@ -42,7 +42,7 @@ pub(super) fn eigenvectors(t: Tridiagonal<'_>, values: &[f64], tolerance: f64) -
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let mut shift = f64::NEG_INFINITY;
     for &value in values {
-        // Tied values get different shifts, so that the solves for them favor different directions.
+        // Nearly equal eigenvalues get different shifts, so that their linear systems favor different directions.
         shift = if value - shift < 10.0 * f64::EPSILON * norm { shift + 10.0 * f64::EPSILON * norm } else { value };
         let factors = Factors::new(t, shift, f64::EPSILON * norm);
         let mut x: Vec<f64> = (0..n).map(|_| noise.next()).collect();
@@ -83,11 +83,11 @@ fn normalize(x: &mut [f64]) -> Option<()> {
     Some(())
 }
 
-/// The factorization `T - s I = P L U` with partial pivoting (LAPACK's xGTTRF).
+/// The factorization `T - s I = P L U`, where s is the shift, with partial pivoting (LAPACK's xGTTRF).
 struct Factors {
-    /// The multipliers.
+    /// The multipliers of the elimination, which form L.
     lower: Vec<f64>,
-    /// The inverses of the pivots.
+    /// The reciprocals of the pivots, which are the diagonal of U.
     inverse: Vec<f64>,
     first: Vec<f64>,
     second: Vec<f64>,
@@ -95,8 +95,8 @@ struct Factors {
 }
 
 impl Factors {
-    /// Factorizes `T - shift I`. The shift is close to an eigenvalue, so pivots may vanish; a pivot below `tiny` is
-    /// replaced by `tiny`.
+    /// Factorizes `T - shift I`. The shift is close to an eigenvalue, so a pivot may be close to 0. A pivot whose
+    /// magnitude is below `tiny` is replaced by `tiny` with the same sign.
     fn new(t: Tridiagonal<'_>, shift: f64, tiny: f64) -> Self {
         let n = t.diagonal.len();
         let mut f = Self {
@@ -148,7 +148,7 @@ impl Factors {
     }
 }
 
-/// A generator of numbers in (-1, 1), the same in every run: Marsaglia's xorshift.
+/// A generator of numbers in (-1, 1), which are the same in every run (Marsaglia's xorshift).
 struct Noise(u64);
 
 impl Noise {

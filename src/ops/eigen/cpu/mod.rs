@@ -1,13 +1,15 @@
 //! The eigendecomposition on the CPU. Small matrices are solved one per SIMD lane, and larger matrices one by one
-//! through faer. Each matrix is scaled first, its pairs are sorted, and it gets the same certificate as on the device.
+//! through faer. Each matrix is scaled first, its eigenpairs are sorted, and its certificate contains the same measures
+//! as on the device.
 //!
-//! Matrices up to order 128 are solved in lanes, by Householder reduction (`tridiagonal`), the implicit QL iteration
-//! (`implicit_ql`), and the certificate (`certify`). Larger matrices, and calls with too few matrices to fill the
-//! lanes, are reduced by `householder` (one matrix at a time, one pass over memory per step). Then faer's divide and
-//! conquer computes all vectors, `inverse_iteration` a few vectors, or `values_only` the values alone, in lanes.
-//! `subset` computes the few vectors that the encoder asks for. The bits of a lane do not depend on its neighbors, but
-//! a call with few matrices may be solved by another algorithm than a call with many. Only the shape of the call
-//! decides.
+//! Matrices up to order 128 are solved in lanes. They are reduced by Householder's method (`tridiagonal`), diagonalized
+//! by the implicit QL iteration (`implicit_ql`), and certified (`certify`). If the encoder needs only a few
+//! eigenvectors, `subset` computes them by inverse iteration instead. Larger matrices, and the matrices of calls with
+//! too few matrices to fill the lanes, are reduced one at a time by `householder`, with one pass over memory per step.
+//! Then faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few eigenvectors, or
+//! `values_only` computes only the eigenvalues, with one matrix per lane. The bits of a lane do not depend on the other
+//! lanes, but a call with few matrices may be solved by another algorithm than a call with many matrices. The algorithm
+//! depends only on the number and the orders of the matrices and on the columns that are requested.
 
 mod certify;
 mod dense;
@@ -29,11 +31,12 @@ use group::{Groups, Width};
 
 /// The largest order of the matrices that are solved one per lane.
 const LANES_UP_TO: usize = 128;
-/// The minimum number of matrices that are solved as a group beyond order [`ALWAYS_LANES`], because fewer matrices
-/// would leave too many lanes empty. A group of 16 takes 0.2 ms at n = 32 and 8 ms at n = 128, regardless of how many
-/// of its lanes are used. A matrix that is solved separately takes about a tenth of that (AVX-512, 2026-11-21).
+/// The minimum number of matrices in a batch for which matrices of orders above [`ALWAYS_LANES`] are solved in lanes.
+/// Fewer matrices would leave too many lanes empty. A group of 16 lanes takes 0.2 ms at n = 32 and 8 ms at n = 128,
+/// regardless of how many of its lanes are used. A matrix that is solved separately takes about a tenth of these times
+/// (AVX-512, 2026-11-21).
 const LANES_FOR: usize = 8;
-/// The order up to which solving a group takes less time than the calls of faer for a single matrix.
+/// The largest order at which solving a whole group takes less time than solving a single matrix with faer.
 const ALWAYS_LANES: usize = 16;
 
 /// One matrix, and the slices that its results are written to.
@@ -46,7 +49,8 @@ struct Matrix<'a, T> {
     certificate: &'a mut Certificate,
 }
 
-/// Returns the number of floating-point operations counted for one matrix: 9 n^3, LAPACK's count with vectors.
+/// Returns the number of floating-point operations that the cost model counts for one matrix. It is 9 n^3, which is
+/// LAPACK's count if eigenvectors are computed.
 pub(super) fn flops(order: u32) -> f64 {
     9.0 * f64::from(order).powi(3)
 }
@@ -61,10 +65,11 @@ fn up_to(batch: usize) -> usize {
     if batch < LANES_FOR { ALWAYS_LANES } else { LANES_UP_TO }
 }
 
-/// The results for every matrix of a batch.
+/// The eigenvalues, eigenvectors and certificates of all matrices of a batch.
 pub(super) struct Found<T> {
     pub(super) values: Vec<T>,
-    /// The vectors, by element of the layout; empty if no columns were wanted.
+    /// The eigenvectors, in the places that the layout gives to the elements of the matrices; empty if no columns were
+    /// wanted.
     pub(super) vectors: Vec<T>,
     pub(super) certificates: Vec<Certificate>,
 }
@@ -101,8 +106,8 @@ fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, request: Request<'_>) {
     let small = matrices.partition_point(|m| m.order <= up_to);
     let (small, large) = matrices.split_at_mut(small);
     let width = T::in_lanes(Width);
-    // Each task has enough groups that the cost of its memory and of its start is negligible, but few enough that no
-    // thread is idle at the end.
+    // Each task has enough groups that the cost of allocating its memory and of starting it is negligible, but few
+    // enough that no thread is idle for long at the end.
     let per_task = width * (small.len() / (width * 8 * parallel::threads())).clamp(1, 64);
     parallel::both(
         || {
@@ -172,8 +177,8 @@ mod tests {
         all
     }
 
-    /// Vectors with one lane, as on a machine without SIMD, solve the matrices, too. Their values agree with those of
-    /// the widest vectors to within rounding.
+    /// Vectors with one lane, as on a machine without SIMD, also solve the matrices. The eigenvalues agree with those
+    /// from the widest vectors to within rounding errors.
     fn one_lane_is_enough<T: Real>() {
         let layout = Layout::new([1, 2, 3, 7, 16, 33, 61]);
         let a: Vec<T> = noise(layout.orders());
@@ -202,7 +207,8 @@ mod tests {
         one_lane_is_enough::<f64>();
     }
 
-    /// `Q T Q'` restores the matrix at every width, at orders around the sizes of vectors and of blocks of rows.
+    /// `Q T Q'` equals the original matrix, with the widest vectors and with vectors of one lane. The orders are close
+    /// to the number of lanes and to the number of rows in a block.
     #[test]
     fn a_reduction_is_similar() {
         for n in [2, 3, 4, 5, 15, 16, 17, 33, 70] {

@@ -8,18 +8,20 @@ use crate::array::Real;
 use crate::lanes::Vector;
 use std::ops::Range;
 
-/// The smallest order for which this method is faster than computing all vectors by the QL iteration, and in `SHARE`
-/// the reciprocal of the largest share of the columns. The data set PROTEINS with k = 8 (f64, AVX-512, two cores) is
-/// encoded in 103 ms without this method and in 90 ms with it, and in the same 90 ms with (24, 3) and (40, 5) instead
-/// of these two constants (2026-11-21).
+/// The smallest order for which inverse iteration is used instead of the QL iteration for all eigenvectors. In
+/// addition, at most one in `SHARE` columns may be requested. The data set PROTEINS with k = 8 (f64, AVX-512, two
+/// cores) is encoded in 103 ms without inverse iteration and in 90 ms with it. It also takes 90 ms if `FROM` and
+/// `SHARE` are 24 and 3, or 40 and 5 (2026-11-21).
 const FROM: usize = 32;
 const SHARE: usize = 4;
 
-/// The indices of the columns that are computed for a lane; `None` if all its vectors have to be computed.
+/// The indices of the columns that were computed for the matrix in a lane; `None` if all its eigenvectors have to be
+/// computed by the QL iteration.
 pub(super) type Own = Option<Range<usize>>;
 
-/// Writes the requested columns of every matrix that needs few columns, and returns the indices of these columns.
-/// `diagonal` and `off_diagonal` are the elements of the tridiagonal matrices; the eigenvalues are in `work.diagonal`.
+/// Computes the requested columns of every matrix that needs few columns, writes them to the matrix, and returns their
+/// indices. `diagonal` and `off_diagonal` are the elements of the tridiagonal matrices; the eigenvalues are in
+/// `work.diagonal`.
 #[inline(always)]
 pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
     zero: V,
@@ -56,7 +58,7 @@ pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
         found.push(vectors.map(|vectors| (own, vectors)));
     }
     if most > 0 {
-        // `z` is column-major, so that the rows of a column are next to each other.
+        // `z` is column-major, so that the elements of a column are adjacent.
         let z = &mut work.vectors[..most * n];
         z.fill(zero);
         for (lane, (matrix, own)) in group.iter().zip(&found).enumerate() {

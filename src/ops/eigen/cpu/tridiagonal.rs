@@ -1,19 +1,20 @@
 //! Householder reduction of a symmetric matrix to tridiagonal form, one matrix per lane (LAPACK's xSYTD2 and xORG2L,
 //! lower triangle).
 //!
-//! Each step visits each element of the trailing matrix once: a single pass applies the update of the previous step and
-//! computes the product with the new reflector. Each sum adds its terms in the order of the rows regardless of the
-//! blocking, and the zeros that pad a smaller matrix do not change any sum.
+//! Each step visits each element of the trailing matrix only once. In a single pass, the step applies the update of the
+//! previous step and computes the product with the new reflector. Each sum adds its terms in the order of the rows
+//! regardless of the blocking, and the zeros that pad a smaller matrix do not change any sum.
 
 use super::workspace::Workspace;
 use crate::array::Real;
 use crate::lanes::Vector;
 
-/// The number of rows that one pass processes together, so that the column's data is loaded once for all of them.
+/// The number of rows that one pass processes together, so that the data that belongs to a column is loaded once for
+/// all of these rows.
 const ROWS: usize = 4;
 
 /// Reduces the lower triangle of `work.reduced` to `work.diagonal` and `work.off_diagonal`. The reflectors are stored
-/// in the upper triangle of `work.reduced`, row by row, and their scales in `work.tau`.
+/// in the upper triangle of `work.reduced`, row by row, and the factors tau of the reflectors in `work.tau`.
 #[inline(always)]
 pub(super) fn tridiagonalize<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
     let Workspace { ld, reduced: a, diagonal, off_diagonal, tau, reflector, update, product, .. } = work;

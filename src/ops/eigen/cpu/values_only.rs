@@ -1,5 +1,5 @@
-//! Computes the eigenvalues of tridiagonal matrices without vectors, one matrix per lane. Each step of a QL iteration
-//! waits for the step before it, so several matrices are iterated side by side.
+//! Computes the eigenvalues of tridiagonal matrices without eigenvectors, one matrix per lane. Each step of a QL
+//! iteration waits for the step before it, so several matrices are iterated side by side.
 
 use super::implicit_ql::diagonalize;
 use super::workspace::Workspace;

@@ -3,7 +3,7 @@
 use crate::lanes::Vector;
 
 /// The number of sweeps whose rotations are collected and then applied together, so that a block of rows stays in the
-/// first-level cache for all of them.
+/// first-level cache while the rotations of all these sweeps are applied.
 pub(super) const PENDING: usize = 8;
 
 /// The working memory of a group of matrices. Each matrix is stored row by row, and a vector holds the same element of
@@ -22,7 +22,7 @@ pub(super) struct Workspace<V> {
     pub(super) product: Vec<V>,
     pub(super) cosines: Vec<V>,
     pub(super) sines: Vec<V>,
-    /// For each pair in ascending order, the index of the column in which its vector is stored.
+    /// The index of the column of `vectors` that holds each eigenvector, in ascending order of the eigenvalues.
     pub(super) from: Vec<usize>,
 }
 

@@ -80,7 +80,7 @@ impl Pattern {
 pub(super) struct Ordering {
     forward: Vec<u32>,
     inverse: Vec<u32>,
-    /// The number of entries of L, computed from approximate degrees: exact or slightly too large.
+    /// The number of entries of L. It is computed from approximate degrees, so it is exact or slightly too large.
     pub(super) entries: f64,
     /// The number of multiply-add operations that compute L.
     pub(super) products: f64,
@@ -99,7 +99,7 @@ impl Ordering {
     }
 }
 
-/// Returns the structure of L; `None` if memory or indices run out.
+/// Returns the structure of L; `None` if memory runs out or if L has too many entries for 32-bit indices.
 pub(super) fn analyze(pattern: &Pattern, ordering: &Ordering) -> Option<SymbolicCholesky<u32>> {
     let order = PermRef::new_checked(&ordering.forward, &ordering.inverse, pattern.order);
     let threshold = SupernodalThreshold::FORCE_SUPERNODAL;

@@ -34,7 +34,8 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
         let Self { null, x, width } = self;
         let n = null.labels.len();
         let size = null.len() * width;
-        // With very many components, the tables of sums would be larger than the block.
+        // With very many components, the tables of sums would be larger than the block. Then all rows are one
+        // chunk.
         let chunks = if size * CHUNKS <= n * width { CHUNKS } else { 1 };
         let rows = n.div_ceil(chunks);
         let span = |chunk: usize| (chunk * rows).min(n)..((chunk + 1) * rows).min(n);
@@ -66,7 +67,7 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
     }
 }
 
-/// Computes `U'X` for the given rows.
+/// Computes the share of the given rows in `U'X`.
 #[inline(always)]
 fn sums<T: Real>(null: &NullSpace<T>, x: &[T], width: usize, rows: Range<usize>) -> Vec<f64> {
     let mut sums = vec![0.0; null.len() * width];

@@ -1,13 +1,13 @@
-//! Detects, in the time of a few products, graphs for which a factorization would be too expensive: for such a
-//! graph, ordering the rows alone takes longer than solving the problem by an iteration.
+//! Detects graphs for which a factorization would be too expensive, in the time of a few products. A quick test is
+//! needed because for such a graph, ordering the rows alone takes longer than solving the problem by an iteration.
 
 use crate::ops::sparse::Operator;
 use crate::shape::to_u32;
 
-/// Estimates the number of rows in the largest separator of any component. The estimate for a component is the
-/// size of the smallest middle level of a breadth-first search. Trees that are attached to a component are removed
-/// first, because they cause no fill. A node that is joined to all others makes the estimate far too large. A real
-/// separator is smaller than the levels of a search by a small factor.
+/// Estimates the number of rows in the largest separator of any component. The estimate for a component is the size
+/// of the smallest middle level of a breadth-first search. Trees that are attached to a component are removed
+/// first, because they cause no fill. The estimate is too large: a real separator is smaller than the levels of a
+/// search by a small factor. If one node is joined to all others, the estimate is far too large.
 pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
     let n = operator.rows();
     let neighbors =
@@ -20,7 +20,7 @@ pub(in crate::ops::eigsh) fn separator(operator: &Operator<'_, f64>) -> usize {
         for row in neighbors(leaf) {
             let degree = &mut degrees[row as usize];
             *degree = degree.saturating_sub(1);
-            // A node whose degree drops from 1 to 0 is the last one of a tree, so it is not added.
+            // A node whose degree drops from 1 to 0 is the last node of a tree, so it is not added.
             if *degree == 1 {
                 leaves.push(row);
             }
@@ -70,8 +70,8 @@ mod tests {
     use crate::ops::Normalization;
     use crate::ops::sparse::Operator;
 
-    /// The levels of a search from a corner of a grid are its diagonals. Trees have no levels, because they are
-    /// removed. A graph without small separators has wide levels.
+    /// The levels of a search from a corner of a grid are the diagonals of the grid. Trees have no levels, because
+    /// they are removed before the search. A graph without small separators has wide levels.
     #[test]
     fn separators() {
         let of = |graph: crate::Result<crate::graph::Graph>| {

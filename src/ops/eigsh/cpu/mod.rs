@@ -26,7 +26,8 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
 use std::ops::Range;
 
-/// The number of rows in a small dense product. With 32 columns of f64 they fill half of a second-level cache.
+/// The number of rows in a small dense product. With 32 columns of f64, these rows of X and A X fill half of a
+/// second-level cache.
 const ROWS: usize = 1024;
 
 /// A block of vectors in the CPU's memory.
@@ -95,7 +96,8 @@ impl<'a, T: Real> CpuSpace<'a, T> {
         deflate(&self.operator.null, &mut self.x, self.width);
     }
 
-    /// Applies one polynomial to the columns `columns`, which must not be more than the widest kernel supports.
+    /// Applies one polynomial to the columns `columns`. There must be at most as many columns as the widest kernel
+    /// supports.
     fn filter_few(&mut self, columns: Range<usize>, steps: &[Step], deflate_every: usize) -> Result<()> {
         let (n, width) = (self.operator.rows(), self.width);
         let few = WIDTHS.into_iter().find(|&w| w >= columns.len()).unwrap_or(columns.len());
@@ -119,7 +121,7 @@ impl<'a, T: Real> CpuSpace<'a, T> {
             std::mem::swap(&mut y, &mut before);
             if i % deflate_every == 0 || i == steps.len() {
                 deflate(null, y, few);
-                // The recurrence continues from both blocks.
+                // The recurrence continues from both blocks, so both are deflated.
                 if i < steps.len() {
                     deflate(null, before, few);
                 }
@@ -184,7 +186,8 @@ fn grams_of<T: Real>(x: &[T], y: &[T], width: usize) -> [Mat<f64>; 2] {
 }
 
 impl<T: Real> Space for CpuSpace<'_, T> {
-    /// The terms have the working precision, but they are summed in f64: n squares of at most 1.
+    /// The terms have the working precision, but they are summed in f64. A sum has one term for each row, and each
+    /// term is at most 1.
     const GRAM_EPSILON: f64 = 1e-14;
     const SIDE_BY_SIDE: bool = false;
 

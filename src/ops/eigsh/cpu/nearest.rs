@@ -15,7 +15,7 @@ use faer::sparse::SparseColMatRef;
 use faer::sparse::linalg::cholesky::{IntranodeLbltRef, SymbolicCholesky};
 use faer::{Conj, MatMut, Par, Side, Spec};
 
-/// The number of columns in one solve.
+/// The number of right-hand sides in one solve, which is also the number of vectors in a Lanczos block.
 const BLOCK: usize = 4;
 /// The distance, relative to the norm, by which sigma is moved after an attempt that failed because an eigenvalue
 /// is too close to sigma.
@@ -72,8 +72,8 @@ impl Factor {
 }
 
 /// Computes the pairs whose values are nearest to sigma, except the known null space. Returns the pairs in
-/// ascending order of their values, and their column-major vectors. Values are Rayleigh quotients, and residuals
-/// are those of the matrix itself.
+/// ascending order of their values, and their column-major vectors. The values are Rayleigh quotients of the
+/// matrix, and the residuals are those of the matrix, not of the inverse.
 ///
 /// # Errors
 /// [`Limit`](crate::ErrorKind::Limit) if the factor exceeds the memory budget;
@@ -92,7 +92,7 @@ pub(in crate::ops::eigsh) fn nearest(
     };
     let pattern = Pattern::new(operator).ok_or_else(|| too_large(f64::INFINITY))?;
     let ordering = Ordering::new(&pattern).ok_or_else(|| too_large(f64::INFINITY))?;
-    // L, temporary arrays while L is computed, and the basis.
+    // The bytes of L, of temporary arrays while L is computed, and of the basis.
     let needed = 24.0 * ordering.entries + 8.0 * (n * (count + default_basis(count) + 4 * BLOCK)) as f64;
     if needed > ctx.memory_budget() as f64 {
         return Err(too_large(needed));

@@ -10,20 +10,20 @@ use crate::ops::eigsh::chebyshev::{Found, Target};
 use crate::ops::eigsh::lanczos::{End, Pairs, Request, default_basis, lanczos};
 use crate::ops::sparse::Operator;
 
-/// The first shift that is tried, as a multiple of eps |A|. The last pivot of a component of m nodes is m times
-/// the shift, plus the rounding errors of the subtractions that compute the pivot, which are a few eps |A|. A
-/// shift of a thousand eps |A| keeps the pivot positive, and 2e-13 |A| is below the smallest values of path-like
-/// graphs of 1e6 nodes (2.5e-12 |A|).
+/// The first shift that is tried, as a multiple of eps |A|. The last pivot of a component of m nodes is m times the
+/// shift, plus the rounding errors of the subtractions that compute the pivot, which are a few eps |A|. A shift of
+/// a thousand eps |A| keeps the pivot positive. This shift is 2e-13 |A|, which is below the smallest nonzero
+/// eigenvalues of path-like graphs of 1e6 nodes (2.5e-12 |A|).
 const SHIFT: f64 = 1e3;
 /// The factor between consecutive shifts. The next shift is tried if a pivot is not positive.
 const GROWTH: f64 = 30.0;
 /// The maximum number of shifts that are tried.
 const TRIES: i32 = 3;
-/// The number of columns in one solve.
+/// The number of right-hand sides in one solve, which is also the number of vectors in a Lanczos block.
 const BLOCK: usize = 4;
 
-/// The maximum number of multiply-add operations for which a factorization is planned at all, by a rough estimate:
-/// half a minute on two cores.
+/// A factorization is planned only if it takes at most this number of multiply-add operations, by a rough estimate.
+/// They take half a minute on two cores.
 const MOST_PRODUCTS: f64 = 5e11;
 
 /// The plan of a factorization and its predicted cost.
@@ -35,22 +35,24 @@ pub(in crate::ops::eigsh) struct Plan {
     pub(in crate::ops::eigsh) entries: f64,
     /// The maximum number of bytes that are allocated at once.
     pub(in crate::ops::eigsh) bytes: f64,
-    /// The predicted seconds without planning, computed from counts of operations and measured times.
+    /// The predicted time, in seconds, of the factorization and all solves, without planning. It is computed from
+    /// counts of operations and measured times.
     pub(in crate::ops::eigsh) seconds: f64,
 }
 
-/// Predicts the seconds of [`plan`]. The time per entry grows with the size of the separators (grids, communities,
-/// small worlds and preferential attachment of 100,000 nodes have separators of 0.002, 0.07, 0.15 and 0.43 of the
-/// rows and take 0.1, 0.12, 0.29 and 1.28 us per entry, two Zen 5 cores, 2026-11-23).
+/// Predicts the time of [`plan`], in seconds. The time per entry of the matrix grows with the size of the
+/// separators. It was measured on grids, communities, small worlds and preferential attachment of 100,000 nodes.
+/// Their separators have 0.002, 0.07, 0.15 and 0.43 of the rows, and planning takes 0.1, 0.12, 0.29 and 1.28 us per
+/// entry (two Zen 5 cores, 2026-11-23).
 fn planning_seconds(entries: usize, rows: usize, separator: usize) -> f64 {
     let share = separator as f64 / rows.max(1) as f64;
     entries as f64 * (1e-7 + 6.4e-6 * share * share)
 }
 
-/// Predicts the number of solves and their seconds, without the time that is proportional to the number of entries
-/// of L. A pair takes about six solves, and more if the values are close together, as in graphs with large
-/// separators (68 to 92 solves for 16 pairs of paths, grids and trees, 140 to 284 for small worlds, 180 to 660 for
-/// random graphs of 1000 and 10,000 nodes, two Zen 5 cores, 2026-11-22).
+/// Predicts the number of solves and their time in seconds, without the part of the time that is proportional to
+/// the number of entries of L. A pair takes about six solves, and more if the eigenvalues are close together, as in
+/// graphs with large separators. For 16 pairs, 68 to 92 solves were counted for paths, grids and trees, 140 to 284
+/// for small worlds, and 180 to 660 for random graphs of 1000 and 10,000 nodes (two Zen 5 cores, 2026-11-22).
 fn solves(rows: usize, separator: usize, wanted: usize) -> (f64, f64) {
     let (rows, wanted) = (rows as f64, wanted as f64);
     let solves = wanted * (6.0 + 40.0 * separator as f64 / rows.max(1.0));
@@ -70,8 +72,8 @@ pub(in crate::ops::eigsh) fn plan(
     separator: usize,
     (wanted, most): (usize, usize),
 ) -> Option<Plan> {
-    // The root of the elimination tree is a dense triangle. Its order is that of a separator, which is estimated
-    // as a quarter of the narrowest level of a breadth-first search.
+    // The root of the elimination tree is a dense triangle. Its order is the number of rows of a real separator,
+    // which is estimated as a quarter of `separator`.
     if operator.problems() != 1 || (separator as f64 / 4.0).powi(3) / 3.0 > MOST_PRODUCTS {
         return None;
     }
@@ -79,9 +81,10 @@ pub(in crate::ops::eigsh) fn plan(
     let ordering = Ordering::new(&pattern)?;
     let (entries, flops) = (ordering.entries, 2.0 * ordering.products);
     let n = operator.rows() as f64;
-    // L with the zeros that supernodes include (a quarter of L was observed), the structure of L, and a reordered
-    // copy of the matrix; then the basis, and the input and output blocks of the map and of the solver. The last
-    // Rayleigh-Ritz step runs after L is freed.
+    // `factor` counts the bytes of L, of its structure, and of a reordered copy of the matrix. L includes the zeros
+    // in supernodes, which were observed to be a quarter of L. The other bytes are those of the basis and of the
+    // input and output blocks of the map and of the solver. The memory of the last Rayleigh-Ritz step is not
+    // counted, because that step runs after L is freed.
     let factor = 8.0 * 1.3 * entries + 0.25 * 8.0 * entries + 24.0 * pattern.entries() as f64;
     let bytes = factor + 8.0 * n * (most + default_basis(wanted) + 4 * BLOCK) as f64;
     let (solves, fixed) = solves(operator.rows(), separator, wanted);
@@ -90,9 +93,9 @@ pub(in crate::ops::eigsh) fn plan(
 }
 
 /// Finds at most `most` pairs. Returns the pairs in ascending order of their values, and their column-major
-/// vectors; `None` if the matrix turns out not to be positive definite, or if memory cannot hold the factor.
-/// Values are Rayleigh quotients and residuals are those of the matrix itself, so neither contains the shift or
-/// the factor's rounding errors.
+/// vectors; `None` if the matrix turns out not to be positive definite, or if memory cannot hold the factor. The
+/// values are Rayleigh quotients of the matrix, and the residuals are those of the matrix, so neither contains the
+/// shift or the factor's rounding errors.
 ///
 /// # Errors
 /// Cancellation, and the errors of the Lanczos iteration and of the Rayleigh-Ritz step.
@@ -113,7 +116,8 @@ pub(in crate::ops::eigsh) fn solve(
         most,
         resolution: target.resolution,
         absolute: 0.0,
-        // A residual r of a value m of the inverse becomes the residual `(A + s) r / m` of the matrix A.
+        // If a pair of the inverse has the value m and the residual r, its residual as a pair of A is
+        // `(A + s) r / m`, where s is the shift.
         relative: target.tolerance / norm,
         block: BLOCK,
         basis: None,
@@ -168,9 +172,9 @@ mod tests {
         found.values
     }
 
-    /// Compares values. If a residual is 1e-10 of the norm, the error of its Rayleigh quotient is the square of
-    /// the residual divided by a gap, here at most 1e-20 / 1e-9 of the norm, plus the rounding errors of a product
-    /// and of a sum of n terms. These are a few eps of the norm; 1e-14 is about fifty eps.
+    /// Compares values. If a residual is 1e-10 of the norm, the error of its Rayleigh quotient is the square of the
+    /// residual divided by a gap, here at most 1e-20 / 1e-9 of the norm, plus the rounding errors of a product and
+    /// of a sum of n terms. The rounding errors are a few eps of the norm, and 1e-14 is about fifty eps.
     fn compare(found: &[f64], expected: &[f64], norm: f64) {
         assert_eq!(found.len(), expected.len());
         for (i, (x, y)) in found.iter().zip(expected).enumerate() {
@@ -205,8 +209,8 @@ mod tests {
         }
     }
 
-    /// With a resolution, the whole group of the last wanted value is found: all 9 equal values of the hypercube,
-    /// although only 5 were requested.
+    /// With a resolution, the whole group of the last wanted eigenvalue is found. These are all 9 equal eigenvalues
+    /// of the hypercube, although only 5 were requested.
     #[test]
     fn ties_come_whole() {
         let graph = generate::hypercube(9).unwrap();

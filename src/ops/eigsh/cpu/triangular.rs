@@ -1,4 +1,4 @@
-//! Solves systems with a supernodal Cholesky factor for a few right-hand sides at once, as fast as L can be read
+//! Solves systems with a supernodal Cholesky factor L for a few right-hand sides together, as fast as L can be read
 //! from memory.
 //!
 //! A subtree of the elimination tree shares only the rows below its root with the rest of the matrix. So subtrees
@@ -12,18 +12,19 @@ use crate::shape::to_u32;
 use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
 use std::ops::Range;
 
-/// The reciprocal of the largest share of L that a subtree may have to become a part, which one thread processes.
+/// A subtree becomes a part, which one thread processes, only if it has at most 1 / `PARTS` of the values of L.
 const PARTS: usize = 32;
-/// The reciprocal of the smallest such share: copying the rows of smaller subtrees is not worthwhile.
+/// A subtree becomes a part only if it has more than 1 / `CRUMBS` of the values of L. For smaller subtrees, copying
+/// the rows is not worthwhile.
 const CRUMBS: usize = 4096;
-/// The number of columns that are processed together, so that the rows below are read and written once for all of
-/// these columns.
+/// The number of columns of L that are processed together, so that the rows of the solution below them are read and
+/// written once for all of these columns.
 const TOGETHER: usize = 4;
 
 /// A supernode: adjacent columns of L that have the same rows below the diagonal block.
 #[derive(Debug)]
 struct Node {
-    /// The first row. If the node is in a part, it is relative to the first row of that part.
+    /// The first row of the node. If the node is in a part, this is relative to the first row of that part.
     first: usize,
     columns: usize,
     /// The rows below the diagonal block, as a range of `Triangular::rows`.
@@ -32,7 +33,7 @@ struct Node {
     values: Range<usize>,
 }
 
-/// A subtree, whose supernodes depend on no other supernodes in the forward solve.
+/// A subtree of the elimination tree. In the forward solve, its supernodes depend on no supernodes outside of it.
 #[derive(Debug)]
 struct Part {
     nodes: Range<usize>,
@@ -46,8 +47,8 @@ struct Part {
 #[derive(Debug)]
 pub(super) struct Triangular {
     nodes: Vec<Node>,
-    /// The rows below the diagonal blocks of all nodes. For a node outside of all parts they are absolute. For a
-    /// node in a part they are indices into the part's copy, which has the part's own rows followed by its outer
+    /// The rows below the diagonal blocks of all nodes. For a node outside of all parts, they are rows of L. For a
+    /// node in a part, they are indices into the part's copy, which has the part's own rows followed by its outer
     /// rows.
     rows: Vec<u32>,
     parts: Vec<Part>,
@@ -75,7 +76,7 @@ impl Triangular {
         let parent =
             |node: &Node| rows.get(node.rows.clone()).and_then(<[u32]>::first).map(|&row| owner[row as usize] as usize);
         let parents: Vec<Option<usize>> = nodes.iter().map(parent).collect();
-        // For each subtree: its work, its number of nodes and its first node.
+        // For the subtree below each node: its work, its number of nodes and its first node.
         let mut work: Vec<usize> = nodes.iter().map(|node| node.values.len()).collect();
         let mut sizes = vec![1; count];
         let mut firsts: Vec<usize> = (0..count).collect();
@@ -286,8 +287,9 @@ fn backward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64;
     }
 }
 
-/// Adds multiples of four columns of L to `to`, starting at row `row` of the columns, which are `height` elements
-/// apart. A closure would not be inlined, and would lose the SIMD instructions.
+/// Adds four columns of L to `to`, multiplied by the four factors in `by`. The columns are taken from row `row` on,
+/// and are `height` elements apart. This is not a closure, because a closure would not be inlined and would lose
+/// the SIMD instructions.
 #[inline(always)]
 fn add_columns<const W: usize>(to: &mut [[f64; W]], l: &[f64], height: usize, row: usize, by: [[f64; W]; TOGETHER]) {
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| &l[i * height + row..][..to.len()]);
@@ -299,8 +301,8 @@ fn add_columns<const W: usize>(to: &mut [[f64; W]], l: &[f64], height: usize, ro
     }
 }
 
-/// Adds the products of `from` with four columns of L to `sums`, starting at row `row` of the columns, which are
-/// `height` elements apart.
+/// Adds the dot products of `from` with four columns of L to `sums`. The columns are taken from row `row` on, and
+/// are `height` elements apart.
 #[inline(always)]
 fn add_products<const W: usize>(
     sums: &mut [[f64; W]; TOGETHER],

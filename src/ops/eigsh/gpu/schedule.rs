@@ -2,21 +2,22 @@
 
 use crate::ops::eigsh::space::{FilterPlan, Step};
 
-/// The plans of all problems. Each table has, for each step, one vector of four for each problem.
+/// The plans of all problems. Each table has, for each step, one vector of four coefficients for each problem.
 pub(super) struct Schedule {
     /// The number of steps of the longest plan.
     pub(super) degree: usize,
     /// The first column that any plan filters.
     pub(super) from: usize,
     pub(super) steps: Vec<[f32; 4]>,
-    /// Whether each problem is deflated after each step, for Y and for Y_before.
+    /// Two tables that tell which problems are deflated after each step: the first table for Y, the second for
+    /// Y_before.
     pub(super) deflations: [Vec<[f32; 4]>; 2],
 }
 
 impl Schedule {
-    /// Builds the tables. A plan that is shorter than the longest one has an additional step that keeps its
-    /// result, so that both blocks hold the result. After that step its problem is skipped while the others
-    /// continue.
+    /// Builds the tables. A plan that is shorter than the longest one has an additional step that keeps its result.
+    /// The two blocks are exchanged after every step, so both must hold the result. After the additional step, the
+    /// problem of that plan is skipped while the other problems continue.
     pub(super) fn of(plans: &[Option<FilterPlan>]) -> Self {
         let degree = plans.iter().flatten().map(|own| own.steps.len()).max().unwrap_or(0);
         let from = plans.iter().flatten().map(|own| own.from).min().unwrap_or(0);
@@ -42,7 +43,7 @@ impl Schedule {
     }
 }
 
-/// Returns a step's coefficients as a kernel reads them.
+/// Returns a step's coefficients as a kernel reads them. `place` is 1 plus the first column that is filtered.
 fn factors(Step { product, own, before }: Step, place: f32) -> [f32; 4] {
     #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
     let [product, own, before] = [product, own, before].map(|x: f64| x as f32);

@@ -1,4 +1,4 @@
-//! Compares every operation of a space, on every adapter, with the same operation in f64.
+//! Compares every operation of a [`GpuSpace`], on every adapter, with the same operation in f64.
 
 use super::{Cuts, GpuSpace, SCRATCH};
 use crate::context::Context;
@@ -18,8 +18,8 @@ use nalgebra::{DMatrix, DVector};
 
 /// The unit roundoff of f32.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
-/// The number of columns in a block. If slabs are limited to three vectors of four, one slab has three vectors and
-/// another has two, and the last vector has one column of padding.
+/// The number of columns in a block. If the rows of a slab are limited to three vectors of four elements, one slab
+/// has three vectors and another has two. The last vector then has one column of padding.
 const WIDTH: usize = 19;
 
 fn path(nodes: u32) -> Graph {
@@ -104,10 +104,10 @@ impl Truth {
         self.rows.iter().map(|row| row.iter().map(|(_, a)| a.abs()).sum()).fold(0.0, f64::max)
     }
 
-    /// Applies the filter, and bounds its error in f32 for a column of norm 1. Each step rounds its operands by up
-    /// to one unit. The m following steps amplify these errors at most m + 1 times (Chebyshev polynomials of the
-    /// second kind) if no value grows beyond 1. The rounding errors of different steps are independent, so their
-    /// squares are added.
+    /// Applies the filter, and bounds the error that it has in f32 for a column of norm 1. Each step rounds its
+    /// operands by up to one unit. If m steps follow and no value grows beyond 1, they amplify these errors at most
+    /// m + 1 times (Chebyshev polynomials of the second kind). The rounding errors of different steps are
+    /// independent, so their squares are added.
     fn filter(&self, x: &DMatrix<f64>, steps: &[Step]) -> (DMatrix<f64>, f64) {
         let (mut x, mut before) = (x.clone(), DMatrix::zeros(x.nrows(), x.ncols()));
         let mut bound = 0.0;
@@ -166,8 +166,9 @@ fn random_blocks_are_orthogonal_to_the_null_space() {
                     DMatrix::from_fn(x.nrows(), WIDTH, |i, j| uniforms(i as u32, j as u32 / 4, 7)[j % 4] as f32 as f64);
                 let size = columns_norm(&plain);
                 truth.deflate(&mut plain);
-                // The rounding errors come from a sum of n products of about n^-1/2, and from rounding each value
-                // once: at most 16 units of the column's norm.
+                // The rounding errors come from a sum of n products, where n is the number of rows and the null
+                // vector has entries of about n^-1/2, and from rounding each value once. Together they are at most
+                // 16 units of the column's norm.
                 assert!(columns_norm(&(&x - plain)) <= 16.0 * UNIT * size, "problem {problem}");
                 for v in &truth.null {
                     assert!((v.transpose() * &x).amax() <= 16.0 * UNIT * size, "problem {problem}");
@@ -182,8 +183,8 @@ fn filters_are_polynomials() {
     on_each_adapter(module_path!(), "filters_are_polynomials", |gpu| {
         on_spaces(gpu, |space, truths| {
             let columns = 5..WIDTH;
-            // The numbers of steps are odd and even. The second problem has no plan and keeps its block, and all
-            // problems keep their first columns.
+            // There are odd and even numbers of steps, because each step exchanges the two blocks. The second
+            // problem has no plan and keeps its block. The other problems keep the columns before `columns`.
             for degree in [1, 2, 13] {
                 space.randomize(degree as u64).unwrap();
                 let steps = |(problem, truth): (usize, &Truth)| {
@@ -310,8 +311,8 @@ fn rotations_turn_blocks_and_measure_residuals() {
                     continue;
                 };
                 let want = &before * q;
-                // Each element is a sum of as many terms as there are columns. Its rounding error is about the
-                // square root of that number, in units of the size of the terms.
+                // Each element is a sum of as many terms as there are columns. Its rounding error, in units of the
+                // size of the terms, is about the square root of the number of columns.
                 let unit = 2.0 * (WIDTH as f64).sqrt() * UNIT * columns_norm(&before) * q.norm();
                 assert!(columns_norm(&(&after - &want)) <= unit, "problem {problem}");
                 let away =
@@ -397,14 +398,15 @@ fn what_does_not_fit_is_refused() {
     });
 }
 
-/// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The kernels' headers state
-/// the counts that are checked here.
+/// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. The comments at the top of
+/// the kernels state the numbers of iterations that are checked here.
 #[test]
 fn the_loops_of_every_kernel_fit_lavapipe() {
     let chunk = super::CHUNK;
     let gram = chunk + chunk / 16;
     let deflate = chunk * 8 / 64;
-    // The largest binding of an adapter has 2^27 vectors, which 65,535 workgroups of 64 invocations process.
+    // The largest binding of an adapter has 2^27 vectors of four elements, which 65,535 workgroups of 64
+    // invocations process.
     let panel = (1_usize << 27).div_ceil(65_535 * 64);
     let reduce = 17 * panel;
     assert!([gram, deflate, panel, reduce].into_iter().all(|loops| loops <= 65_535));

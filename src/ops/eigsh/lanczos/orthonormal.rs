@@ -8,14 +8,14 @@ use std::ops::Range;
 const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
 
 /// The minimum share of a vector's squared norm that must be left after the other vectors of its block are
-/// projected out. If the share is a hundred times smaller, rounding errors along the old columns are ten times
-/// larger.
+/// projected out. With a share that is a hundred times smaller, rounding errors along the old columns would be ten
+/// times larger.
 const INDEPENDENT: f64 = 1e-4;
 
 impl Search<'_> {
     /// Makes the new columns orthonormal by the Cholesky factor of their Gram matrix, in two passes (Yamamoto,
-    /// Nakatsukasa, Yanagisawa and Fukaya 2015). Returns the products of the new columns with the original ones;
-    /// `None` if the original columns are not independent enough.
+    /// Nakatsukasa, Yanagisawa and Fukaya 2015). Returns the dot products of the orthonormal columns with the
+    /// original columns; `None` if the original columns are not independent enough.
     pub(super) fn by_gram(&mut self, new: Range<usize>, along: &Mat<f64>) -> Option<Mat<f64>> {
         let width = new.len();
         let gram = self.basis.gram(new.clone());
@@ -39,8 +39,8 @@ impl Search<'_> {
     }
 
     /// Makes the new columns orthonormal, one after the other. Columns that vanish are replaced by random ones, or
-    /// dropped if the space has no more dimensions. Returns the number of columns that remain, and the products of
-    /// the new columns with the original ones.
+    /// dropped if the space has no more dimensions. Returns the number of columns that remain, and the dot products
+    /// of the orthonormal columns with the original columns.
     pub(super) fn one_by_one(&mut self, new: Range<usize>, along: &mut Mat<f64>) -> (usize, Mat<f64>) {
         let width = new.len();
         let mut coupling: Mat<f64> = Mat::zeros(width, width);
@@ -69,7 +69,7 @@ impl Search<'_> {
                 self.draw(kept);
             } else {
                 if square < INDEPENDENT * before {
-                    // The rounding errors of what was removed remain in the column, and may be along the old
+                    // The rounding errors of the removed components remain in the column, and may be along the old
                     // columns.
                     let more = self.basis.orthogonalize(kept + 1, 1);
                     self.basis.deflate(self.null, kept..kept + 1);

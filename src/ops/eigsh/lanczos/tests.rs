@@ -41,9 +41,10 @@ fn pairs_of(operator: &Operator<'_, f64>, mut request: Request) -> Pairs {
     pairs
 }
 
-/// Checks that vectors are orthonormal up to rounding errors. Gram-Schmidt in two passes leaves a few eps for each
-/// vector of a basis, and 1e-13 is several hundred eps. Also checks that the residuals hold for the operator: the
-/// Lanczos relation computes them, and the products with a vector add rounding errors of up to 1e-12 of the norm.
+/// Checks that vectors are orthonormal up to rounding errors. Gram-Schmidt in two passes leaves dot products of a
+/// few eps for each vector of a basis, and 1e-13 is several hundred eps. Also checks that the residuals, which are
+/// computed from the Lanczos relation, hold for the operator. The products with the vectors add rounding errors of
+/// up to 1e-12 of the norm.
 fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
     let n = operator.rows();
     let column = |j: usize| &pairs.vectors[j * n..(j + 1) * n];
@@ -69,7 +70,7 @@ fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
 }
 
 /// Compares values. The error of a value is the square of its residual divided by a gap, which is at least a
-/// thousandth of the norm, plus rounding errors. 1e-12 of the norm exceeds both.
+/// thousandth of the norm, plus rounding errors. 1e-12 of the norm exceeds the sum of these errors.
 fn compare(found: &[f64], expected: &[f64], norm: f64) {
     assert_eq!(found.len(), expected.len());
     for (i, (x, y)) in found.iter().zip(expected).enumerate() {
@@ -91,8 +92,8 @@ fn family(family: Family, wanted: usize, block: usize) -> Pairs {
     smallest
 }
 
-/// The multiplicities are 1, 7, 21, ... Small blocks need more than one search; a block of twelve vectors may need
-/// only one.
+/// The multiplicities of the first hypercube are 1, 7, 21, ... Small blocks need more than one search; a block of
+/// twelve vectors may need only one.
 #[test]
 fn hypercube_has_its_multiplicities() {
     for block in [1, 2, 4, 12] {
@@ -102,7 +103,7 @@ fn hypercube_has_its_multiplicities() {
     family(Family::Hypercube { dimension: 10 }, 16, 4);
 }
 
-/// The torus has groups of four and of eight equal values.
+/// The torus has groups of four and of eight equal eigenvalues.
 #[test]
 fn torus_has_its_multiplicities() {
     for block in [1, 4] {
@@ -110,8 +111,8 @@ fn torus_has_its_multiplicities() {
     }
 }
 
-/// If a graph has one, two or few distinct values, a Krylov space ends after that many steps, long before it
-/// contains the wanted pairs.
+/// If a Laplacian has few distinct eigenvalues, a Krylov space stops growing after as many steps as there are
+/// distinct eigenvalues, long before it contains the wanted pairs.
 #[test]
 fn invariant_subspaces_are_left() {
     for block in [1, 3] {
@@ -121,8 +122,8 @@ fn invariant_subspaces_are_left() {
     }
 }
 
-/// All values of a path are simple. A block of two vectors needs one search; a single vector needs a second search
-/// to be sure.
+/// All eigenvalues of a path are simple. A block of two vectors needs one search; a single vector needs a second
+/// search to be sure.
 #[test]
 fn simple_values_need_no_second_look() {
     assert_eq!(family(Family::Path { nodes: 300 }, 6, 2).searches, 1);
@@ -173,8 +174,8 @@ fn indefinite_matrices_at_both_ends() {
     }
 }
 
-/// Half of the values are 3 and half are -3, so both ends of the spectrum have one value with many more vectors
-/// than the basis can hold.
+/// Half of the eigenvalues are 3 and half are -3. So each end of the spectrum is one eigenvalue with many more
+/// eigenvectors than the basis can hold.
 #[test]
 fn a_group_larger_than_the_basis() {
     let n = 200_u32;
@@ -187,8 +188,8 @@ fn a_group_larger_than_the_basis() {
     }
 }
 
-/// Pairs that are tied with the last wanted one are found if `most` leaves room for them: all 7 of the hypercube,
-/// or 6 or 3 of them.
+/// Pairs that are tied with the last wanted one are found if `most` leaves room for them. The hypercube has 7 tied
+/// pairs: all 7 of them are found if `most` is 20, but only 6 or 3 if `most` is 6 or 3.
 #[test]
 fn ties_come_along() {
     let graph = Family::Hypercube { dimension: 7 }.graph().unwrap();

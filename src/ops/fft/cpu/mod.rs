@@ -62,7 +62,7 @@ trait Engine<I, O>: Sync {
 
 struct Whole<F> {
     fft: Arc<dyn Fft<F>>,
-    /// The factor of an inverse transform.
+    /// The factor 1/n by which an inverse transform of length n is multiplied; `None` for a forward transform.
     scale: Option<F>,
 }
 
@@ -137,7 +137,8 @@ impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
         let [before, after] = self.lengths();
         for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {
             line.iter_mut().zip(from).for_each(|(line, z)| *line = *z * self.scale);
-            // The spectrum of a real signal is real at these frequencies, so imaginary parts are ignored.
+            // At frequency 0 and, if the length is even, at the last frequency, the spectrum of a real signal is real.
+            // So the imaginary parts there are ignored.
             line[0].im = F::zero();
             if after.is_multiple_of(2) {
                 line[before - 1].im = F::zero();
@@ -203,7 +204,7 @@ where
     to
 }
 
-/// Transforms contiguous lines.
+/// Transforms lines that are contiguous in memory, in parallel if there is enough work.
 fn side_by_side<I: Send + Sync, O: Send + Sync, E: Engine<I, O>>(engine: &E, from: &[I], to: &mut [O]) {
     let [before, after] = engine.lengths();
     let lines = (TASK / before.max(after)).max(1);

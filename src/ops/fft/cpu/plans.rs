@@ -1,10 +1,11 @@
-//! A cache of rustfft and realfft plans: making a plan's sine tables takes as long as transforming a few lines.
+//! A cache of rustfft and realfft plans. It is useful because making the sine tables of a plan takes as long as
+//! transforming a few lines.
 
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftNum, FftPlanner};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The maximum number of plans of one kind in the cache, the same as in pocketfft.
+/// The maximum number of plans of one kind in the cache. pocketfft has the same limit.
 const MOST: usize = 16;
 /// The maximum total number of points of the cached plans of one kind, which is 32 MiB of tables in f32. The latest
 /// plan is cached even if it exceeds this limit.

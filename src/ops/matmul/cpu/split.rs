@@ -1,10 +1,11 @@
-//! f32 split into the sum of two f16, on the CPU. The arithmetic is that of the device's three products of f16, element
-//! by element, except for the order of the sums.
+//! f32 split into the sum of two f16, on the CPU. Except for the order of the sums, the arithmetic is the same as in
+//! the three products of f16 on the device.
 //!
-//! Each row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15), and each column of
-//! op(B) likewise. Then `x = hi + lo`, where hi is the nearest f16 (11 bits) and lo is the nearest f16 to the
-//! remainder, so that `|x - hi - lo|` is at most 2^-22 |x| or, where lo is subnormal, 2^-25. The product of the two lo
-//! in `(hi + lo)(hi + lo)` is left out, because it is only 2^-22 of the whole. Products of two f16 are exact in f32.
+//! Each row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15). Each column of op(B)
+//! is scaled in the same way. Then `x = hi + lo`, where hi is the nearest f16 (11 bits) to the scaled element x, and lo
+//! is the nearest f16 to the remainder `x - hi`. So `|x - hi - lo|` is at most 2^-22 |x| or, if lo is subnormal, 2^-25.
+//! In the product of two elements, `(hi + lo) (hi' + lo')`, the term `lo lo'` is left out, because it is only 2^-22 of
+//! the product. Products of two f16 are exact in f32.
 
 use super::super::{Activation, Given, Problem};
 use super::Operands;
@@ -27,7 +28,7 @@ fn scale(numbers: impl Iterator<Item = f32>) -> f64 {
     if largest == 0.0 || !largest.is_finite() {
         return 1.0;
     }
-    // Keep only the exponent; the value is normal in f64.
+    // Keep only the exponent. This works for all f32, because an f32 that is subnormal is a normal f64.
     let power = f64::from_bits(f64::from(largest).to_bits() & 0x7ff0_0000_0000_0000);
     16384.0 / power
 }
@@ -40,8 +41,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Splits a batch of stored `rows x cols` matrices. The elements of each row share a scale if `by_rows`, otherwise
-    /// the elements of each column.
+    /// Splits a batch of stored `rows x cols` matrices. If `by_rows`, the elements of each row share a scale.
+    /// Otherwise, the elements of each column share a scale.
     fn of(numbers: &[f32], rows: usize, cols: usize, by_rows: bool) -> Self {
         let (size, scaled) = (rows * cols, if by_rows { rows } else { cols });
         let mut parts = Self {

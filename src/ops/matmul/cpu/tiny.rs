@@ -2,7 +2,8 @@
 //!
 //! A column that does not fill its last vector is still read and written in whole vectors. The excess lanes of a read
 //! hold elements of the next column, which are ignored. The excess lanes of a write are overwritten when the next
-//! column is written. Only the end of an array is read and written through a padded copy.
+//! column is written. Only at the end of an array, where there is no next column, elements are read and written through
+//! a padded copy.
 
 use super::super::Problem;
 use super::{Work, Working};
@@ -10,7 +11,8 @@ use crate::lanes::{Task, Vector};
 use crate::parallel;
 
 /// The number of elements in a block of results. Whole matrices of order 2, 3, 4, 6, 8, 12, 16 or 24 fill a block
-/// exactly. The thread that fills a block is the first to touch its pages, which are not cleared before.
+/// exactly. The pages of the results are not cleared before, so the thread that fills a block is the first to touch the
+/// pages of the block.
 const BLOCK: usize = 9216;
 /// The number of elements in a chunk of results, for matrices that do not fill a block exactly.
 const CHUNK: usize = 8192;

@@ -125,9 +125,9 @@ fn laplacians_from_edges_are_those_of_the_host() {
                             let term = -scale(row) * weight * scale(column) * f64::from(x[column]);
                             (sum, size) = (sum + term, size + term.abs());
                         }
-                        // The error bound of a product (see sparse/gpu/tests.rs), plus a bound for the degrees, which
-                        // are computed on the device here: 4 units of 2^-24, and the square root of the 84 steps in
-                        // which a degree is summed.
+                        // The tolerance adds the error of a product (see sparse/gpu/tests.rs) and the error of the
+                        // degrees, which are computed on the device here. In units of 2^-24, the error of the degrees
+                        // is taken as 4 plus the square root of 84, because a degree is summed in 84 steps.
                         let allowed = 4.0 * (f64::sqrt(84.0) + 4.0 + f64::sqrt(84.0)) * 2.0_f64.powi(-24) * size;
                         assert!((f64::from(y[row]) - sum).abs() <= allowed, "row {row}: {}, not {sum}", y[row]);
                     }

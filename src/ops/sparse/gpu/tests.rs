@@ -148,8 +148,8 @@ fn columns_are_spread_evenly_over_slabs() {
 }
 
 /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations. A row or a segment takes at most 256
-/// / 4 + 3 iterations. The segments of a long row are added by eight shares of invocations, whose loops fit even if the
-/// row has 10^8 entries.
+/// / 4 + 3 iterations. The segment sums of a long row are divided among eight groups of invocations. The loops of these
+/// groups fit even if the row has 10^8 entries.
 #[test]
 fn the_loops_of_every_kernel_fit_lavapipe() {
     let segment = super::super::chunks::SEGMENT;

@@ -14,7 +14,7 @@ use crate::shape::to_u32;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-/// The leading triplets of a batch, one matrix after the other.
+/// The leading singular triplets (left vector, singular value, right vector) of a batch, one matrix after the other.
 pub(in super::super) struct Sampled<T> {
     pub(in super::super) u: Vec<T>,
     pub(in super::super) s: Vec<T>,
@@ -23,7 +23,7 @@ pub(in super::super) struct Sampled<T> {
     pub(in super::super) certificates: Vec<Certificate>,
 }
 
-/// Computes the k leading triplets of every matrix of `a`.
+/// Computes the k leading singular triplets of every matrix of `a`.
 pub(in super::super) fn truncated<T: Real>(
     problem: &Problem,
     a: &[T],
@@ -88,18 +88,20 @@ fn every<F: Working>(problem: &Problem, a: &[F], k: usize, options: TruncatedOpt
 }
 
 /// The largest residual of a converged triplet, relative to its singular value. If r is the residual and g is the gap
-/// to the values that are not wanted, then the error of the value is r^2 / g, and the error of the vectors is r / g.
+/// between the singular value and those that are not wanted, then the error of the singular value is r^2 / g, and the
+/// error of its vectors is r / g.
 const RESIDUAL: f64 = 1e-8;
 
 /// The maximum number of blocks in a basis. A basis that would exceed it is compressed to one block first.
 const BLOCKS: usize = 5;
 
-/// Computes k triplets of the tall matrix B, the relative residual `|B - P S Q'|_F / |B|_F`, and the certificate.
-/// Returns `None` if the call is cancelled, or if the decomposition of the small matrix fails.
+/// Computes the k leading singular triplets P, S and Q of the tall matrix B, the relative residual
+/// `|B - P S Q'|_F / |B|_F`, and the certificate. Returns `None` if the call is cancelled, or if the decomposition of
+/// the small matrix fails.
 ///
 /// Block Lanczos bidiagonalization (Golub, Luk and Overton 1981) starts from a random block and orthogonalizes every
-/// block against all before it. When the basis is full, it is compressed to its leading singular vectors (Baglama and
-/// Reichel 2006).
+/// block against all earlier blocks. When the basis is full, it is compressed to its leading singular vectors (Baglama
+/// and Reichel 2006).
 fn project<F: Working>(
     b: &Mat<F>,
     k: usize,
@@ -108,8 +110,8 @@ fn project<F: Working>(
 ) -> Option<(Factors<F>, f64, Certificate)> {
     let (long, short) = b.shape();
     let norm = frobenius(b.as_ref());
-    // The absolute residual that the rounding of products with B leaves in the working precision, given the largest
-    // value.
+    // Returns the absolute residual that the rounding of products with B leaves in the working precision, given the
+    // largest singular value.
     let rounding = |largest: f64| F::EPSILON * (8.0 * norm + super::super::as_f64(long).sqrt() * largest);
     let width = k.saturating_add(options.oversample).min(short);
     let mut random = Random { seed: options.seed, next: 0 };
@@ -130,8 +132,8 @@ fn project<F: Working>(
         let room = short - size;
         let block = if room < newest { random.block(short, room) } else { z.clone() };
         let next = orthonormal_complement(right.as_ref(), block, &mut random);
-        // For the newest columns of `left`, `B' left = right small' + next (next' z)`. The last term is what the
-        // triplets miss.
+        // `z` is B' times the newest columns of `left`. For these columns, `B' left = right small' + next (next' z)`.
+        // The last term is what the triplets miss.
         let missed = product(next.transpose(), z.as_ref());
         let largest = found.s.first().copied().unwrap_or(0.0);
         let misses = |j: usize| {
@@ -167,9 +169,9 @@ fn project<F: Working>(
         passes += 1;
     };
 
-    // The products above have changed the lengths of the columns. Each value is `p . B q`, whose error is the product
-    // of the errors of both vectors. Values that rounding cannot separate may be out of order, so each value is
-    // replaced by the smallest value up to it.
+    // The products above have changed the lengths of the columns. Each singular value is computed as `p . B q`, whose
+    // error is the product of the errors of the vectors p and q. Singular values that rounding cannot separate may be
+    // out of order, so each one is replaced by the smallest of itself and those before it.
     normalize(&mut p);
     normalize(&mut q);
     // The residuals of both `B' p` and `B q` are measured, because one of them contains only rounding, and only the
@@ -235,8 +237,8 @@ impl Random {
     }
 }
 
-/// Returns an orthonormal basis of the part of `block` that is orthogonal to `basis`. If only rounding is left of a
-/// column, the column is replaced by a random direction that is orthogonal to `basis`.
+/// Returns an orthonormal basis of the part of `block` that is orthogonal to `basis`. If only rounding errors remain of
+/// a column, the column is replaced by a random direction that is orthogonal to `basis`.
 fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) -> Mat<F> {
     let (rows, cols) = block.shape();
     let length = |x: &Mat<F>, j: usize| x.col(j).iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
@@ -263,6 +265,7 @@ fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, rando
         }
         q = taken_off(q).qr().compute_thin_Q();
     }
-    // A direction that was small relative to its column may, once normalized, have a component in the basis again.
+    // If the part of a column that is orthogonal to the basis was small relative to the column, scaling it to length 1
+    // also enlarges the component in the basis that rounding has left.
     taken_off(q).qr().compute_thin_Q()
 }

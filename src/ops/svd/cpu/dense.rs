@@ -11,14 +11,15 @@ use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Accum, Mat, MatRef, Par};
 
 /// The minimum size of the smaller dimension at which all threads work together on one matrix. This choice depends only
-/// on the shape of the matrix, and so the result does not depend on anything else in the call.
+/// on the shape of the matrix, so the result does not depend on the other matrices of the call.
 const PARALLEL_FROM: usize = 512;
 
-/// The largest residual that is accepted from f32, 12 eps. This limit leaves room below the promise in every norm, and
-/// keeps the values within 2 eps s_max of the true values. Matrices with a larger residual are solved again in f64.
-/// Because of premature deflation, one in a hundred graded matrices had a residual of 16 eps, and values with errors as
-/// large (faer 0.24.4, 2026-11-22, the families of tests/dense/svd.rs). Other matrices reach at most 9.5 eps, and
-/// random matrices 3 eps.
+/// The largest residual that is accepted from a computation in f32: 12 eps, relative to the 1-norm of the matrix. This
+/// limit leaves room below the promised limit ([`PROMISE`]), in whatever norm the residual is measured, and keeps the
+/// singular values within 2 eps s_max of the true ones, where s_max is the largest. Matrices with a larger residual are
+/// solved again in f64. Because of premature deflation, one in a hundred graded matrices had a residual of 16 eps, and
+/// singular values with errors of the same size (faer 0.24.4, 2026-11-22, the families of tests/dense/svd.rs). The
+/// residuals of other matrices reach at most 9.5 eps, and those of random matrices 3 eps.
 const WELL: f64 = 12.0 * f32::EPSILON as f64;
 
 /// The factors of B = P diag(s) Q'.
@@ -87,12 +88,13 @@ fn in_f64<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate,
     Some((certificate(b, &factors, &images(b, &factors.q, par), par), factors))
 }
 
-/// Scales the columns to length 1 and replaces the singular values by `p . B q`, whose error is the product of the
-/// errors of both vectors. Without this step, divide and conquer leaves errors of 80 eps s_max in the values (f32,
-/// 100 x 100, faer 0.24.4). Also returns B Q.
+/// Scales the columns of P and Q to length 1, and replaces each singular value by `p . B q`, whose error is the product
+/// of the errors of the vectors p and q. Without this step, divide and conquer leaves errors of 80 eps s_max in the
+/// singular values (f32, 100 x 100, faer 0.24.4). Also returns B Q.
 fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factors<F>, Mat<F>) {
     if F::ON_DEVICE {
-        // Divide and conquer in f32 leaves `|U'U - I|` three to five times LAPACK's (n = 150 to 300, 2026-11-23).
+        // Divide and conquer in f32 leaves a departure from orthogonality `|U'U - I|` that is three to five times that
+        // of LAPACK (n = 150 to 300, 2026-11-23).
         orthonormalize(&mut factors.p, par);
         orthonormalize(&mut factors.q, par);
     }
@@ -103,7 +105,7 @@ fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factor
     for (j, value) in s.iter_mut().enumerate() {
         let own = sum(images.col_as_slice(j), p.col_as_slice(j), |y, p| y * p);
         if own < 0.0 {
-            // A negative value is only rounding, so the sign of its vector is arbitrary.
+            // A negative singular value consists only of rounding errors, so the sign of its vector is arbitrary.
             p.col_as_slice_mut(j).iter_mut().for_each(|x| *x = -*x);
         }
         *value = F::from_f64(own.abs());
@@ -137,7 +139,7 @@ fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
     Some(Factors { p, s, q })
 }
 
-/// Sorts the singular values in descending order, together with their columns.
+/// Sorts the singular values in descending order, together with the corresponding columns of P, Q and B Q.
 fn descending<F: Working>(factors: Factors<F>, images: Mat<F>) -> (Factors<F>, Mat<F>) {
     let Factors { p, s, q } = &factors;
     if s.is_sorted_by(|a, b| a.to_f64() >= b.to_f64()) {
@@ -150,7 +152,7 @@ fn descending<F: Working>(factors: Factors<F>, images: Mat<F>) -> (Factors<F>, M
     (Factors { p: taken(p), s, q: taken(q) }, taken(&images))
 }
 
-/// Certifies the factors that are returned.
+/// Computes the certificate of the factors that are returned. `images` is B Q.
 fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, images: &Mat<F>, par: Par) -> Certificate {
     let Factors { p, s, q } = factors;
     let mut residual = 0.0;
@@ -198,7 +200,7 @@ pub(super) fn write<F: Working>(
         *out = F::from_f64(x.to_f64() * scale);
     }
     let (left, right) = if problem.wide() { (q, p) } else { (p, q) };
-    // Both bases are column-major, and Vh is the transpose of the right one.
+    // Both bases are column-major, and Vh is the transpose of the right basis.
     for (out, column) in u.chunks_exact_mut(problem.rows.max(1)).zip(left.col_iter()) {
         out.iter_mut().zip(column.iter()).for_each(|(out, x)| *out = *x);
     }

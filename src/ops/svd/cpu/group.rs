@@ -9,18 +9,19 @@ use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
 
 /// The maximum smaller dimension of matrices that are solved in lanes (`SHORT`), and the maximum number of elements of
-/// their basis (`ELEMENTS`). Thin matrices may have more elements, because they stay in the cache for longer. At these
-/// limits, lanes compare with faer's time for a slightly larger matrix as follows (f32, AVX-512, two threads on a
-/// loaded machine, `benches/results/2026-11-21-svd-cpu.md`): 64 x 64 takes half the time of 65 x 65, 256 x 64 two
-/// thirds of 257 x 64, 2048 x 8 a fifth of 2049 x 8.
+/// their left basis (`ELEMENTS`). If the smaller dimension is at most `THIN`, the basis may have up to `THIN_ELEMENTS`
+/// elements, because thin matrices stay in the cache for longer. At these limits, a matrix that is solved in lanes
+/// takes less time than a slightly larger matrix that faer solves (f32, AVX-512, two threads on a loaded machine,
+/// `benches/results/2026-11-21-svd-cpu.md`): 64 x 64 takes half the time of 65 x 65, 256 x 64 takes two thirds of the
+/// time of 257 x 64, and 2048 x 8 takes a fifth of the time of 2049 x 8.
 const SHORT: usize = 64;
 const ELEMENTS: usize = 1 << 14;
 const THIN: usize = 16;
 const THIN_ELEMENTS: usize = 1 << 16;
 
 /// The minimum number of matrices that are solved as a group if their smaller dimension is beyond [`THIN`], because
-/// fewer matrices would leave too many lanes empty. A group of 16 takes 4 ms at 64 x 64, regardless of how many of its
-/// lanes are used. A matrix that is solved separately takes 0.7 ms (AVX-512, 2026-11-21).
+/// fewer matrices would leave too many lanes empty. At 64 x 64, a group of 16 lanes takes 4 ms, regardless of how many
+/// of its lanes are used. A matrix of the same shape that is solved separately takes 0.7 ms (AVX-512, 2026-11-21).
 const LANES_FOR: usize = 6;
 
 /// The maximum number of sweeps. Convergence is quadratic at the end, so a matrix that needs more sweeps does not
@@ -28,7 +29,7 @@ const LANES_FOR: usize = 6;
 const MAX_SWEEPS: u32 = 30;
 
 /// Returns whether the matrices of the given problem are solved in lanes. This choice depends only on the shape of the
-/// batch, so that a result depends on nothing else in the call.
+/// batch, so that a result does not depend on the elements of other matrices.
 pub(super) fn takes(problem: &Problem) -> bool {
     let (long, short) = (problem.long(), problem.short());
     let most = if short <= THIN { THIN_ELEMENTS } else { ELEMENTS };
@@ -36,7 +37,7 @@ pub(super) fn takes(problem: &Problem) -> bool {
     short > 0 && short <= SHORT && worth_it && long.saturating_mul(problem.left()) <= most
 }
 
-/// Solves the matrices of `a`, as many at once as there are lanes.
+/// Solves the matrices of `a`, as many at a time as there are lanes.
 pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
     F::in_lanes(Group { a, out });
 }
@@ -137,8 +138,8 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         self.x.copy_from_slice(&self.y);
         self.reflections.factor(&mut self.x, long);
         self.reflections.form(&self.x, &mut self.p, long);
-        // Values that rounding cannot separate may be out of order, so each value is replaced by the smallest value up
-        // to it.
+        // Singular values that rounding cannot separate may be out of order, so each one is replaced by the smallest of
+        // itself and those before it.
         let mut least = self.reflections.betas[0].abs();
         for (s, beta) in self.s.iter_mut().zip(&self.reflections.betas) {
             let beta = beta.abs();
@@ -197,8 +198,8 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         for _ in 0..MAX_SWEEPS {
             sweeps += still_rotating;
             let mut rotated = zero;
-            // Within a sweep, rotations update the squared lengths. They are computed anew before each sweep, so they
-            // are exact in a sweep without a rotation.
+            // Within a sweep, rotations update the squared lengths. The squared lengths are computed anew before each
+            // sweep, so they have no error from updates in a sweep without a rotation.
             for (square, column) in squares.iter_mut().zip(self.w.chunks_exact(n)) {
                 *square = dot(column, column, zero);
             }
@@ -239,8 +240,8 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         (sweeps, still_rotating)
     }
 
-    /// Writes V: the columns of W in descending order of their lengths, each scaled to length 1. Missing columns are
-    /// replaced so that V is an orthonormal basis.
+    /// Writes V: the columns of W in descending order of their lengths, each scaled to length 1. Columns that count as
+    /// missing (see [`missing`]) are replaced so that V is an orthonormal basis.
     #[inline(always)]
     fn order(&mut self) {
         let n = self.short;
@@ -283,7 +284,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
     fn multiply(&mut self) {
         let (long, short) = (self.long, self.short);
         let zero = self.number(0.0);
-        // Four columns of Y are computed at once, so that each element of B is read once for all four.
+        // Four columns of Y are computed together, so that each element of B is read once for all four.
         for j in (0..short).step_by(4) {
             let column = |t: usize| (j + t).min(short - 1);
             for i in 0..long {

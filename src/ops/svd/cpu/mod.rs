@@ -1,8 +1,9 @@
 //! The singular value decomposition on the CPU, in the precision of the input. Small matrices are solved one per SIMD
 //! lane, and larger matrices by faer.
 //!
-//! Matrices whose smaller dimension is at most 64 are solved in lanes by QR and one-sided Jacobi. Larger matrices are
-//! solved by faer, and again in f64 if faer's result in f32 is not accurate enough.
+//! Matrices whose smaller dimension is at most 64 are solved in lanes by QR and one-sided Jacobi; `group::takes` has
+//! the exact conditions. Other matrices are solved by faer, and again in f64 if faer's result in f32 is not accurate
+//! enough.
 
 mod block_lanczos;
 mod dense;
@@ -113,8 +114,8 @@ fn cut<F>(mut all: &mut [F], len: usize, count: usize) -> Vec<&mut [F]> {
     parts
 }
 
-/// A matrix of the batch as the solvers see it: tall, scaled by a power of two so that its largest element is in [1,
-/// 2).
+/// A matrix of the batch as the solvers see it: tall, and scaled by a power of two so that its largest magnitude is in
+/// [1, 2).
 struct Scaled<F> {
     /// The matrix, `(long, short)`.
     b: Mat<F>,

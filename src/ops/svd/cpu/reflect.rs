@@ -3,10 +3,11 @@
 use super::Working;
 use crate::lanes::Vector;
 
-/// The values of the QR factorization of tall matrices that are stored separately from the reflection vectors. The
-/// vectors replace the elements of the matrices: the reflection of column j is `I - tau v v'`, where v is stored from
-/// row j down. R is stored above v, and the diagonal of R in `betas`. With `tau = 2 / v'v`, `I - tau v v'` is a
-/// reflection to within rounding.
+/// The numbers of the QR factorization of tall matrices that are stored separately from the matrices. The factorization
+/// replaces the elements of the matrices. The reflection of column j is `I - tau v v'`, and v is stored in column j
+/// from row j down. The elements of R above the diagonal are stored above v, and the diagonal of R is stored in
+/// `betas`. Because tau is computed as `2 / v'v`, `I - tau v v'` is orthogonal up to rounding, whatever the rounding of
+/// v.
 pub(super) struct Reflections<V: Vector> {
     token: V::Token,
     pub(super) betas: Vec<V>,
@@ -21,8 +22,8 @@ impl<F: Working, V: Vector<Scalar = F>> Reflections<V> {
         Self { token, betas: zeros.clone(), taus: zeros }
     }
 
-    /// Factorizes X = Q R in place, where X has `rows` rows (Golub and Van Loan 5.2). Missing columns are not
-    /// reflected.
+    /// Factorizes X = Q R in place, where X has `rows` rows (Golub and Van Loan 5.2). Columns that count as missing
+    /// (see [`missing`]) get no reflection.
     #[inline(always)]
     pub(super) fn factor(&mut self, x: &mut [V], rows: usize) {
         let number = |x: f64| V::splat(self.token, F::from_f64(x));
@@ -72,8 +73,8 @@ fn reflect<V: Vector>(v: &[V], tau: V, x: &mut [V], zero: V) {
     }
 }
 
-/// Returns the inner product. It uses four sums, because each addition to a single sum would wait for the one before
-/// it.
+/// Returns the inner product of `x` and `y`. The terms are added to four separate sums, because each addition to a
+/// single sum would wait for the previous addition.
 #[inline(always)]
 pub(super) fn dot<V: Vector>(x: &[V], y: &[V], zero: V) -> V {
     let mut sums = [zero; 4];

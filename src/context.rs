@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The device, if there is one, the policy that chooses between the device and the CPU, and the byte budget. A context
+/// The policy that chooses between the device and the CPU, the byte budget, and the device if there is one. A context
 /// is cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Context {

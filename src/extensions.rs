@@ -1,5 +1,5 @@
-//! Values, such as plans and tables, that calls store for later calls on the same context, one value of each type. No
-//! result depends on whether a value is already stored.
+//! Values, such as plans and tables, that a call stores for later calls on the same context. A context stores one value
+//! of each type. No result depends on whether a value is already stored.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
-// divergences[i + n j] = D(p_i, p_j) for all pairs of the n histograms of an entry of the batch. A workgroup computes a
-// tile of 16 x 16 pairs, 16 bins at a time, and each invocation computes one pair. A symmetric divergence is computed
-// once for each pair, and written twice. Loop iterations of an invocation: `end` - `begin`, and a 16th of that for the
-// loop over the groups of 16 bins.
+// For each entry of the batch and all pairs of its n histograms: divergences[i + n j] = D(p_i, p_j). A workgroup
+// computes a tile of 16 x 16 pairs, 16 bins at a time, and each invocation computes one pair. A symmetric divergence is
+// computed once for each pair, and written twice. Loop iterations of an invocation: `end` - `begin`, and a 16th of that
+// for the loop over the groups of 16 bins.
 
 const TILE: u32 = 16;
 

@@ -1,4 +1,4 @@
-// divergences[i] = D(p_i, q_j), where j = i / share, because `share` histograms p use the same q. A team of TEAM
+// divergences[i] = D(p_i, q_j), where j = i / share: each q serves `share` consecutive histograms p. A team of TEAM
 // invocations computes a pair, as in totals.wgsl. Sums are computed in a fixed order.
 
 override TEAM: u32 = 64;

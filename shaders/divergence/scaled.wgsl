@@ -1,6 +1,7 @@
 // The shares of a histogram are computed without subnormal numbers, because a device may flush a subnormal number when
 // it loads or multiplies one. Entries are read as bits, and scaled by a power of two so that the total of a histogram
-// is between 1 and 2 times 2^`unit`, which is about 2^100. So entries down to 2^-225 times the total are normal.
+// is between 2^`unit` and 2^(`unit` + 1), where `unit` is about 100. So entries down to 2^-225 times the total are
+// normal.
 
 const NAN: u32 = 0x7fc00000u;
 const INFINITY: u32 = 0x7f800000u;

@@ -46,7 +46,7 @@ fn kullback_leibler(p: f32, q: f32) -> f32 {
     if q > 2.0 * p || p > 2.0 * q {
         return d - p * log_of_ratio(q, p);
     }
-    // log(q / p) = 2 artanh(s), and the part of log(q / p) that is linear in d is already subtracted.
+    // log(q / p) = 2 artanh(s) = 2 s + 2 s t artanh_tail(t). The first part is combined with d: d - 2 p s = s d.
     let s = d / (p + q);
     let t = s * s;
     return s * (d - 2.0 * p * t * artanh_tail(t));
@@ -73,7 +73,7 @@ fn jensen_shannon(p: f32, q: f32) -> f32 {
     return 0.5 * (t * 0.6931471805599453 + small * log_of_ratio(small, t) + large * log_rest);
 }
 
-// Returns the term of p and q in units of 2^-`unit`.
+// Returns the term of p and q, which are both in units of 2^-`unit`.
 fn term(p: f32, q: f32, unit: i32) -> f32 {
     if KIND == KULLBACK_LEIBLER { return kullback_leibler(p, q); }
     if KIND == JENSEN_SHANNON { return jensen_shannon(p, q); }

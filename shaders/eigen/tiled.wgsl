@@ -9,6 +9,6 @@ const COLUMNS: u32 = 32u;
 // largest order.
 const SLOTS: u32 = 4096u;
 
-// The index in the table of the first matrix, the number of workgroups per matrix in this dispatch, and the numbers of
-// columns and of tiles of rows for which each matrix has room.
+// The table index of this dispatch's first matrix, the number of workgroups per matrix, and the numbers of columns and
+// of tiles of rows for which the arrays have room per matrix.
 struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }

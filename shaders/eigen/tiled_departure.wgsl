@@ -1,5 +1,5 @@
-// Computes the largest magnitude in a tile of V'V - I, COLUMNS by COLUMNS, as bits. The lower triangle has T rows of
-// tiles, which are folded into a rectangle: row r of the rectangle has first the tiles of row T - 1 - r of the
+// Computes, as bits, the largest magnitude in a tile of COLUMNS x COLUMNS elements of V'V - I. The lower triangle has T
+// rows of tiles, which are folded into a rectangle: row r of the rectangle has first the tiles of row T - 1 - r of the
 // triangle, and then the tiles of row r. Each invocation computes the products of four columns with four columns.
 // Loop iterations of an invocation: n / DEPTH (1 + 15 + 15 (1 + 4)) + 20.
 

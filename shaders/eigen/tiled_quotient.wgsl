@@ -1,6 +1,6 @@
-// Computes the eigenvalue of the scaled matrix and the residual of every column. If g_j is the first approximation, r_j
-// = A v_j - g_j v_j and d = v_j' r_j, the Rayleigh quotient is g_j + d, and the residual is sqrt(|r_j|^2 - d^2). One
-// invocation per column.
+// For every column, computes the eigenvalue of the scaled matrix and the residual. Let g_j be the first approximation,
+// r_j = A v_j - g_j v_j, and d = v_j' r_j. Then the Rayleigh quotient is g_j + d, and the residual is
+// sqrt(|r_j|^2 - d^2). One invocation per column.
 // Loop iterations of an invocation: params.tiles.
 
 @group(0) @binding(0) var<uniform> params: Tiles;

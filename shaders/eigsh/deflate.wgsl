@@ -1,8 +1,8 @@
 // Computes X - V (V'X) in the columns and problems that the coefficients select, as in sparse/advance.wgsl. Each
-// column of V is supported on one component of a graph: row r belongs to the vector labels[r] and has the entry
-// values[r] in it. `along` is V'X. A row that belongs to no vector has the label NONE. A row that is the only one
-// of its vector has the label ALONE and becomes 0. Each workgroup processes one chunk of rows, which is (first
-// row, end row, problem, -).
+// column of V is supported on one component of a graph. In row r, column labels[r] of V has the entry values[r],
+// and the other columns have 0. `along` is V'X. If all entries of a row of V are 0, its label is NONE. If a row
+// holds the only entry of a column of V, its label is ALONE, and this row of X becomes 0. Each workgroup
+// processes one chunk of rows, which is (first row, end row, problem, -).
 //
 // Loop iterations: rows of a chunk (512) * LANES / 64.
 

@@ -1,5 +1,5 @@
-// Copies rows of a slab, which has 4 * lanes columns, into a panel, which has 4 * total columns, next to the
-// columns of the other slabs.
+// Copies rows of a slab into a panel, next to the columns of the other slabs. The slab has 4 * lanes columns, and
+// the panel has 4 * total columns.
 //
 // Loop iterations: the number of vec4s that an invocation copies.
 

@@ -9,8 +9,8 @@
 // reversal.
 //
 // The radices of the stages and all lengths are parameters, so one kernel serves every length. Powers of two have
-// separate kernels, whose first stage reads from the input and whose last stage writes to the output. Every other
-// condition that selects code is an override, because software adapters execute both sides of a branch.
+// separate kernels, whose first stage reads from the input and whose last stage writes to the output. Apart from the
+// radices, everything that selects code is an override, because software adapters execute both sides of a branch.
 //
 // A point is one complex value, or the complex values of two transforms at the same position. Software adapters read
 // and write two values in the time of one.
@@ -82,7 +82,7 @@ struct Pass {
     // times in_2. Its elements are in_step apart. The parameters out_* describe the output in the same way.
     in_0: u32, in_1: u32, in_2: u32, in_step: u32,
     out_0: u32, out_1: u32, out_2: u32, out_step: u32,
-    // The position along the axis of element e: e times in_place_step, plus the transform's second digit times
+    // The position of element e along the axis is e times in_place_step, plus the transform's second digit times
     // in_place_digit. The parameters out_place_* describe the output in the same way.
     in_place_step: u32, in_place_digit: u32, out_place_step: u32, out_place_digit: u32,
     // Along the axis: the number of elements that exist (zeros follow), the number that is wanted, and the distances

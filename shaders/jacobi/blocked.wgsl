@@ -35,6 +35,6 @@ fn blocks_of(players: u32, round: u32, pair: u32) -> vec2<u32> {
     return vec2<u32>(min(one, two), max(one, two));
 }
 
-// Returns the index in the matrix of column k of a pair of blocks, 0 <= k < PAIR. The index may be beyond the last
-// column.
+// Returns the index that column k of a pair of blocks has in the matrix, where 0 <= k < PAIR. The index may be beyond
+// the last column of the matrix.
 fn column_of(blocks: vec2<u32>, k: u32) -> u32 { return select(blocks.y * BLOCK + k - BLOCK, blocks.x * BLOCK + k, k < BLOCK); }

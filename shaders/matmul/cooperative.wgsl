@@ -1,9 +1,9 @@
 enable f16;
 enable wgpu_cooperative_matrix;
 // Each workgroup computes 4 x 4 fragments of a product of f16 on matrix units, with sums in f32. Each of its four
-// subgroups has 2 x 2 fragments. Workgroup memory holds DEPTH terms of every sum at a time. The elements of op(A) that
-// belong to the same term are contiguous, and so are those of op(B). Therefore op(A) is read by columns and op(B) by
-// rows. Needs matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
+// subgroups has 2 x 2 fragments. Workgroup memory holds DEPTH terms of every sum at a time. There, the elements of
+// op(A) that belong to the same term are contiguous, and so are those of op(B). Fragments of op(A) are therefore loaded
+// by columns, and fragments of op(B) by rows. Needs matmul/fragment_8.wgsl or matmul/fragment_16.wgsl.
 //
 // Iterations of an invocation:
 // ceil(span / DEPTH) (1 + 2 DEPTH SIDE / WIDTH + DEPTH / FRAGMENT) + CORNER / LANES + 4 (1 + FOURS / LANES).

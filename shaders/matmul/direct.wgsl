@@ -70,8 +70,8 @@ fn keep_fours(sums: mat4x4<f32>, matrix: u32, part: u32, row: u32, column: u32) 
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     // Invocations cover two rows of tiles at a time, first down the two tiles of a column and then across the columns.
     // The elements that a workgroup reads are then close together, and the next workgroups read the same rows. On
-    // lavapipe, a product of order 2048 takes 640 ms in this order, and 1200 ms if all tiles of a column come first
-    // (measured on 2026-11-22).
+    // lavapipe, the product of two 2048 x 2048 matrices takes 640 ms in this sequence, and 1200 ms if all tiles of a
+    // column come first (measured on 2026-11-22).
     let tall = select(8u, 16u, TALL);
     let wide = select(8u, 16u, WIDE);
     let down = (params.m + tall - 1u) / tall;

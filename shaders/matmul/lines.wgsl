@@ -1,6 +1,6 @@
-// The lines whose f32 are scaled together before they are split into f16: rows of op(A) or columns of op(B), numbered
-// consecutively through the batch. A workgroup handles one chunk of the terms of 8 lines, with 32 invocations per line.
-// Needs shared/real.wgsl.
+// A line is a row of op(A) or a column of op(B), and lines are numbered consecutively through the batch. The f32 values
+// of a line are scaled together before they are split into f16. A workgroup handles one chunk of the terms of 8 lines,
+// with 32 invocations per line. Needs shared/real.wgsl.
 
 // Whether the terms of a line are contiguous.
 override ALONG: bool = false;

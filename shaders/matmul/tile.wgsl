@@ -1,4 +1,4 @@
-// Each workgroup computes a tile of 8 SIDE rows and columns of a product, and each invocation computes 8 x 8 elements
+// Each workgroup computes a tile of 8 SIDE x 8 SIDE elements of a product, and each invocation computes 8 x 8 elements
 // of the tile in registers. Workgroup memory has two halves, which hold DEPTH terms each. While the terms of one half
 // are multiplied, the next terms are loaded through registers into the other half. There is one barrier per step.
 //
@@ -18,9 +18,9 @@ override LOADS: u32 = DEPTH * 2u / SIDE;
 var<workgroup> left: array<vec4<f32>, STORED>;
 var<workgroup> right: array<vec4<f32>, STORED>;
 
-// Returns the position in workgroup memory of term p of a group of four rows or columns. The XOR with the term lets
-// invocations that load the terms of one group write to different banks, while invocations that read the groups of one
-// term still read adjacent groups.
+// Returns the position in workgroup memory of term p of a group of four rows or columns. Because of the XOR,
+// invocations that load different terms of one group write to different banks. Invocations that read neighboring groups
+// of one term still read contiguous memory.
 fn place_of(p: u32, four: u32) -> u32 { return p * FOURS + (four ^ (p & 7u)); }
 
 // Returns the (term, group of four) that an invocation loads. Adjacent invocations load elements that are adjacent in

@@ -3,8 +3,8 @@
 //
 // Iterations of an invocation: ceil(k / depth) (1 + 2 ceil(ROOM / WIDTH) + depth).
 
-// The order of the matrices if m, n and k are equal, so that the compiler can divide by constants; 0 if m, n and k are
-// parameters.
+// The common value of m, n and k if they are equal and compiled in, so that the compiler can divide by constants. If
+// this is 0, m, n and k are parameters.
 override ORDER: u32 = 0;
 override WIDTH: u32 = 128;
 override ROOM: u32 = 512;

@@ -1,7 +1,7 @@
 // Makes random numbers. numbers[i] holds four numbers. They are made of the words 4 i to 4 i + 3 of the random stream,
-// counted from its position. The numbers are handled as bits, so adapters may differ only in the product and the sum
-// at the end of a law. One invocation makes a vector of four numbers. Its loops are the ten rounds of one block, or of
-// two blocks if the position is within a block. The values of LAW mean:
+// counted from the stream's current position. Adapters may differ only in the rounding of the product and sum below;
+// all other steps give the same bits everywhere. One invocation makes a vector of four numbers. Its loops are the ten
+// rounds of one block, or of two blocks if the position is within a block. The values of LAW mean:
 //   WORDS:     the words unchanged
 //   UNIFORM:   min(offset + factor u, below), where u is made of the upper 24 bits of the word
 //   NORMAL:    offset + factor x, where x is standard normal, by the inverse of its distribution function in integer

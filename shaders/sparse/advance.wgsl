@@ -1,4 +1,4 @@
-// One step of a recurrence at one row: y <- product A x + own x + before y with A = diag(d) + coupling S W S.
+// One step of a recurrence at one row: y <- `product` A x + `own` x + `before` y, where A = diag(d) + `coupling` S W S.
 //
 // coefficients[base + problem] = (product, own, before, 1 + the first column that takes part); the last component is 0
 // if no column takes part. The slab starts at column `column` of the block, and the block ends before column `width`.

@@ -1,6 +1,7 @@
-// Computes the diagonals d and S of a Laplacian from degrees. If WEIGHTED, the degree is the first component of
-// `degrees`, which is W x for x = 1; otherwise it is the number of entries in the row. If NORMALIZED, d = 1 and S =
-// D^-1/2, except that d = ISOLATED and S = 0 where the degree is 0. Otherwise d is the degree, and S is not used.
+// Computes the diagonals d and S of a Laplacian from degrees. If WEIGHTED, the degree of a row is the first component
+// of `degrees[row]`, where `degrees` holds the product of W with a vector of ones. Otherwise it is the number of
+// entries in the row. If NORMALIZED, d = 1 and S = D^-1/2, except that d = ISOLATED and S = 0 where the degree is 0.
+// Otherwise d is the degree, and S is not used.
 //
 // Loop iterations: the number of rows of an invocation.
 

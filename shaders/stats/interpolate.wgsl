@@ -1,7 +1,7 @@
 // Interpolates quantiles between neighboring elements. sought[series][2 q].x is the key of the element below quantile
-// q, and sought[series][2 q + 1].x is the key of the element above. Of sought[series][2 q], z holds the bits of the
-// quantile's position between both elements, from 0 to 1, and w is not 0 if the series is empty. If GUARDED, the last
-// entry of a series holds the greatest key of the series, which shows whether the series has a NaN.
+// q, and sought[series][2 q + 1].x is the key of the element above. sought[series][2 q].z holds the bits of the
+// quantile's position between both elements, from 0 to 1. sought[series][2 q].w is not 0 if the series is empty. If
+// GUARDED, the last entry of a series holds the greatest key of the series, which shows whether the series has a NaN.
 //
 // Loop iterations: the number of quantiles of an invocation.
 

@@ -2,7 +2,7 @@
 // 1979; Pébay 2008).
 //
 // The mean is shift + offset, where the shift is usually common to all nodes of a series. Distances from the mean are
-// in units of 2^exponent, so that the sums of their powers do not overflow if the distances do not. Elements that are
+// in units of 2^exponent, so that the sums of their powers overflow only if a distance itself does. Elements that are
 // not finite affect only the flags and the count.
 //
 // If an element or the shift is 2^100 or more, then shift, offset and exponent describe the elements times 2^-16, so

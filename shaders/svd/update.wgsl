@@ -1,4 +1,4 @@
-// Applies the reflections begins..ends of a panel (svd/panel.wgsl) to the columns of X after the panel, in their order.
+// Applies the reflections begins..ends of a panel (svd/panel.wgsl), in this order, to the columns of X after the panel.
 //
 // Iterations: (ends - begins) (2 ceil(long / LANES) + LANES).
 

@@ -20,7 +20,7 @@ impl<T: Scalar> Storage<T> {
         Self::Host(Arc::new(data))
     }
 
-    /// Wraps a buffer on a device that will not be written any more.
+    /// Wraps a device buffer, which will not be written any more.
     pub(crate) fn device(buffer: Buffer<f32>) -> Self {
         Self::Device(buffer.share())
     }

@@ -206,7 +206,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Sets every option that is not yet set from its environment variable, if it has one.
+    /// Reads the environment variables. A variable sets its option only if the option is not set yet.
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if the value of an environment variable is invalid.
@@ -274,8 +274,8 @@ impl ContextBuilder {
         Ok(self.assemble(Some(gpu), rates, None, pool))
     }
 
-    /// Opens the selected adapter and returns the device with its rates. The rates are read first, because they say
-    /// which kernel forms are slower on the adapter, and opening needs that list.
+    /// Opens the selected adapter and returns the device with its rates. The rates are read first, because they
+    /// list the kernel forms that are slower on the adapter, and opening the device needs this list.
     fn open(&self) -> Result<(Arc<Gpu>, Rated)> {
         if let Some(gpu) = &self.shared {
             let rates = self.rated(Some(gpu.adapter()));

@@ -9,9 +9,9 @@ use naga::{ScalarKind, Span, Statement};
 /// A predicate on a store's pointer and value that says whether to spoil the store.
 type Numbers<'a> = &'a dyn Fn(Handle<Expression>, Handle<Expression>) -> bool;
 
-/// Turns every sum of floating-point values into a difference. Because two wrong signs may cancel, also enlarges every
-/// f32 value that is stored in a buffer by a sixteenth. Returns the number of changes, which is 0 for a kernel that has
-/// no floating-point sums and stores no f32 values.
+/// Turns every sum of floating-point values into a difference. Because two wrong signs may cancel, also enlarges, by a
+/// sixteenth, every f32 value that is stored in a buffer. Returns the number of changes, which is 0 for a kernel that
+/// has no floating-point sums and stores no f32 values.
 pub(super) fn spoil(module: &mut Module) -> usize {
     let Ok(info) = validate(module) else { return 0 };
     let (types, mut count) = (module.types.clone(), 0);
@@ -38,7 +38,8 @@ pub(super) fn spoil(module: &mut Module) -> usize {
     count
 }
 
-/// Returns the statements of `block` with every stored value that `numbers` accepts enlarged by a sixteenth.
+/// Returns the statements of `block`, changed so that each store that `numbers` accepts stores a value that is larger
+/// by a sixteenth.
 fn enlarged(block: &Block, all: &mut Arena<Expression>, numbers: Numbers<'_>, count: &mut usize) -> Block {
     let mut out = Block::with_capacity(block.len());
     for (statement, &span) in block.span_iter() {

@@ -5,8 +5,8 @@
 use naga::compact::{KeepUnused, compact};
 use naga::{Block, Expression, Function, Handle, Literal, Module, Statement};
 
-/// Removes from every function the branches that are never taken, and then removes everything that is unused from the
-/// module. The overrides must be resolved. A branch is removed only if its condition consists of overrides and
+/// Removes from every function the branches that are never taken, and then removes from the module everything that is
+/// unused. The overrides must be resolved. A branch is removed only if its condition consists of overrides and
 /// constants. A condition that calls a function is not evaluated, so both its branches remain.
 pub(super) fn fold(mut module: Module) -> Module {
     let functions: Vec<(Handle<Function>, Block)> =

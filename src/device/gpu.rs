@@ -31,8 +31,8 @@ pub(crate) struct DeviceOptions {
     pub(crate) budget: u64,
     /// Whether the shaders keep the run-time checks that wgpu adds to them.
     pub(crate) checked: bool,
-    /// Whether the pool fills every buffer that it lends with a large value, so that tests detect reads of undefined
-    /// content.
+    /// Whether the pool fills every buffer with a large value before it lends the buffer, so that tests detect reads of
+    /// undefined content.
     pub(crate) poison: bool,
     /// The switch with which the caller cancels the work on the device.
     pub(crate) cancel: Cancel,
@@ -200,7 +200,8 @@ impl Gpu {
     }
 
     /// Returns a cached read-only buffer. `key` identifies the content. On the first use of `key`, the result of `make`
-    /// is uploaded. The buffer stays cached if it is small compared with the byte budget.
+    /// is uploaded. The buffer is then cached, unless it alone exceeds the limits on the cached constants. If a new
+    /// buffer and the cached ones together exceed the limits, the cached ones are removed.
     pub(crate) fn constant<T: Element>(&self, key: &[u64], make: impl FnOnce() -> Vec<T>) -> Result<Shared<T>> {
         if let Some(found) = self.constants().get(key) {
             return Ok(found.clone().cast());

@@ -191,8 +191,8 @@ macro_rules! kernels {
     };
 }
 
-/// Declares a test that each of the named constants has the same value in Rust as in the WGSL of the kernel family,
-/// where the constant has the same name. The macro must be used in the same module as `kernels!`.
+/// Declares a test that compares each of the given values with the constant of the same name in the WGSL of the kernel
+/// family. The macro must be used in the same module as `kernels!`.
 macro_rules! mirrors {
     ($($name:ident = $value:expr),+ $(,)?) => {
         #[cfg(test)]

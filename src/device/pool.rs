@@ -4,7 +4,7 @@
 //! recorded buffers until it submits the work that uses them. The work of a buffer's next user is therefore always
 //! submitted after the work of its previous users. The queue executes both in this order, so reuse is safe. A new
 //! buffer contains zeros, and a reused buffer contains old data. To ensure that no code relies on this content, a
-//! poisoned pool (in tests) fills the buffers that it lends with a large finite value.
+//! poisoned pool (in tests) fills every buffer with a large finite value before it lends the buffer.
 
 use super::faults::{Faults, error_of, scoped};
 use crate::error::{ErrorKind, Result};

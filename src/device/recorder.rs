@@ -1,6 +1,6 @@
 //! Records dispatches and copies in a list, then encodes and submits them together. A submission contains at most about
-//! 100 ms of work, because operating systems reset a device that is busy for too long. Only a single dispatch that
-//! needs longer makes a submission exceed this limit. Only a few submissions are in flight at a time.
+//! 100 ms of work, because operating systems reset a device that is busy for too long. A submission exceeds this
+//! limit only if a single dispatch needs longer. Only a few submissions are in flight at a time.
 
 use super::Buffer;
 use super::buffer::{Bound, Element};
@@ -20,7 +20,7 @@ use wgpu::util::StagingBelt;
 
 /// The maximum estimated duration of one submission in seconds, well under the 2 s after which Windows resets a device.
 const SUBMISSION_SECONDS: f64 = 0.1;
-/// The maximum number of submissions in flight while another one is recorded, of which one runs and two wait.
+/// The maximum number of submissions in flight while another one is recorded. One of them runs, and two wait.
 const IN_FLIGHT: usize = 3;
 /// The size in bytes of one staging buffer of the upload ring.
 const STAGING: u64 = 4 << 20;
@@ -40,7 +40,8 @@ pub(crate) enum Grid {
     Invocations(u32),
 }
 
-/// The consecutive workgroups of a larger work that one dispatch runs. [`Recorder::ranges`] creates these ranges.
+/// A range of consecutive workgroups, which one dispatch runs as a part of some larger work. [`Recorder::ranges`]
+/// creates these ranges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DispatchRange {
     /// The index of the first workgroup, counted from the start of the entire work.

@@ -1,6 +1,6 @@
 //! Checks that every shipped variant of a kernel agrees with its Rust declaration, and that naga's SPIR-V, MSL, HLSL
-//! and GLSL ES 3.1 writers accept the variant. Used only in tests. A shader that only Vulkan accepts fails these checks
-//! without any device.
+//! and GLSL ES 3.1 writers accept the variant. Used only in tests. The checks need no device, and they reject a
+//! shader that only Vulkan accepts.
 
 use super::shader::{Overrides, validate};
 use super::{Declaration, Shipped};

@@ -97,8 +97,8 @@ pub(super) fn decided<T: Real>(
     let bound = operator.bounds(0).upper;
     let rest: Vec<f64> = values[null..].iter().map(|x| x.to_f64()).collect();
     let selected = selection.others.clone();
-    // The distance of an eigenvalue from the next smaller eigenvalue. If there is a null space, the next smaller
-    // eigenvalue of the first eigenvalue is 0.
+    // The distance of an eigenvalue from the next smaller one. The first eigenvalue is compared with the eigenvalue 0
+    // of the null space, if there is a null space.
     let below = |i: usize| {
         if i > 0 {
             rest[i] - rest[i - 1]

@@ -51,8 +51,8 @@ fn graph_bytes(graphs: &GraphBatch) -> u64 {
 ///
 /// The ratio of the time of the dense decomposition to the time of the iteration on the CPU (medians, k = 4, 8, 16, 32,
 /// 2026-11-21) was 0.6 to 2.3 at n = 300, 0.9 to 4.0 at n = 400 for k up to 16, and 0.9 to 5.6 at n = 500 for all k. At
-/// n = 300, it was large for meshes and trees, and small if many pairs of a random graph were requested. For smaller
-/// graphs, the iteration could save at most 4 ms per graph, and the dense result is more accurate.
+/// n = 300, the ratio was large for meshes and trees, and small if many pairs of a random graph were requested. For
+/// smaller graphs, the iteration could save at most 4 ms per graph, and the dense result is more accurate.
 fn is_sparse(settings: &Settings, n: usize) -> bool {
     let k = settings.k;
     match settings.method {
@@ -74,7 +74,7 @@ fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {
 /// Divides the graphs into chunks. A chunk of several graphs needs at most an eighth of the memory budget that remains
 /// after the graphs themselves are stored. The fraction is small because two chunks are in flight on the device, the
 /// memory pool rounds sizes up, and the upload ring and the copies on the host also need memory. A graph that needs
-/// more than this is a separate chunk.
+/// more than an eighth is a separate chunk.
 pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> Result<Plan> {
     let limit = device_order_limit(ctx) as usize;
     let orders: Vec<usize> = graphs.iter().map(|graph| graph.nodes()).collect();
@@ -133,7 +133,7 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
 /// number of entries of each graph. Graphs that are solved by dense decomposition are divided into size classes, and
 /// one choice is made for each class. The number of nodes within a class varies by a factor of at most sqrt(2), so that
 /// the graphs of a class take about the same time. A separate choice is made for each graph that is solved by
-/// iteration. The choice for all graphs together has the side of the choice with the longest predicted time.
+/// iteration. The choice for all graphs together takes its side from the one with the longest predicted time.
 pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
     let limit = device_order_limit(ctx) as usize;
     let mut classes: BTreeMap<(bool, u32), Vec<usize>> = BTreeMap::new();

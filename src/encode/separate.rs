@@ -17,9 +17,9 @@ use crate::ops::sparse::NullSpace;
 use crate::parallel;
 use nalgebra::DMatrix;
 
-/// The limit for the distance between two eigenvalues, relative to the bound of the spectrum, up to which this module
-/// separates them. The error of the eigenvectors of an f64 solver is about 1e-15 divided by the relative distance. For
-/// larger distances, this error is therefore at most 1e-8, which is invisible in f32.
+/// The largest distance between two eigenvalues, relative to the bound of the spectrum, at which this module separates
+/// them. The error of the eigenvectors of an f64 solver is about 1e-15 divided by the relative distance. For larger
+/// distances, this error is therefore at most 1e-8, which is invisible in f32.
 pub(super) const CLOSE: f64 = 1e-7;
 /// The limit for small eigenvalues, relative to the bound of the spectrum. Above this limit, the decomposition itself
 /// is accurate enough: two eigenvalues that are not tied (`ops::ties`) differ by at least 2e-11 times the bound of the

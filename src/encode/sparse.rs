@@ -18,8 +18,8 @@ pub(super) fn solved_normalization(normalization: Normalization) -> Normalizatio
     }
 }
 
-/// Returns the pairs that an iteration must compute for a graph with n nodes, in addition to a null space of dimension
-/// `null`.
+/// Returns the pairs that an iteration must compute for a graph with n nodes. The null space, which has the dimension
+/// `null`, is not computed.
 pub(super) fn wanted(settings: &Settings, null: usize, n: usize) -> Wanted {
     let count = Selection::new(settings, null, n).others.len();
     Wanted { count, most: settings.k, which: settings.which, separate: true }
@@ -42,7 +42,7 @@ pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, f
     Candidates { values, vectors, selected, apart: found.reached, next, status: Status::Converged, iterated: true }
 }
 
-/// The largest error of an f32 vector, relative to the norm of the vector, with which the pair is accepted.
+/// The largest error of an f32 eigenvector, relative to its norm, at which the eigenpair is accepted.
 const ERROR: f64 = 1e-2;
 
 /// Returns whether the error of the f32 pairs of an iteration may change which eigenvalues are tied, which eigenvalues
@@ -74,8 +74,8 @@ pub(super) fn is_doubtful(
     };
     candidates.selected.clone().any(|i| {
         let column = &candidates.vectors[i * n..(i + 1) * n];
-        // The eigenvalue beyond the innermost pair is known only if the smallest pairs are requested. If the largest
-        // pairs are requested, the distance to this eigenvalue is not taken into account.
+        // The iteration may find the first eigenvalue beyond the pairs that it computes. This eigenvalue is used only
+        // if the smallest pairs are requested. If the largest pairs are requested, the distance to it is ignored.
         let error = residual / before(i).min(after(i));
         error > ERROR
             || error.is_nan()

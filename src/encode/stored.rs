@@ -38,7 +38,7 @@ const BLOCK_WORK: u64 = 1 << 27;
 /// The maximum number of nodes in a block. At k = 8, the vectors of these nodes take 2 MiB.
 const BLOCK_NODES: usize = 1 << 16;
 /// The maximum sum of [`work`] over the graphs of a call. The blocks of a call are stored when the call has finished.
-/// This much work takes about a second on one core, which is enough to occupy many cores.
+/// One core needs about a second for this amount of work, so a call has enough work to occupy many cores.
 const CALL_WORK: u64 = 1 << 31;
 
 /// The caches that an encoder searches before it computes, in the order of the search.
@@ -170,9 +170,9 @@ struct Route {
     sparse: bool,
 }
 
-/// Returns the work for a graph in a unit in which the dense method takes n^3 for n nodes. The division into blocks is
-/// based on the work, so the work must depend only on the settings and the graph. The estimate for an iteration is
-/// about a hundred products with a block of 2 k columns.
+/// Returns the work for a graph. The unit is chosen so that the work of the dense method is n^3 for n nodes. The
+/// division into blocks is based on the work, so the work must depend only on the settings and the graph. The estimate
+/// for an iteration is about a hundred products with a block of 2 k columns.
 fn work(settings: &Settings, graphs: &GraphBatch, graph: usize, sparse: bool) -> u64 {
     let (first, end) = (graphs.node_offsets()[graph], graphs.node_offsets()[graph + 1]);
     let (nodes, entries) = ((end - first) as u64, (graphs.row_offsets()[end] - graphs.row_offsets()[first]) as u64);

@@ -13,8 +13,8 @@ const NARROW: usize = 4;
 /// The maximum size in bytes of the two blocks of a thread. For graphs that exceed it even with [`NARROW`] walks, walks
 /// are computed one at a time.
 const BLOCK_BYTES: usize = 32 << 20;
-/// If more than one in `FILLED` of all rows have been reached, all rows are visited, because a list of the reached rows
-/// would cost more than it saves.
+/// If the walks have reached more than `1 / FILLED` of all rows, all rows are visited, because a list of the reached
+/// rows would cost more than it saves.
 const FILLED: usize = 2;
 /// The minimum work for one thread: the number of entries and rows that are visited, multiplied by the number of steps.
 /// This work takes about 20 us.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 pub(super) const BUILD: &str = "graph from edges";
 
-/// A refused edge of the current graph as its row, its column and the reason.
+/// A refused edge of the current graph: its row, its column, and the reason why it is refused.
 type Refused = (usize, usize, Reason);
 
 /// The entries of consecutive rows. Each entry has a column and, if the graphs are weighted, a weight.

@@ -162,9 +162,9 @@ impl Conventions {
         }
     }
 
-    /// Returns the conventions of the matrix in `dgl.lap_pe`, I - D^-1/2 W D^-1/2, where degrees are in-degrees and at
-    /// least 1: self-loops are kept, duplicates are summed, and the diagonal entry of isolated nodes is 1. DGL's matrix
-    /// has no weights and contains ones; if the edges have weights, the weights take the place of the ones.
+    /// Returns the conventions of `dgl.lap_pe`, which uses the matrix I - D^-1/2 W D^-1/2: degrees are in-degrees, and
+    /// D contains 1 in place of a degree of 0; self-loops are kept, duplicates are summed, and the diagonal entry of
+    /// isolated nodes is 1. DGL ignores weights and counts every edge as 1. Here, the weights of the edges are used.
     #[must_use]
     pub const fn dgl() -> Self {
         Self {

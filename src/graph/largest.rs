@@ -14,8 +14,9 @@ pub struct LargestComponents {
 }
 
 impl GraphBatch {
-    /// Returns the connected component with the most nodes of each graph, ignoring the direction of edges. If several
-    /// components are equally large, the component with the lowest node is returned. A graph without nodes stays empty.
+    /// Returns, for each graph, the connected component with the most nodes, ignoring the direction of edges. If
+    /// several components are equally large, the component with the lowest node is returned. A graph without nodes
+    /// stays empty.
     ///
     /// ```
     /// use fiedler::graph::{Conventions, Graph, GraphBatch};

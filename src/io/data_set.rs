@@ -46,8 +46,9 @@ pub struct DataSet {
     /// The detected format.
     pub format: Format,
     /// What the reader did that a reader in another program might not do: it read a doubtful first line as a header or
-    /// as an edge, read numbers that look like timestamps as weights, set weights too small for an f32 to 0, or skipped
-    /// columns or edge attributes. Each notice is a sentence that names the file and, where applicable, the line.
+    /// as an edge, read numbers that look like timestamps as weights, read 0 for weights that are too small for an f32,
+    /// or skipped columns or edge attributes. Each notice is a sentence that names the file and, where applicable, the
+    /// line.
     pub notices: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use super::rows::{A_ROW, Form};
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// The number of edges below which the numbers of a first edge may equal the counts by chance.
+/// If fewer edges than this follow the first line, the line may be an edge whose numbers equal the counts by chance.
 const FEW: u64 = 10;
 
 /// The first line that is neither a comment nor a header of words.
@@ -67,8 +67,8 @@ impl Distinct {
 pub(super) enum Reading {
     /// The line is an ordinary edge.
     Edge,
-    /// The line is a header. If all ids of the file are within the stated number of consecutive ids, the variant
-    /// contains the id of the first node and the number of nodes.
+    /// The line is a header. If it states the number of nodes, and all ids of the file fit into that many consecutive
+    /// ids, the variant contains the id of the first node and the number of nodes.
     Header(Option<(u64, u64)>),
 }
 
@@ -142,14 +142,14 @@ impl Opening {
         format!("{}:{}: `{}` {what}", path.display(), self.line, self.text)
     }
 
-    /// Returns the notice that the first line was read as an edge although its ids occur in no other line. The ids are
-    /// words, or the ids of the other lines are words.
+    /// Returns the notice that the first line was read as an edge although its ids occur in no other line. This
+    /// notice is only for files whose ids are text.
     pub(super) fn unknown_ids(&self, path: &Path) -> String {
         self.notice(path, "was read as an edge, though neither id occurs again; if it is a header, put # before it.")
     }
 
-    /// Decides what the line is from a description of the rest of the file. Also returns a notice if there is something
-    /// to report.
+    /// Decides how to read the first line, given a description of the rest of the file. Also returns a notice if there
+    /// is something to report.
     pub(super) fn read(&mut self, path: &Path, rest: &Rest) -> Result<(Reading, Option<String>)> {
         if self.is_lone() {
             return self.read_lone(path, rest);
@@ -190,9 +190,10 @@ impl Opening {
     }
 
     /// Returns whether the first line may be an edge whose numbers equal the counts by chance. This is possible only if
-    /// there are few edges, the line has the form of an edge, and its number of edges is also an id of another edge. If
-    /// the ids of the other edges fit into `nodes` consecutive ids from 0 or 1, they must also be exactly the ids from
-    /// 1 to `nodes - 1`, so that only the id `nodes` is missing.
+    /// there are few edges, the line has the form of an edge, and the number of edges that it states also occurs as an
+    /// id in another line. A further condition applies if the ids of the other lines fit into `nodes` consecutive ids
+    /// that begin at 0 or at 1: they must be exactly the ids from 1 to `nodes - 1`, so that only the id `nodes` is
+    /// missing.
     fn is_by_chance(&self, rest: &Rest, nodes: u64) -> bool {
         let likely = match rest.first_of(nodes) {
             Some(first) => first == 1 && !rest.has[0] && rest.ids + 1 == nodes,

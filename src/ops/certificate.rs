@@ -18,7 +18,8 @@ pub enum Status {
     /// The matrix contains a NaN or an infinity. In the result, its eigenvalues or singular values are NaN, and its
     /// vectors are 0.
     NonFinite = 2,
-    /// The working precision cannot separate the eigenpair from the neighboring eigenpairs.
+    /// The working precision cannot resolve the result. In `eigsh` and in encodings, the residual of an eigenvalue does
+    /// not distinguish it from 0. In PCA on a device, some digits of the deviations from the mean are subnormal.
     Unresolved = 3,
 }
 
@@ -66,7 +67,7 @@ impl Iterated {
 
     /// Returns the largest `|V'V - I|` that a converged block may have. In f32, the columns of a block are recombined
     /// by rotations in f32, whose rounding errors amount to a few eps per column. In f64, an iteration accepts a block
-    /// X if the condition number of X'X is at most `1e-8 / eps`.
+    /// X if the condition number of X'X is at most `1e-8 / eps`, so the departure may be about 1e-8.
     pub(crate) fn orthogonality<T: Real>(self) -> f64 {
         if T::EPSILON > 1e-10 { 1e-5 } else { 1e-8 }
     }
@@ -87,8 +88,8 @@ pub struct Certificate {
 
 impl Certificate {
     /// Returns the certificate with the status that follows from its residual and its orthogonality. The limit for each
-    /// of the two is `10 n eps`, where n is `order` and eps is `epsilon`. This limit is LAPACK's: it divides the same
-    /// two measures by `n eps` and promises results below 10. A NaN counts as exceeding the limit.
+    /// of the two is `10 n eps`, where n is `order` and eps is `epsilon`. LAPACK has the same limit:
+    /// it divides these two measures by `n eps` and promises results below 10. A NaN counts as exceeding the limit.
     #[must_use]
     pub(crate) fn judged(self, order: usize, epsilon: f64) -> Self {
         self.judged_by(PROMISE, order, epsilon)

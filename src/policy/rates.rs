@@ -154,7 +154,7 @@ pub struct GpuRates {
     pub slower: Vec<Slower>,
 }
 
-/// The minimum size, in bytes, of an allocation that is always mapped from the operating system and unmapped when it is
+/// The size, in bytes, from which on every allocation is mapped from the operating system and unmapped when it is
 /// freed. This is the maximum of glibc's dynamic threshold for mapped allocations.
 const MAPPED: f64 = (32_u64 << 20) as f64;
 

@@ -213,8 +213,8 @@ mod tests {
     fn the_devices_clock_is_laid_upon_the_hosts() {
         let watch = Stopwatch::new(true);
         // Two submissions, at 1 s and 2 s by the host's clock, have dispatches that begin at 1000.5 s and 1001.2 s by
-        // the device's clock. The dispatch of the second submission waited for the shorter time, so it determines the
-        // offset.
+        // the device's clock. The second dispatch began sooner after its submission than the first, so it determines
+        // the offset.
         watch.aligned(1.0, 1000.5);
         watch.kernel("A", (4.0, 8), 1000.5, 1000.9);
         watch.aligned(2.0, 1001.2);

@@ -96,7 +96,7 @@ impl Case {
         of(self.family).numbers(self)
     }
 
-    /// Returns the number of bytes that must be read and written at least once, and the textbook operation count.
+    /// Returns the minimum number of bytes that must be read and written, and the textbook operation count.
     /// Shares of roofline ceilings are computed from these two values.
     #[must_use]
     pub fn least(&self) -> [f64; 2] {
@@ -125,9 +125,10 @@ impl Case {
         of(self.family).choose(self, ctx, resident)
     }
 
-    /// Returns a number of items at which the other side is chosen, and that side. The method multiplies the number of
-    /// items by increasing powers of two, then divides it by increasing powers of two, and returns the first result
-    /// that changes the choice.
+    /// Returns a number of items for which the choice is not the side chosen for this workload. Also returns the side
+    /// that is chosen then. The method multiplies this workload's number of items by increasing powers of two, then
+    /// divides it by increasing powers of two, and returns the first number that changes the choice. `None` if no
+    /// number does, or if a workload of the family has only one item.
     #[must_use]
     pub fn turns_at(&self, ctx: &Context, resident: bool) -> Option<(usize, Side)> {
         if self.items_are().is_empty() {

@@ -33,9 +33,9 @@ pub(super) fn first(call: &mut Call<'_>) -> Result<f64> {
     Ok(started.elapsed().as_secs_f64())
 }
 
-/// Times calls until the budget is used up, but at least 3 and at most 31 calls. A call before them does not count,
-/// because it wakes the threads. If that call takes longer than the budget, it does count, and only one more call is
-/// timed.
+/// Times calls until the budget is used up, but at least 3 and at most 31 calls. An additional call before them wakes
+/// the threads, and its time does not count. If that call takes longer than the budget, its time counts too, and one
+/// more call is enough.
 pub(super) fn timed(call: &mut Call<'_>, budget: Duration) -> Result<Times> {
     let waking = first(call)?;
     let started = Instant::now();

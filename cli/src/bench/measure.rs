@@ -20,7 +20,7 @@ pub struct Measured {
     /// The seconds of the first call of this run, including compilation.
     pub first: f64,
     /// The times of calls whose data is already on the device. `None` if the library has no such call. Also `None` on
-    /// the CPU, where the times would equal those in [`Measured::transfers`], from host to host.
+    /// the CPU, where the times would equal [`Measured::transfers`].
     pub resident: Option<Times>,
     /// The times of calls from host to host.
     pub transfers: Times,

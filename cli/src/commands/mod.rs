@@ -160,7 +160,7 @@ enum Failure {
 }
 
 impl Failure {
-    /// Returns the same failure with the operation's name as the user typed it, in place of the library's name for it.
+    /// Returns the same failure, in which the name that the user typed for the operation replaces the library's name.
     /// Because the call supplies the shapes, an error about a shape is reported as a wrong call.
     fn of(self, operation: &str) -> Self {
         match self {

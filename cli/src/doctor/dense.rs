@@ -119,9 +119,9 @@ fn residual(a: &[f64], m: usize, v: &[f64], s: &[f64], u: &[f64]) -> f64 {
     })
 }
 
-/// Checks eigenpairs of matrices with the eigenvalues 1, 2, ..., n. The errors of the eigenvalues, the residual and the
-/// departure from orthogonality are computed here in f64. The largest of these three errors and of the two errors in
-/// the certificate is compared with the certificate's bound, 10 n eps.
+/// Checks eigenpairs of matrices with the eigenvalues 1, 2, ..., n. Three errors are computed here in f64: the largest
+/// error of an eigenvalue, the residual, and the departure from orthogonality. The certificate contains two more
+/// errors. The largest of all five is compared with the certificate's bound, 10 n eps.
 fn eigh(ctx: &Context, n: usize) -> Result<Measured> {
     let matrices: Vec<Vec<f64>> = (0..BATCH).map(|seed| reflected(n, n, |i| real(i + 1), seed)).collect();
     let data: Vec<f32> = matrices.concat().into_iter().map(narrow).collect();
@@ -156,7 +156,8 @@ fn svd(ctx: &Context, m: usize, n: usize) -> Result<Measured> {
         let own = |data: &[f32], len: usize| wide(&data[i * len..(i + 1) * len]).collect::<Vec<f64>>();
         let (a, s) = (own(&data, m * n), own(s.as_slice(), k));
         let (u, v) = (own(u.as_slice(), m * k), transposed(&own(vh.as_slice(), k * n), k));
-        // The larger of the 1-norms of A and A' is used, because the promised bound is relative to the larger norm.
+        // Errors are divided by the larger of the 1-norms of A and A'. The certificate divides by the 1-norm of A if
+        // m >= n, and by the 1-norm of A' otherwise.
         let size = norm(&a, m).max(norm(&transposed(&a, m), n));
         worst = larger(worst, apart(s.iter().copied(), (1..=k).rev().map(real)) / size);
         worst = larger(worst, residual(&a, m, &v, &s, &u) / size);

@@ -76,7 +76,7 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// Returns a sentence for each measurement that is worse than the class should reach by more than a factor of 3.
+    /// Returns a sentence for each measurement that is more than 3 times worse than the value for the class.
     #[must_use]
     pub fn far_below(&self) -> Vec<String> {
         let Some(expected) = self.expected else { return Vec::new() };

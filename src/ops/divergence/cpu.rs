@@ -9,8 +9,8 @@ use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use std::f64::consts::LN_2;
 
-/// The number of terms that are added to each other before their sum is added to the total. So the rounding error grows
-/// with 64 plus a 64th of the number of terms, and not with the number of terms.
+/// The number of terms that are added to each other before their sum is added to the total. So the rounding error of a
+/// sum of n terms grows with 64 + n / 64, and not with n.
 const RUN: usize = 64;
 /// The approximate number of terms that a thread adds up at a time.
 const TASK: usize = 1 << 12;
@@ -100,8 +100,8 @@ fn of_pairs<T: Real>(kind: Divergence, p: &[T], shape: Shape, options: &Divergen
     let p: Vec<&[T]> = p.chunks_exact(bins).collect();
     let totals: Vec<f64> = parallel::map_runs(p.len(), run_of(bins), |i| total(p[i], options));
     let mut out = vec![T::from_f64(0.0); shape.batch * n * n];
-    // Only the upper triangle of a symmetric divergence is computed and then mirrored, so the result is symmetric to
-    // the last bit.
+    // If the divergence is symmetric, only the upper triangle is computed. It is then mirrored, so the result is
+    // symmetric to the last bit.
     let column = |column: usize, out: &mut [T]| {
         let (base, j) = (column / n * n, column % n);
         let end = if kind.is_symmetric() { j } else { n };
@@ -192,8 +192,8 @@ fn kullback_leibler(p: f64, q: f64) -> f64 {
     }
     let d = q - p;
     if d.abs() <= 0.1 * (p + q) {
-        // log(q / p) = 2 artanh(s) = 2 (s + s^3 tail), where s = d / (p + q). The linear part of the term is simplified
-        // to avoid cancellation: d - 2 p s = d s.
+        // log(q / p) = 2 artanh(s) = 2 (s + s^3 tail), where d = q - p and s = d / (p + q). The part of the term that
+        // is linear in s is simplified to avoid cancellation: d - 2 p s = d s.
         let s = d / (p + q);
         let t = s * s;
         // The series is accurate to 2^-57 for s^2 <= 0.01.

@@ -23,8 +23,8 @@ const TERM: f64 = 40.0;
 /// Histograms on the device, with their shape.
 pub(super) type Batch<'a> = (&'a Buffer<f32>, Shape);
 
-/// The kernels store probabilities in units of 2^-`UNIT`. This unit lets probabilities be as small as f32 allows. Sums
-/// of terms do not overflow, although a term may be 200 times a probability.
+/// The kernels store probabilities in units of 2^-`UNIT`. In this unit, probabilities down to 2^-225 are normal
+/// numbers. Sums of terms do not overflow, although a term may be 200 times a probability.
 const UNIT: i32 = 100;
 
 /// The parameters by which the kernels turn a sum into a divergence.

@@ -47,7 +47,7 @@ pub(super) const TILE: u32 = 16;
 pub(super) const WIDTH: u32 = 64;
 
 /// Returns the number of invocations in the team that sums `bins` bins: one for every four bins, rounded up to a power
-/// of two.
+/// of two, but at most [`WIDTH`].
 pub(super) fn team(bins: u32) -> u32 {
     bins.div_ceil(4).next_power_of_two().clamp(1, WIDTH)
 }

@@ -1,8 +1,9 @@
 //! Divergences between histograms, which measure how far one distribution is from another one over the same bins.
 //!
-//! On the device, entries are read as bits, because a device may flush subnormal numbers, and scaled so that the total
-//! of a histogram is about 2^100. The linear part of each term is subtracted, so that no term is negative and nothing
-//! cancels in a sum. Logarithms are computed from the exponents of floating-point numbers and from a series of artanh.
+//! On the device, entries are read as bits, because a device may flush subnormal numbers. They are then scaled so that
+//! the total of a histogram is about 2^100. The linear part of each term is subtracted, so that no term is negative and
+//! nothing cancels in a sum. Logarithms are computed from the exponents of floating-point numbers and from a series of
+//! artanh.
 
 mod cpu;
 mod gpu;
@@ -246,8 +247,8 @@ pub fn choose_divergence<T: Real>(ctx: &Context, terms: usize, shapes: &[Shape],
     call::<T>(terms, shapes, resident).choose(ctx)
 }
 
-/// Describes the call to the cost model. A term takes a logarithm and a division. It counts more operations on the CPU
-/// than on the device, because the CPU computes in f64.
+/// Describes the call to the cost model. A term takes a logarithm and a division. It counts as more operations on the
+/// CPU than on the device, because the CPU computes in f64.
 fn call<'a, T: Real>(terms: usize, shapes: &'a [Shape], resident: &[bool]) -> Call<impl Fn(&Gpu, u64) -> bool + 'a> {
     #[expect(clippy::cast_precision_loss, reason = "counts for the cost model")]
     let (terms, moved) = {

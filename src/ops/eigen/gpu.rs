@@ -37,8 +37,8 @@ impl Solver {
     }
 }
 
-/// The largest order that the kernels solve on any device, because the loop iterations of the kernels were counted only
-/// up to this order. In addition, each matrix must fit in one binding.
+/// The largest order that the kernels solve on any device. Up to this order, the tests check that the loops of the
+/// kernels do not exceed lavapipe's limit on iterations. In addition, each matrix must fit in one binding.
 const LARGEST_ORDER: u32 = 2048;
 
 /// Returns the largest order that the kernels solve on this device.

@@ -10,7 +10,7 @@ pub(super) const COLUMNS: u32 = 32;
 pub(super) const SLOTS: u32 = 4096;
 
 uniform! {
-    /// The index in the table of the first matrix that this dispatch solves.
+    /// The table index of this dispatch's first matrix.
     pub(super) struct First { first: u32 }
 }
 
@@ -21,19 +21,19 @@ uniform! {
 }
 
 uniform! {
-    /// The index in the table of the first matrix that this dispatch solves, the number of matrices that it solves, the
-    /// maximum number of sweeps, and whether eigenvectors are wanted.
+    /// The table index of this dispatch's first matrix, the number of matrices that the dispatch solves, the maximum
+    /// number of sweeps, and whether eigenvectors are wanted.
     pub(super) struct Few { first: u32, count: u32, sweeps: u32, vectors: u32 }
 }
 
 uniform! {
-    /// The index in the table of the first matrix of this dispatch, and whether eigenvectors are wanted.
+    /// The table index of this dispatch's first matrix, and whether eigenvectors are wanted.
     pub(super) struct Ending { first: u32, vectors: u32 }
 }
 
 uniform! {
-    /// The index in the table of the first matrix of this dispatch, the number of workgroups per matrix, and the
-    /// numbers of columns and of tiles for which the arrays have room per matrix (eigen/tiled.wgsl).
+    /// The table index of this dispatch's first matrix, the number of workgroups per matrix, and the numbers of columns
+    /// and of tiles of rows for which the arrays have room per matrix (eigen/tiled.wgsl).
     pub(super) struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }
 }
 

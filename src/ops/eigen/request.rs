@@ -49,8 +49,8 @@ pub(super) struct Request<'a> {
     pub(super) certificate: bool,
     /// Whether the batch is exactly the one that the caller passed. If it is, and if the batch has too few matrices to
     /// fill most SIMD lanes, the CPU solves all but the smallest matrices one by one. If it is not, the batch may be a
-    /// part of a larger batch, as a ragged batch may be. The results must then not depend on where the larger batch was
-    /// split.
+    /// part of a larger ragged batch. The results must then not depend on where the larger batch was split, so the CPU
+    /// does not consider the number of matrices.
     pub(super) whole: bool,
     /// The cancellation token, which the CPU checks between two matrices. Results that were not computed stay 0.
     pub(super) cancel: &'a Cancel,

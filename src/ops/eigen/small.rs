@@ -11,7 +11,7 @@ use std::ops::Range;
 /// The numbers of invocations per workgroup of the `Tiny` kernel and of the `Lane` kernel.
 const WIDTHS: [u32; 2] = [64, 128];
 
-/// The kernel that solves small matrices. Each kernel is given by the largest order that it solves.
+/// The kernel that solves small matrices. The number is the largest order that the kernel solves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Small {
     /// One invocation per matrix.

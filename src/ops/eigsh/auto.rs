@@ -104,8 +104,8 @@ fn by_inverse_within(seconds: f64, inverse: &mut Option<Inverse<'_>>, ctx: &Cont
 fn is_found<T: Real>(a: &Operator<'_, T>, solved: &Solved, wanted: Wanted, options: &EigshOptions) -> bool {
     let allowed = options.tolerance_in::<T>() * a.bounds(0).norm;
     let within = !wanted.separate && solved.residuals.iter().all(|&residual| residual <= allowed);
-    // Without a known null space, small eigenvalues may be wrong, so each residual must distinguish its eigenvalue
-    // from 0.
+    // Without a known null space, small eigenvalues may be wrong. So the magnitude of each eigenvalue must exceed
+    // its residual.
     let told = |(value, residual): (&f64, &f64)| !a.null.is_empty() || value.abs() > *residual;
     solved.values.len() >= wanted.count
         && (solved.reached || within)

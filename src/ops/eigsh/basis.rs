@@ -76,8 +76,8 @@ impl Basis {
         for pass in 1..=PASSES {
             taken += &next;
             let (overlaps, squares) = self.subtract_old(old, &next, pass == 1);
-            // Whether this pass removed at most as much of the squared norm of column j as it left. If so, the
-            // rounding errors of the pass are small compared with what it left.
+            // Whether the part of column j that this pass removed is at most as long as the part that is left. If
+            // so, the rounding errors of the pass are small compared with the part that is left.
             let little = |j: usize| next.col(j).iter().map(|x| x * x).sum::<f64>() <= squares[(0, j)];
             if pass > 1 && (0..new).all(little) {
                 break;

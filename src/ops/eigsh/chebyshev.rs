@@ -19,7 +19,7 @@ use std::fmt;
 /// of the block. If the factor is too large, the smaller components of the columns drown in rounding errors, which
 /// are 6e-8 of a column in f32. The limit 1e5 leaves a margin for the first blocks, which are random. The condition
 /// number of X'X can reach the square of the factor. So the square must also be at most the largest condition
-/// number that the sums in X'X resolve, which is the smaller limit if they are sums in f32.
+/// number that the sums in X'X resolve. For sums in f32, this is the smaller of the two limits.
 fn growth<S: Space>() -> f64 {
     S::GRAM_EPSILON.sqrt().recip().min(1e5)
 }
@@ -32,8 +32,8 @@ const MOST_STEPS: usize = 400;
 /// The minimum number of steps in one polynomial. Fewer steps are not worthwhile, because a restart costs about as
 /// much as four products.
 const FEWEST_STEPS: usize = 8;
-/// The number of restarts without a smaller residual after which an iteration gives up, because rounding errors
-/// prevent progress.
+/// An iteration gives up if the sum of its residuals has not become clearly smaller for more than this number of
+/// restarts. Rounding errors then prevent progress.
 const PATIENCE: usize = 4;
 /// The number of restarts during which a block still counts as random, so that no predictions are made from it.
 const RANDOM: usize = 2;
@@ -59,8 +59,8 @@ const TOLD: f64 = 1e-2;
 /// than the residual that rounding in f64 leaves.
 const FLOOR: f64 = 2e-13;
 /// The limit on the product of the condition number of X'X and the relative error of its sums. If the product is
-/// larger, the block is not orthonormal enough, and the Rayleigh-Ritz step is repeated. The limit is ten times the
-/// error of the sums if that is larger than this constant.
+/// larger, the block is not orthonormal enough, and the Rayleigh-Ritz step is repeated. If ten times the error of
+/// the sums is larger than this constant, the limit is ten times that error.
 const ORTHONORMAL: f64 = 1e-8;
 
 /// The pairs that are wanted of one problem.
@@ -178,9 +178,10 @@ struct State {
     /// The result of [`growth`].
     growth: f64,
     found: Found,
-    /// The sum of the residuals of the wanted pairs that have not converged: the smallest such sum so far.
+    /// The sum of the residuals of the wanted pairs that have not converged, when it last became clearly smaller: by
+    /// more than 30 %.
     best: f64,
-    /// The number of restarts since that sum was last reduced.
+    /// The number of restarts since then.
     since: usize,
     /// Whether the last values of the block are known to be close but distinct, rather than copies of one multiple
     /// value: see [`State::is_multiple`].
@@ -298,11 +299,11 @@ impl State {
         self.promised = (known && !self.done && self.is_multiple()).then(promise);
     }
 
-    /// Returns whether the block seems to end within a multiple value, of which it contains only some vectors.
-    /// Values that are close but distinct look the same at first. But a filter that assumes a multiple value has
-    /// almost no effect on values that are only close; then [`State::close`] is set. Measured on preferential
-    /// attachment and communities of 100,000 nodes: without this test the iterations gave up after 19 and 15
-    /// restarts, and with the test they converged after 7 and 8 restarts (2026-11-23).
+    /// Returns whether the block seems to end among the copies of a multiple value, so that some of their vectors
+    /// are missing. Values that are close but distinct look the same at first. But a filter that assumes a multiple
+    /// value has almost no effect on values that are only close; then [`State::close`] is set. Measured on
+    /// preferential attachment and communities of 100,000 nodes: without this test the iterations gave up after 19
+    /// and 15 restarts, and with the test they converged after 7 and 8 restarts (2026-11-23).
     fn is_multiple(&self) -> bool {
         let values = &self.found.values;
         !self.close && (values[values.len() - 1] - values[self.wanted() - 1]).abs() < 0.01 * self.scale()
@@ -330,8 +331,9 @@ impl State {
     /// Returns the filter that damps the interval of unwanted values. The interval begins at the value of the
     /// block's last column, so the filter does not amplify that column. While a block is still converging, each of
     /// its values is too far from the wanted end. The error is about the square of the residual divided by the
-    /// distance from the value to the unwanted end of the spectrum (Temple 1928). So the interval begins closer to
-    /// the wanted end by such an amount, but not before the last wanted value, corrected in the same way.
+    /// distance from the value to the unwanted end of the spectrum (Temple 1928). So the beginning of the interval
+    /// is moved toward the wanted end by four times this error. It is not moved past the last wanted value, which
+    /// is corrected in the same way.
     fn filter(&self) -> Filter {
         let Bounds { lower, upper, .. } = self.target.bounds;
         let (values, residuals) = (&self.found.values, &self.found.residuals);

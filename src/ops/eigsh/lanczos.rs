@@ -1,14 +1,14 @@
 //! Thick-restart Lanczos (Wu and Simon 2000) in f64, with blocks of one or more vectors, full orthogonalization,
 //! and repeated searches for the vectors that a Krylov space cannot contain.
 //!
-//! The small projected matrix is not assembled from recurrence coefficients. Gram-Schmidt against the whole basis
-//! computes each of its elements, so a restart, a new random vector and a block of any width need no special
+//! The small projected matrix is not assembled from recurrence coefficients. All of its elements are coefficients of
+//! Gram-Schmidt against the whole basis. So a restart, a new random vector and a block of any width need no special
 //! treatment.
 //!
 //! **Multiplicities.** The Krylov space of a block of p random vectors contains at most p vectors of an eigenspace.
 //! So converged pairs are locked, and the search continues in their orthogonal complement from new random vectors,
-//! until the outermost eigenvalue that a search finds is beyond the wanted eigenvalues. The first search is
-//! sufficient only if p > 1 and no p of the eigenvalues that it found are close together.
+//! until the outermost eigenvalue that a search finds is beyond the wanted eigenvalues. A second search is needed if
+//! p is 1, or if p of the eigenvalues that the first search found are close together.
 
 mod orthonormal;
 #[cfg(test)]
@@ -415,8 +415,8 @@ impl<'a> Search<'a> {
         (1..=converged.min(ritz.values.len() - 1)).rev().find(dominates).unwrap_or(0)
     }
 
-    /// Returns whether no copy of a multiple value can be missing. This is so in the first search if no p
-    /// converged values are close together, where p > 1 is the number of vectors in the block.
+    /// Returns whether no copy of a multiple value can be missing. This is so in the first search with blocks of
+    /// p > 1 vectors, unless p of the converged values are close together.
     fn is_alone(&self, ritz: &Ritz, converged: usize) -> bool {
         let Request { wanted, block, end, .. } = self.request;
         if !self.locked.is_empty() || converged < wanted || block == 1 {

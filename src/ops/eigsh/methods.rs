@@ -25,10 +25,10 @@ pub(super) const DENSE: usize = 96;
 pub(super) const PRODUCTS: f64 = 250.0;
 
 /// Returns the number of columns in a block for `wanted` pairs. The additional columns keep the damped interval
-/// away from the wanted values. If few pairs are wanted, the block has about twice as many columns. If many pairs
-/// are wanted, it has a quarter more plus a constant. Measured on a preferential attachment graph of 100,000 nodes
-/// with 15 wanted pairs: a block of 32 columns takes 0.75 of the time of a block of 24 columns (2026-11-21). The
-/// width is one that the product kernels support, or the sum of a few such widths.
+/// away from the wanted values. There are about as many additional columns as wanted pairs, but at most 16 plus a
+/// quarter of the wanted pairs. Measured on a preferential attachment graph of 100,000 nodes with 15 wanted pairs: a
+/// block of 32 columns takes 0.75 of the time of a block of 24 columns (2026-11-21). The width is rounded up to one
+/// that the product kernels support, or to the sum of a few such widths.
 pub(super) fn width_of(wanted: usize) -> usize {
     let width = wanted + wanted.clamp(8, 16 + wanted / 4);
     if width <= 8 { 8 } else { width.next_multiple_of(16) }

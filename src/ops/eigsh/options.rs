@@ -27,8 +27,9 @@ pub enum EigshMethod {
     /// the unwanted end and m is a fixed number of products. It is the basic version of the default method, for
     /// teaching and for well separated pairs.
     Subspace,
-    /// Power iteration with deflation, one pair after the other: the simplest method. In each product, the error
-    /// shrinks by the ratio of two neighboring eigenvalues of the same `A - s I`.
+    /// Power iteration with deflation, one pair after the other: the simplest method. It multiplies by the same
+    /// `A - s I` as [`EigshMethod::Subspace`]. In each product, the error shrinks by the ratio of two neighboring
+    /// eigenvalues of that matrix.
     Power,
     /// Decomposition of the matrix as a dense matrix.
     Dense,

@@ -18,10 +18,10 @@ pub(super) struct Ritz {
 }
 
 /// Solves `X'AX q = theta X'X q` (Rayleigh-Ritz) for each problem. X'X is scaled to a unit diagonal and factorized
-/// by its eigendecomposition (Stathopoulos and Wu 2002). The error of the sums in X'X is `epsilon` times the order
-/// and the largest eigenvalue of X'X. Eigenvalues of X'X below that error are raised to it. The new block is then
-/// not orthonormal yet, which a large `condition` shows. If `side_by_side` is set, the result for one problem does
-/// not depend on the number of problems.
+/// by its eigendecomposition (Stathopoulos and Wu 2002). The error of the sums in X'X is the product of `epsilon`,
+/// the order and the largest eigenvalue of X'X. Eigenvalues of X'X below that error are raised to it. The new block
+/// is then not orthonormal yet, which a large `condition` shows. If `side_by_side` is set, the result for one
+/// problem does not depend on the number of problems.
 ///
 /// # Errors
 /// The errors of `eigh`, none of which occurs for an f64 batch on the CPU.

@@ -94,9 +94,8 @@ pub(super) trait Space {
     /// Fills X with random numbers that depend only on the seed, row and column.
     fn randomize(&mut self, seed: u64) -> Result<()>;
 
-    /// Replaces each column `x_j` by `p(A) x_j`, where p is the polynomial of the problem's plan, starting at the
-    /// first column that the plan filters. Problems without a plan keep their X. The bits of one problem do not
-    /// depend on the plans of the others.
+    /// Replaces each column `x_j` that the problem's plan filters by `p(A) x_j`, where p is the plan's polynomial.
+    /// Problems without a plan keep their X. The bits of one problem do not depend on the plans of the others.
     fn filter(&mut self, plans: &[Option<FilterPlan>]) -> Result<()>;
 
     /// Computes X'X and X'AX of every problem, and keeps AX for [`Space::rotate`].

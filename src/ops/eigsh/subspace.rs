@@ -2,9 +2,9 @@
 //!
 //! Both methods multiply by `A - s I`, where s is the bound on the spectrum at the unwanted end, so that the wanted
 //! eigenvalues are largest in magnitude. The methods serve as a baseline for the Chebyshev filter. In each product,
-//! the eigenvector of an eigenvalue l grows by the factor `|l - s| / |l' - s|` relative to the eigenvector of the
-//! neighboring eigenvalue l'. In each step of a filter, the logarithm of the growth is about twice the square root
-//! of the logarithm of that factor.
+//! the eigenvector of an eigenvalue l grows by the factor `f = |l - s| / |l' - s|` relative to the eigenvector of
+//! the neighboring eigenvalue l'. In each step of a filter, it grows by the factor `exp(2 sqrt(log f))`,
+//! approximately.
 
 use super::chebyshev::Found;
 use super::cpu::{CpuSpace, check_memory};

@@ -33,7 +33,8 @@ uniform! {
 
 uniform! {
     /// The number of elements of all spectra (`count`), the distance between adjacent elements of a spectrum (`inner`),
-    /// the number of elements of a spectrum (`bins`), whether the number of its reals was even (`even`), and the scale.
+    /// the number of elements of a spectrum (`bins`), whether the signals have an even number of elements (`even`), and
+    /// the scale.
     pub(super) struct PowerOf { count: u32, inner: u32, bins: u32, even: u32, scale: f32 }
 }
 
@@ -80,9 +81,8 @@ pub(super) fn longest_pass(adapter: &Adapter, n: usize) -> usize {
     POINTS[usize::from(room && adapter.prefers(KernelForm::Fft(FftForm::Long), n as f64))]
 }
 
-/// Returns the overrides of a pass of at most `group` transforms (or pairs of transforms) per workgroup. The overrides
-/// follow from the length and the flags alone, so that the bits of a transform do not depend on the number of
-/// transforms.
+/// Returns the overrides of a pass. `group` is the result of [`Tuning::group`], even if there are fewer transforms. So
+/// the overrides, and the bits of a transform, do not depend on the number of transforms.
 pub(super) fn variant(stages: &Stages, group: usize, flags: u32, tuning: Tuning) -> [(&'static str, f64); 7] {
     let together = tuning.together(stages.length());
     let points = POINTS[usize::from(stages.length() * group * together > POINTS[0])];
@@ -145,9 +145,9 @@ impl Tuning {
         if self.narrow && 2 * length <= self.longest { 2 } else { 1 }
     }
 
-    /// Returns the maximum number of transforms (or pairs of transforms) in a workgroup, which is the number that fits
-    /// 16 KiB. If consecutive invocations access adjacent transforms (`across`), it is at least four, provided that the
-    /// adapter's workgroup memory has room.
+    /// Returns the maximum number of transforms (or pairs of transforms) in a workgroup. This is the number that fits
+    /// 16 KiB, but at least one. If consecutive invocations access adjacent transforms (`across`), it is at least four,
+    /// or as many as fit the adapter's workgroup memory if they are fewer.
     pub(super) fn group(self, length: usize, across: bool) -> usize {
         let length = length * self.together(length);
         let several = POINTS[0] / length;

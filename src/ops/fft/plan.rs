@@ -184,7 +184,8 @@ impl FftPlan {
         }
     }
 
-    /// Returns the number of dispatches for a batch that fits in one dispatch range.
+    /// Returns the number of dispatches that transform a batch. A very large batch takes more, because its passes are
+    /// split over several dispatches.
     #[must_use]
     pub fn dispatches(&self) -> usize {
         // If one workgroup does not hold the whole spectrum of the pairs, unfolding it takes another dispatch. Folding

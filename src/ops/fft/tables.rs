@@ -160,8 +160,9 @@ fn chirp(n: usize) -> Vec<Complex<f64>> {
     (0..n).map(|j| root(j * j % (2 * n), 2 * n)).collect()
 }
 
-/// Returns the spectrum of the filter with which the convolution is computed. Elements j and -j of the filter, modulo
-/// the padded length, are the conjugate of chirp element j, divided by the padded length. All other elements are 0.
+/// Returns the spectrum of the filter with which the convolution is computed. The filter's elements at j and at -j
+/// modulo the padded length are both the conjugate of chirp element j, divided by the padded length. All other elements
+/// are 0.
 fn filter(chirp: &[Complex<f64>], padded: usize) -> Vec<Complex<f64>> {
     let mut filter = vec![Complex::new(0.0, 0.0); padded];
     for (j, c) in chirp.iter().enumerate() {

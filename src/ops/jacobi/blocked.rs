@@ -1,8 +1,8 @@
 //! The blocked form, for matrices larger than workgroup memory. The columns are divided into blocks, and every two
 //! blocks meet once per sweep, in the rounds of a tournament (Bischof 1987; Arbenz and Slapnicar 1995; Becka, Oksa and
-//! Vajtersic 2002), with the schedule of MAGMA's `zgesvj_batched`. Each round computes the inner products of the
-//! columns in every pair of blocks, makes one sweep of Jacobi on these inner products, and multiplies the blocks by the
-//! resulting rotations.
+//! Vajtersic 2002). The schedule of the tournament is that of MAGMA's `zgesvj_batched`. Each round computes the inner
+//! products of the columns in every pair of blocks, makes one sweep of Jacobi on these inner products, and multiplies
+//! the blocks by the resulting rotations.
 
 use super::batch::Batch;
 use super::kernels::{Apply, CHUNK, Gram, PAIR, Round, Solve, TILE, Tallied, Tally};
@@ -17,7 +17,8 @@ pub(super) const MAX_SWEEPS: u32 = 24;
 /// The typical number of sweeps in which there is something to rotate. Estimates of time count only these sweeps.
 const TYPICAL_SWEEPS: f64 = 10.0;
 
-/// The maximum number of columns, because the kernels' loop iterations were counted only up to this number.
+/// The maximum number of columns. Up to this number, the tests check that the loops of the kernels do not exceed
+/// lavapipe's limit on iterations.
 const MOST_COLUMNS: u32 = 2048;
 /// The maximum number of inner products that are stored at a time (16 MiB). If the matrices of a batch need more, they
 /// are divided into ranges that are solved one after the other.

@@ -10,13 +10,12 @@ pub(super) const TILE: u32 = 64;
 pub(super) const CHUNK: u32 = 256;
 
 uniform! {
-    /// The index in the table of the first matrix of this dispatch, and the maximum number of sweeps that the dispatch
-    /// makes.
+    /// The table index of this dispatch's first matrix, and the maximum number of sweeps that the dispatch makes.
     pub(super) struct Sweeps { first: u32, sweeps: u32 }
 }
 
 uniform! {
-    /// The index in the table of the first matrix of this dispatch, and the maximum number of sweeps.
+    /// The table index of this dispatch's first matrix, and the maximum number of sweeps.
     pub(super) struct Ringing { first: u32, sweeps: u32 }
 }
 
@@ -26,8 +25,8 @@ uniform! {
 }
 
 uniform! {
-    /// The index in the table of the first matrix of this dispatch, the number of matrices, and the number of pairs of
-    /// blocks for which `marks` has room per matrix.
+    /// The table index of this dispatch's first matrix, the number of matrices, and the number of elements of `marks`
+    /// for each matrix, one for each pair of blocks.
     pub(super) struct Tallied { first: u32, count: u32, pairs: u32 }
 }
 

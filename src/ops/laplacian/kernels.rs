@@ -13,7 +13,7 @@ uniform! {
 }
 
 uniform! {
-    /// The index in the table of the first graph of this dispatch.
+    /// The table index of this dispatch's first graph.
     pub(super) struct First { first: u32 }
 }
 

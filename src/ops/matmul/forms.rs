@@ -8,8 +8,8 @@ use crate::shape::to_u32;
 
 /// The maximum number of rows, and of columns, of results that share a workgroup.
 const TINY: u32 = 32;
-/// The maximum number of terms in the sums of results that share a workgroup, because one workgroup adds the terms in
-/// sequence.
+/// The maximum number of terms in the sums of results that share a workgroup. The number is limited because one
+/// workgroup adds the terms in sequence.
 const TINY_TERMS: u32 = 512;
 /// The minimum number of workgroups that a result should have: about the number of multiprocessors of a large device
 /// (132 on an H200). If there are fewer workgroups, smaller tiles are used. If there are still too few, sums are cut.
@@ -29,7 +29,7 @@ pub(super) enum Form {
     /// One tile per invocation without workgroup memory, for adapters on a CPU. A tile has 16 rows if `tall` and 16
     /// columns if `wide`, otherwise 8.
     Direct { tall: bool, wide: bool },
-    /// One tile per workgroup, of `4 fragment` rows and columns, which four subgroups of `lanes` lanes compute on
+    /// One tile per workgroup, of `4 fragment` rows and columns. Four subgroups of `lanes` lanes compute the tile on
     /// matrix units of `fragment x fragment`.
     Cooperative { fragment: u32, lanes: u32 },
 }
@@ -179,8 +179,8 @@ fn most_steps(loop_budget: u32, loops: u32) -> u32 {
     (loop_budget / 2 / loops).max(2) - 1
 }
 
-/// Returns the number of iterations in a step of 32 terms on matrix units, which loads both factors and multiplies
-/// them.
+/// Returns the number of loop iterations in a step on matrix units. The step loads 32 terms of both factors and
+/// multiplies them.
 fn cooperative_loops(fragment: u32, lanes: u32) -> u32 {
     1 + 2 * (32 * fragment).div_ceil(lanes) + 32 / fragment
 }

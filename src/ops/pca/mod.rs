@@ -50,10 +50,11 @@ pub struct Pca<T = f32> {
     /// component the entry of largest magnitude is positive; if several entries have this magnitude up to rounding, the
     /// first of them is positive.
     pub components: Array<T>,
-    /// The variance along each component, `(k, 1)`, with the divisor rows - 1. If f32 elements are at most 1e-20 or at
-    /// least 1e20 apart, an f32 cannot hold their variance.
+    /// The variance along each component, `(k, 1)`, with the divisor rows - 1. An f32 cannot hold the variance of
+    /// elements whose differences are 1e-20 or less, or 1e20 or more.
     pub explained_variance: Array<T>,
-    /// The variance along each component as a share of the variance of all columns, `(k, 1)`; NaN if the latter is 0.
+    /// The variance along each component as a share of the total variance of all columns, `(k, 1)`; NaN if the total
+    /// is 0.
     pub explained_variance_ratio: Array<T>,
     /// The singular values of the centered rows, `(k, 1)`. Each one is the square root of the product of rows - 1 and
     /// the variance along the component.
@@ -68,8 +69,8 @@ pub struct Pca<T = f32> {
     /// The certificate of the decomposition from which the components were computed. It is a certificate for the matrix
     /// that was decomposed: the covariance or the matrix of the centered rows.
     pub certificate: Certificate,
-    /// The bound, relative to the largest singular value, up to which a singular value may consist of rounding errors
-    /// only.
+    /// A bound relative to the largest singular value. A singular value up to this bound may consist of rounding
+    /// errors only.
     rounding: f64,
 }
 
@@ -80,7 +81,8 @@ const COVARIANCE: usize = 2048;
 /// deviations, because it flushes subnormal numbers to 0. The bound is the exponent of the least normal number plus the
 /// number of bits in a mantissa.
 const LOST: i32 = -126 + 23;
-/// The maximum smaller dimension for which [`Solver::Auto`] computes the whole singular value decomposition.
+/// [`Solver::Auto`] computes the whole singular value decomposition only if the smaller dimension of the matrix is at
+/// most this number.
 const WHOLE: usize = 1024;
 
 /// Computes the k leading principal components of the rows of `x`. Rows are centered but not scaled, as in
@@ -395,10 +397,10 @@ impl<T: Real> Pca<T> {
     ///
     /// If `whiten` is set, each coordinate is divided by the square root of its variance. With whitening, a coordinate
     /// is exactly 0 along a direction whose singular value is at most `max(rows, cols) eps` times the largest singular
-    /// value, which is the bound below which NumPy's `matrix_rank` counts a singular value as rounding. The eigenvalues
-    /// of a covariance are accurate to `10 cols eps` times the largest eigenvalue. So if the components come from a
-    /// covariance, a coordinate is also 0 along a direction whose variance is at most this bound. These rules are the
-    /// same on every backend.
+    /// value. NumPy's `matrix_rank` counts singular values as rounding below the same bound. The eigenvalues of a
+    /// covariance are accurate to `10 cols eps` times the largest eigenvalue. So if the components come from a
+    /// covariance, a coordinate is also 0 along a direction whose variance is at most `10 cols eps` times the largest
+    /// variance. These rules are the same on every backend.
     ///
     /// # Shapes
     /// X `(any, cols)`, any batch; the result is `(any, k)`.

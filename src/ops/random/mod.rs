@@ -80,9 +80,9 @@ pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u
 /// Returns numbers that are uniformly distributed on `[low, high)`.
 ///
 /// A number is `low + (high - low) u`. In f32, u consists of the upper 24 bits of one word; in f64, u consists of the
-/// upper 53 bits of two words. On `[0, 1)`, and wherever the product and the sum are exact, the bits are the same
-/// everywhere. Elsewhere an adapter may fuse or round these operations differently, which changes a number by one ulp
-/// of the larger of `|low|` and `|high|`.
+/// upper 53 bits of two words. If the range is `[0, 1)`, or if the product and the sum are exact, the bits are the same
+/// on the CPU and on every adapter. Otherwise, an adapter may fuse or round these operations differently, which changes
+/// a number by one ulp of the larger of `|low|` and `|high|`.
 ///
 /// # Shapes
 /// As for [`words`]; f64 takes two words per number.

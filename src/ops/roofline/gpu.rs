@@ -63,7 +63,7 @@ pub(super) fn dispatch(ctx: &Context, rounds: usize) -> Result<f64> {
     };
     let one = best(rounds, || submit(1))?;
     let many = best(rounds, || submit(MANY))?;
-    // If the clock cannot distinguish the two times, a dispatch counts as a hundredth of a submission of one dispatch.
+    // The clock may not be able to distinguish the two times. Therefore, the result is at least a hundredth of `one`.
     Ok(((many - one) / f64::from(MANY - 1)).max(1e-2 * one))
 }
 

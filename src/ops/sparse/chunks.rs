@@ -10,7 +10,7 @@ use std::ops::Range;
 /// with many neighbors does not delay the whole product.
 pub(super) const SEGMENT: usize = 256;
 
-/// The rows that are not cut are divided into classes by their lengths. This is the largest length of each class. All
+/// The largest length of each class of rows. The rows that are not cut are divided into classes by their lengths. All
 /// rows of a dispatch belong to one class, because the work of the dispatch is estimated from the mean length of its
 /// rows.
 const CLASSES: [usize; 3] = [16, 64, SEGMENT];

@@ -267,7 +267,7 @@ impl<T: Real> Factors<T> {
         Self { product, own, before, coupling }
     }
 
-    /// Returns the factor of row `row` of X in row `row` of the result.
+    /// Returns the factor by which row `row` of X is multiplied before it is added to the same row of the result.
     #[inline(always)]
     fn own(&self, operator: &Operator<'_, T>, row: usize) -> T {
         self.product * operator.diagonal[row] + self.own

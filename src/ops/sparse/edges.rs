@@ -1,9 +1,10 @@
 //! Builds rows from edge lists on the device: writes both entries of every edge, sorts the entries by row and column
 //! (stable radix sort, 4 bits per pass, least significant first), and keeps the first of the entries with equal row and
-//! column. If there are weights, the entries are sorted by descending weight before that, so the first of them has the
-//! largest weight. No atomics are used, so every run gives the same result. The result equals that of [`GraphBatch`]
-//! under the default [`Conventions`](crate::graph::Conventions): an edge counts in both directions, the largest weight
-//! is kept if an edge is listed several times, and self-loops and edges of weight 0 are dropped.
+//! column. If there are weights, the entries are sorted by descending weight before they are sorted by row and column,
+//! so that the entry that is kept has the largest weight. No atomics are used, so every run gives the same result. The
+//! result equals that of [`GraphBatch`] under the default [`Conventions`](crate::graph::Conventions): an edge counts in
+//! both directions, the largest weight is kept if an edge is listed several times, and self-loops and edges of weight 0
+//! are dropped.
 //!
 //! [`GraphBatch`]: crate::graph::GraphBatch
 

@@ -228,9 +228,9 @@ impl Most {
 /// One step of a recurrence, for all problems.
 #[derive(Debug)]
 pub(in crate::ops) struct Stage<'a> {
-    /// A table with one row per step. A row has `(product, own, before, place)` for each problem, where `place` is 1
-    /// plus the index of the first column of the block that takes part in the step. It has `(0, 0, 0, 0)` for a problem
-    /// that takes no part in the step.
+    /// A table with one row per step. A row has `(product, own, before, place)` for each problem. The columns of the
+    /// block from index `place - 1` on take part in the step. For a problem that takes no part in the step, the row has
+    /// `(0, 0, 0, 0)`.
     pub(in crate::ops) coefficients: &'a Buffer<[f32; 4]>,
     /// The index of this step's first coefficients in the table.
     pub(in crate::ops) base: usize,

@@ -120,10 +120,10 @@ impl<T: Real> NullSpace<T> {
         members().for_each(|(row, (&label, value))| column[row] -= along[label as usize] * value.to_f64());
     }
 
-    /// Returns the first `count` columns of the pivoted Cholesky factor of the projector onto the null space, which is
-    /// the result of `encode::canonical` for any basis. Each pivot is the first row whose entry is within 1 % of the
-    /// largest. No row is nonzero in two of the null vectors, so each column is one of the vectors, and only the order
-    /// of the vectors has to be found.
+    /// Returns the first `count` columns of the pivoted Cholesky factor of the projector onto the null space. For any
+    /// basis of the null space, `encode::canonical` returns the same columns. Each pivot is the first row whose entry
+    /// is within 1 % of the largest. No row is nonzero in two of the null vectors, so each column is one of the
+    /// vectors, and only the order of the vectors has to be found.
     pub(super) fn canonical(&self, count: usize) -> Vec<f64> {
         // The largest magnitude in each null vector.
         let mut peaks = vec![0.0_f64; self.len()];
@@ -132,8 +132,9 @@ impl<T: Real> NullSpace<T> {
             *peak = peak.max(value.to_f64().abs());
         }
         let mut left: Vec<(usize, u32, f64)> = Vec::new();
-        // The candidates for pivots, in ascending order of rows. A row whose entry is not within 1 % of the largest
-        // entry of its own component cannot be a pivot, because the threshold for pivots is never lower than that.
+        // The candidates for pivots, in ascending order of rows. The entry of a pivot is within 1 % of the largest
+        // entry of all remaining components. A row whose entry is not even within 1 % of the largest entry of its own
+        // component is therefore no candidate.
         for (row, (&label, value)) in self.labels.iter().zip(&self.values).enumerate() {
             if label != NONE && value.to_f64().abs() >= (1.0 - TIE) * peaks[label as usize] {
                 left.push((row, label, value.to_f64().abs()));

@@ -180,8 +180,8 @@ impl<'a, T: Real> Operator<'a, T> {
         self.null.counts[problem]
     }
 
-    /// Returns the first `count` vectors of the null space's canonical basis as columns of a column-major matrix, whose
-    /// rows are those of all problems.
+    /// Returns the first `count` vectors of the null space's canonical basis as the columns of a column-major matrix.
+    /// The matrix has one row for each row of all problems.
     pub(crate) fn canonical_null(&self, count: usize) -> Vec<f64> {
         self.null.canonical(count)
     }

@@ -231,10 +231,10 @@ fn whole<T: Real>(
     Ok(Description::resident(gpu::finish(gpu, &node, view.series(), options.ddof)?, shape))
 }
 
-/// Computes the description in batches of about `most` elements. A slice is the contiguous part of the array with one
-/// index `o` of [`View`]. A batch consists of whole slices. If a slice has more elements than `most`, the batch is this
-/// slice, which is processed as a stream of rows. Both kinds of batches are contiguous in memory, and the division
-/// changes no bit of the results.
+/// Computes the description in batches of about `most` elements. All series with the same index `o` (see [`View`]) form
+/// a slice, which is contiguous in memory. A batch consists of whole slices. If a slice has more elements than `most`,
+/// the batch is this slice, which is processed as a stream of rows. Both kinds of batches are contiguous in memory, and
+/// the division changes no bit of the results.
 fn in_batches<T: Real>(
     gpu: &Gpu,
     x: &[f32],

@@ -158,8 +158,8 @@ impl Stream {
         Ok(next + leaves * LEAF_ROWS)
     }
 
-    /// Returns the shift of each column, a value near its elements from which distances are measured. If the stream has
-    /// no shifts yet, computes them from `rows`.
+    /// Returns the shift of each column, which is a value near the elements of the column. Distances are measured from
+    /// the shift. If the stream has no shifts yet, computes them from `rows`.
     fn shifts(&self, rec: &mut Recorder<'_>, x: &Buffer<f32>, len: usize, rows: Range<usize>) -> Result<Shared<f32>> {
         if let Some(shifts) = &self.shifts {
             return Ok(shifts.clone());
@@ -323,8 +323,8 @@ impl Closed {
 pub(in crate::ops) enum Output {
     Covariance,
     Correlation,
-    /// The covariances of one matrix, in a unit in which f32 holds them well whatever the unit of the data is. To find
-    /// this unit, the host waits for the exponents of the largest distances.
+    /// The covariances of one matrix in units of 4^e, where e is the exponent of the largest distance. These values do
+    /// not overflow f32, whatever the unit of the data is. To find e, the host waits for the exponents of all columns.
     Scaled,
 }
 

@@ -71,8 +71,8 @@ pub(super) fn of_matrix<T: Real>(x: &[T], rows: usize, cols: usize) -> Gram {
     all(rows.div_ceil(ROWS) as u64, &one, &|a: Gram, b: Gram| a.merge(&b)).unwrap_or_else(none)
 }
 
-/// Computes the sums of products of the columns of a matrix with `rows` rows, over the rows `own`, which are at most
-/// [`ROWS`].
+/// Computes the sums of products of the columns of a matrix with `rows` rows. The sums are over the rows in the range
+/// `own`, whose length is at most [`ROWS`].
 pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     if T::ON_DEVICE {
         leaf_f32(bytemuck::cast_slice(x), rows, cols, own)
@@ -110,8 +110,8 @@ fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gra
             *unit = T::in_lanes(Center { from, to: &mut to[..count], near: T::from_f64(*mean) });
         }
     });
-    // The values that were subtracted from the columns are the means rounded to `T`. These are the differences between
-    // the means and the rounded means.
+    // The means were rounded to `T` before they were subtracted from the columns. `off` holds the difference between
+    // each mean and its rounded value.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
     let mut products = vec![0.0; cols * cols];
     if stride > 0 && cols > 0 {
@@ -144,7 +144,7 @@ impl<T: Real> Task<T> for Center<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> f64 {
-        // Separate maxima: in one chain each comparison would wait for the previous one.
+        // The maxima are separate, because each comparison with a single maximum would wait for the previous one.
         let mut most = [T::from_f64(0.0); SIDE];
         let (whole, rest) = self.to.as_chunks_mut::<SIDE>();
         let (given, last) = self.from.as_chunks::<SIDE>();
@@ -160,8 +160,8 @@ impl<T: Real> Task<T> for Center<'_, T> {
         }
         let largest = most.into_iter().fold(most[0], |most, x| larger(x, most));
         let largest = largest.to_f64();
-        // No unit is needed if the exponent of the largest distance is within a third of the range of exponents on
-        // either side of 0, because sums of thousands of squares then stay far within the range of the precision.
+        // No unit is needed if the largest distance is between 1 / `room` and `room`, which are 2^-42 and 2^42 in f32.
+        // Sums of thousands of squares of such distances stay far within the range of the precision.
         let room = T::SMALLEST.powf(-1.0 / 3.0);
         if !largest.is_finite() || largest == 0.0 || (largest < room && largest > 1.0 / room) {
             return 1.0;

@@ -85,8 +85,8 @@ uniform! {
 }
 
 uniform! {
-    /// The number of columns and matrices, the bits of NaN, the divisor of products, and the exponent e for covariances
-    /// in units of 4^e.
+    /// The numbers of columns and matrices, the bits of NaN, the divisor of products, and the exponent e for
+    /// covariances in units of 4^e.
     pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32, exponent: i32 }
 }
 

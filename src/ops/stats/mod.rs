@@ -5,14 +5,15 @@
 //! reduced separately and merged in a tree whose shape depends only on their positions. So on the same side (CPU or
 //! device) a result has the same bits whether the elements arrive together or chunk by chunk, and however a batch is
 //! divided. The CPU computes in f64, except that for covariances of f32 elements it sums the products within a leaf in
-//! f32. The device computes in f32, with distances from a value near the mean.
+//! f32. The device computes in f32, with distances from a value near the mean, which is called the shift.
 //!
 //! A stream holds at most one node per level of the tree, as a binary counter holds one digit per position. Nodes are
 //! merged by the formulas of Chan and Pébay. To avoid overflow on the device, a node of moments describes the elements
 //! times 2^-16 if the magnitude of an element is 2^100 or more, and a leaf of covariances has a separate unit for each
-//! column. The shaders write a distance as a `select` between two differences, because a compiler could combine a chain
-//! of differences into one. The module `select` counts elements on the device: for histograms it compares keys, which
-//! are integers that have the same order as the elements, and for quantiles it uses a radix selection on these keys.
+//! column. The shaders subtract the shift from an element, and then the offset of the mean from this difference. A
+//! compiler could combine the two subtractions, so a `select` separates them. The module `select` counts elements on
+//! the device: for histograms it compares keys, which are integers that have the same order as the elements, and for
+//! quantiles it uses a radix selection on these keys.
 
 mod cov;
 mod cpu;

@@ -198,8 +198,8 @@ impl<T: Real> RunningCovariance<T> {
         Ok(root.unwrap_or_else(|| Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] }))
     }
 
-    /// Returns the means and covariances in f64 if the host computes them, which is so if the state is on the CPU or if
-    /// other streams were merged into it. Returns `None` if the state is a single stream on the device.
+    /// Returns the means and covariances in f64, computed on the host. Returns `None` if the state is a single stream
+    /// on the device, because the device computes the covariances of such a state.
     pub(in crate::ops) fn in_f64(&self, ctx: &Context) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
         if let State::Device(_, before) = &self.state
             && before.is_empty()

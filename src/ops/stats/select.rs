@@ -54,8 +54,8 @@ pub(super) fn histogram_fits(gpu: &Gpu, view: View, bins: usize, budget: u64) ->
 pub(super) fn histogram(gpu: &Gpu, x: &Buffer<f32>, view: View, edges: &[f64]) -> Result<Vec<u64>> {
     let (bins, parts) = (edges.len() - 1, view.len.div_ceil(PART));
     // An f32 number x is at or above an f64 edge if and only if x is at or above the least f32 number that is not below
-    // the edge. The last bin includes its upper edge, so the last edge becomes the greatest f32 number that is not
-    // above it.
+    // the edge. The last bin includes its upper edge, so that edge is replaced by the greatest f32 number that is not
+    // above the edge.
     let ends: Vec<u32> =
         edges.iter().enumerate().map(|(i, &edge)| key_of(if i < bins { above(edge) } else { -above(-edge) })).collect();
     let size = view.series() * (bins + 3);

@@ -34,7 +34,7 @@ pub(super) fn fits(gpu: &Gpu, problem: &Problem) -> bool {
     limits(gpu, problem).is_ok()
 }
 
-/// Returns the name of the form of the rotations that make the rows of the triangular factor orthogonal.
+/// Returns the name of the kernel form of the Jacobi rotations, which make the rows of R orthogonal.
 pub(super) fn form(gpu: &Gpu, problem: &Problem) -> &'static str {
     Method::of(gpu.adapter(), KernelForm::Svd, Shape::of(problem).short).map_or("", |method| method.form().name())
 }

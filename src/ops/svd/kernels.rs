@@ -14,7 +14,7 @@ uniform! {
 }
 
 uniform! {
-    /// The index of the first workgroup as in `Given`, and the order.
+    /// The index of the first workgroup as in `Given`, and the order of the square matrices.
     pub(super) struct Square { first: u32, short: u32 }
 }
 

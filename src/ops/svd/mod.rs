@@ -55,10 +55,10 @@ pub struct Svdvals<T = f32> {
 ///
 /// The device, and the CPU for small matrices, use Householder QR and then one-sided Jacobi on the rows of R (Hestenes
 /// 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting). The orthogonal rows, scaled
-/// to length 1, are the columns of V. U is the Q factor of A V, and S is the diagonal of its triangular factor. Both
-/// bases are therefore orthonormal regardless of the rank. The CPU solves larger matrices by bidiagonalization with
-/// divide and conquer. All methods compute in the precision of the input, but the CPU solves a larger f32 matrix again
-/// in f64 if f32 is not accurate enough.
+/// to length 1, are the columns of V. A second QR, of A V, gives U as its Q factor and S as the diagonal of its R
+/// factor. Both bases are therefore orthonormal regardless of the rank. The CPU solves larger matrices by
+/// bidiagonalization with divide and conquer. All methods compute in the precision of the input, but the CPU solves a
+/// larger f32 matrix again in f64 if f32 is not accurate enough.
 ///
 /// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix, it is the residual
 /// of the transpose, `max_j |A' u_j - s_j v_j|_2 / |A'|_1`, which is more informative. The certificate's orthogonality
@@ -159,8 +159,8 @@ impl Operation for Task<'_> {
             items: batch,
             cpu_flops: flops,
             gpu_flops: flops,
-            // Dispatches are needed for the reflections, the sweeps over the triangular factor, U and Vh. The blocked
-            // form needs some for each round of pairs of blocks.
+            // Dispatches apply the reflections, make sweeps over the triangular factor, and form U and Vh. The blocked
+            // form of the sweeps needs separate dispatches for each round of pairs of blocks.
             dispatches: if problem.short() > 128 { 400.0 } else { 12.0 },
             algorithms: [cpu::algorithm(problem), ctx.gpu().map_or("", |gpu| gpu::form(gpu, problem))],
             ..Workload::default()

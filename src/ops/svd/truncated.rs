@@ -68,8 +68,9 @@ impl<T: Real> SvdTruncated<T> {
 /// Computes the k leading singular triplets of every matrix of `a`, by block Lanczos bidiagonalization (Golub, Luk and
 /// Overton, ACM TOMS 7, 1981; see Musco and Musco 2015 for why it needs far fewer passes than a power iteration). The
 /// iteration starts from k + oversample random directions, orthogonalizes all directions against each other, and
-/// restarts with the best directions (Baglama and Reichel 2006) until the conditions of its certificate are met. The
-/// result is deterministic: the sample depends only on the seed and the shape.
+/// restarts with the best directions (Baglama and Reichel 2006). It stops when the triplets have converged (see
+/// [`SvdTruncated::certificates`]), or after the maximum number of passes. The result is deterministic: the sample
+/// depends only on the seed and the shape.
 ///
 /// The computation runs on the CPU, because the device has no kernels for it yet. It consists of a few products of
 /// matrices. [`choose_svd_truncated`] returns this choice with its reason. Data on a device is copied to the host.

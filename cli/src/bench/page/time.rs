@@ -7,7 +7,8 @@ use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::{Series, View};
 
 /// Returns the rows of one batch size, chosen from rows of the same problem size. The chosen batch size has figures for
-/// the largest number of sides. If several batch sizes do, the largest of these is chosen.
+/// the largest number of sides. If several batch sizes have figures for that many sides, the largest batch size is
+/// chosen.
 fn largest_batch<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let of = |items: f64| rows.iter().copied().filter(move |row| row.items == items && row.foretold().is_some());
     let batches = rows.iter().map(|row| row.items).filter(|&items| usable(items).is_some());

@@ -57,8 +57,8 @@ impl Row {
         quotient(self.flops, self.compute()?)
     }
 
-    /// Returns the share of the side's roofline ceiling that was reached, which is a share of the copy rate if nothing
-    /// is computed.
+    /// Returns the share of the side's roofline ceiling that this row reached. If nothing is computed, the ceiling is
+    /// the copy rate.
     pub(super) fn share(&self, ceiling: &Ceiling) -> Option<f64> {
         let seconds = self.compute()?;
         let least = [quotient(self.flops, ceiling.fma), quotient(self.bytes, ceiling.copy)];
@@ -136,7 +136,8 @@ impl<'a> View<'a> {
         self.row(&row.workload, self.baseline?)
     }
 
-    /// Returns the CPU time divided by the time of the row's side, including transfers; `None` for the CPU itself.
+    /// Returns the speedup over the CPU: the CPU's time for the same workload divided by the row's time. Both times
+    /// include transfers. `None` for rows of the CPU.
     pub(super) fn speedup(&self, row: &Row) -> Option<f64> {
         if row.on_cpu { None } else { quotient(self.cpu_of(row)?.call()?, row.call()?) }
     }
@@ -146,7 +147,7 @@ impl<'a> View<'a> {
         self.report.ceilings.iter().find(|c| c.side == side)
     }
 
-    /// Returns the share of its side's roofline ceiling that a row reached.
+    /// Returns the share of the roofline ceiling that a row reached, where the ceiling is that of the row's side.
     pub(super) fn share(&self, row: &Row) -> Option<f64> {
         row.share(self.ceiling(&row.side)?)
     }

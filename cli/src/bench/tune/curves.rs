@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// The minimum duration, in seconds, of a call that shows the rate for many items. Shorter calls are noisy.
 const LONG: f64 = 0.01;
-/// The maximum number of values in the input of a workload. Larger inputs include the cost of new memory pages, which
-/// is measured separately.
+/// The maximum number of values in the input of a workload. With larger inputs, the times would include the cost of new
+/// memory pages. This cost is measured separately.
 const MOST: usize = 1 << 21;
 /// The maximum ratio of one number of items to the previous number of items.
 const STEP: f64 = 16.0;

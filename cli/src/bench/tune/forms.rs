@@ -75,7 +75,9 @@ struct Contexts<'a> {
 }
 
 impl Contexts<'_> {
-    /// Returns whether a workload uses `form` and takes less time if `form` is left out in addition to `without`.
+    /// Returns whether a workload uses `form` but would be faster without it. Two contexts are compared: one leaves out
+    /// the forms in `without`, and the other leaves out `form` as well. The second must be faster by more than the
+    /// margin.
     fn is_beaten(
         &mut self,
         case: &Case,

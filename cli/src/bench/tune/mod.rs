@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 pub struct TuneOptions {
     /// The approximate time for the whole measurement.
     pub seconds: u64,
-    /// The minimum speedup at which another form of a kernel replaces a form. A smaller speedup may be noise.
+    /// The speedup above which another kernel form replaces the form in use. A smaller speedup may be noise.
     pub margin: f64,
 }
 
@@ -59,8 +59,9 @@ struct Measuring<'a> {
 }
 
 /// Measures the rates of the CPU and of the adapter of `ctx`, if there is one: fixed costs, bandwidths, ceilings, and
-/// the rate of every family for a few sizes, from one item to many items. Also tries which kernel forms are slower than
-/// another form. Unlike [`super::measure`], this function does not check results. The rates of `ctx` do not change.
+/// the rate of every family for a few sizes, from one item to many items. Also finds the kernel forms that are slower
+/// than another form. Unlike [`super::measure`], this function does not check results. The rates of `ctx` do not
+/// change.
 ///
 /// # Errors
 /// Returns an error if the device fails.
@@ -108,7 +109,7 @@ fn fresh() -> f64 {
     FRESH as f64 / rounds.fold(f64::INFINITY, f64::min)
 }
 
-/// Measures the costs of a device other than the time of its kernels.
+/// Measures a device's ceilings, and the costs of a call on it apart from the time of the kernels.
 fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     let top = ceilings(ctx, MOVED as u64, 3)?;
     let host = Array::from_vec(Shape::new(MOVED / 4, 1, 1), vec![0.5_f32; MOVED / 4])?;

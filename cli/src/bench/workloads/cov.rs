@@ -41,7 +41,7 @@ impl Workloads for Cov {
             check: Box::new(|| {
                 let truth = cov(&Context::cpu(), &wide(&host, usize::MAX, |x: f32| f64::from(x))?)?;
                 let truth = truth.to_host(&Context::cpu())?;
-                // The allowed error is 1e-5 times 1/3, which is the variance of the uniform distribution on -1..1.
+                // The allowed error is 1e-5 times the variance of the uniform distribution on -1..1, which is 1/3.
                 Ok(apart(cov(ctx, &host)?.to_host(ctx)?.as_slice(), truth.as_slice()) / (1e-5 / 3.0))
             }),
         })

@@ -39,7 +39,7 @@ impl Workloads for Matmul {
                     let [a, b] = [&a, &b].map(|x| wide(x, few, widen));
                     matmul(&Context::cpu(), &a?, &b?)?.to_host(&Context::cpu())
                 };
-                // `size` has the entries of the product |A||B|, to which errors are relative.
+                // `size` has the entries of the product |A||B|. Each error is divided by the corresponding entry.
                 let (truth, size) = (product(f64::from)?, product(|x| f64::from(x.abs()))?);
                 let found = matmul(ctx, &a, &b)?.to_host(ctx)?;
                 let each = found.as_slice().iter().zip(truth.as_slice()).zip(size.as_slice());

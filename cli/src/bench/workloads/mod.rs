@@ -90,7 +90,7 @@ pub(super) trait Workloads: Sync {
         case.size as f64 * case.size as f64 * case.items as f64
     }
 
-    /// Returns the number of bytes that must be read and written at least once, and the textbook operation count.
+    /// Returns the minimum number of bytes that must be read and written, and the textbook operation count.
     fn least(&self, case: &Case) -> [f64; 2];
 
     /// Returns where the workload would run, and why.

@@ -8,7 +8,7 @@ use comfy_table::Table;
 use fiedler::Context;
 use fiedler::policy::Side;
 
-/// The size, in bytes, of each array of the copy that measures a ceiling.
+/// The size, in bytes, of the array that is copied to measure the copy rate.
 const CEILING: u64 = 16 << 20;
 
 /// Measures the ceilings of the CPU and of the adapter, if there is one.

@@ -10,9 +10,9 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// The environment variable that names the file to which a layer below the driver writes pipeline statistics. If the
-/// variable is set, the command appends a line with the variant's name before each pipeline and a line with the outcome
-/// after each pipeline.
+/// The environment variable that names a file to which a Vulkan layer appends pipeline statistics. If the variable is
+/// set, the command appends a line with the variant's name before each pipeline and a line with the outcome after each
+/// pipeline.
 const STATISTICS: &str = "ISA_OUT";
 
 /// The results for the variants of one family.

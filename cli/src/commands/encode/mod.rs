@@ -61,7 +61,7 @@ pub(super) struct Encode {
     symmetrize: Symmetrize,
     #[command(flatten)]
     reading: Reading,
-    /// Leave out one zero mode per connected component, which is an eigenpair with the eigenvalue 0.
+    /// Leave out the null space: one eigenpair with the eigenvalue 0 for each connected component.
     #[arg(long)]
     drop_trivial: bool,
     /// Also write the diagonals of the first N powers of D^-1 W, where W is the adjacency matrix and D is the diagonal

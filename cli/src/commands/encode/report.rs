@@ -24,7 +24,7 @@ pub(super) struct Facts {
     fewest: usize,
     /// The smallest nonzero eigenvalue, if there is only one graph and its pairs include a nonzero eigenvalue.
     smallest: Option<f64>,
-    /// The number of graphs that have nonzero eigenvalues but whose computed pairs all have the value 0.
+    /// The number of graphs that have nonzero eigenvalues but whose computed eigenvalues are all 0.
     zeros_alone: usize,
 }
 

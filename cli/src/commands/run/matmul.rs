@@ -103,9 +103,9 @@ impl Matmul {
         if x != y && x != 1 && y != 1 {
             return wrong(&format!("equal batches, or a single matrix on one side, found {x} and {y}"));
         }
-        // Data in NumPy's order, read in the library's order, is the transposed matrices. The transposed product C' is
-        // op(B)' op(A)', where op is the identity or, if the call asks for it, the transposition. Computing C' instead
-        // of C therefore needs no rearrangement.
+        // If data in NumPy's order is read in the library's order, every matrix appears transposed. The transposed
+        // product C' is op(B)' op(A)', where op is the identity or, if the call asks for it, the transposition.
+        // Computing C' instead of C therefore needs no rearrangement.
         let gemm = Gemm::<T>::new().transpose_a(self.transpose_b).transpose_b(self.transpose_a).alpha(self.alpha);
         let choose = |ctx: &Context| gemm.choose(ctx, of_b.shape(), of_a.shape(), false);
         let ctx = &self.to.context(self.precision, &inputs_of, choose)?;

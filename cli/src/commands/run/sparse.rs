@@ -182,7 +182,7 @@ fn by_entries<T: Real>(matrix: SparseRows, operation: &impl Operation) -> Result
     done(&Operator::<T>::from_csr(row_offsets, columns, values)?, operation)
 }
 
-/// Checks the operation, opens the context and runs it.
+/// Checks the operation, opens the context, and runs the operation in it.
 fn done<T: Real>(a: &Operator<'_, T>, operation: &impl Operation) -> Result<Outcome, Failure> {
     operation.check(a)?;
     let choose = |ctx: &Context| Ok(operation.choose::<T>(ctx, (a.rows(), a.entries())));

@@ -232,9 +232,9 @@ fn numbers<T: Real>(data: &[T]) -> Data<'_> {
     if T::ON_DEVICE { Data::F32(bytemuck::cast_slice(data)) } else { Data::F64(bytemuck::cast_slice(data)) }
 }
 
-/// Returns the NumPy shape of the result of a reduction; `shape` is its shape in the library. If `kept` is true, the
-/// reduced axis stays, with its new length. Otherwise the axis is dropped. `batched` says whether the input has a batch
-/// axis.
+/// Returns the NumPy shape of the result of a reduction; `shape` is the result's shape in the library. If `kept` is
+/// true, the reduced axis stays, with its new length. Otherwise the axis is dropped. `batched` says whether the input
+/// has a batch axis.
 fn reduced(shape: Shape, axis: Option<Axis>, kept: bool, batched: bool) -> Vec<usize> {
     let Some(axis) = axis else { return if kept { vec![shape.rows] } else { vec![] } };
     let all = [(Axis::Batch, shape.batch), (Axis::Rows, shape.rows), (Axis::Cols, shape.cols)];
@@ -252,7 +252,7 @@ pub(super) fn made<T: Real>(
     Ok((name, shape(host.shape()), in_rows(&host)))
 }
 
-/// Converts counts from the order of an array of the given shape to NumPy's order.
+/// Converts counts to NumPy's order. In the library's order, they form an array of the shape `shape`.
 fn counted(name: &'static str, counts: &[u64], shape: Shape, axes: Vec<usize>) -> Made<i64> {
     let signed: Vec<i64> = counts.iter().map(|&count| i64::try_from(count).unwrap_or(i64::MAX)).collect();
     (name, axes, transposed(&signed, shape.cols, shape.rows))

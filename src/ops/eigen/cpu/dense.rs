@@ -299,7 +299,7 @@ fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par
     matmul::triangular::matmul(gram.as_mut(), lower, Accum::Replace, left, whole, right, whole, one, par);
     let of_column = |j: usize| {
         let column = &gram.col_as_slice(j)[j..];
-        // A maximum may ignore a NaN, but the sum of 0 x is NaN if any x is NaN.
+        // A maximum may ignore a NaN, but the sum of the products 0 * x is NaN if any x is NaN.
         let off = column[1..].iter().fold(0.0, |most: f64, x| most.max(x.to_f64().abs()));
         nan_max(off + sum(column, column, |x, _| 0.0 * x), (column[0].to_f64() - 1.0).abs())
     };

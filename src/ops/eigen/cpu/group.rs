@@ -148,7 +148,7 @@ struct Scaled<V> {
 #[inline(always)]
 fn scaled<T: Real, V: Vector<Scalar = T>>(zero: V, n: usize, work: &mut Workspace<V>) -> Scaled<V> {
     let a = &mut work.given[..n * work.ld];
-    // A maximum may ignore a NaN, but the sum of 0 x is NaN if any x is NaN.
+    // A maximum may ignore a NaN, but the sum of the products 0 * x is NaN if any x is NaN.
     let (mut peak, mut probe) = (zero, zero);
     for x in a.iter() {
         peak = peak.max(x.abs());

@@ -41,8 +41,8 @@ pub(super) fn diagonalize<V: Vector<Scalar: Real>>(
     for (d, e) in work.diagonal[..n].iter().zip(&work.off_diagonal[..n]) {
         norm = norm.max(d.abs() + e.abs());
     }
-    // The tolerance is relative to the norm, as in EISPACK: all off-diagonal elements that are set to 0 together
-    // perturb T by eps |T|.
+    // The tolerance is relative to the norm, as in EISPACK. Setting all smaller off-diagonal elements to 0 changes T by
+    // at most eps |T| in total.
     let tolerance = norm * number(0.5 * V::Scalar::EPSILON);
     let mut begin = zero;
     let mut left = SWEEPS * n;

@@ -83,7 +83,7 @@ fn normalize(x: &mut [f64]) -> Option<()> {
     Some(())
 }
 
-/// The factorization `T - s I = P L U`, where s is the shift, with partial pivoting (LAPACK's xGTTRF).
+/// The factorization `T - s I = P L U` with partial pivoting (LAPACK's xGTTRF), where s is the shift.
 struct Factors {
     /// The multipliers of the elimination, which form L.
     lower: Vec<f64>,

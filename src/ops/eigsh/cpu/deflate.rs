@@ -67,7 +67,7 @@ impl<T: Real> Task<T> for Deflate<'_, T> {
     }
 }
 
-/// Computes the share of the given rows in `U'X`.
+/// Computes the contribution of the given rows to `U'X`.
 #[inline(always)]
 fn sums<T: Real>(null: &NullSpace<T>, x: &[T], width: usize, rows: Range<usize>) -> Vec<f64> {
     let mut sums = vec![0.0; null.len() * width];

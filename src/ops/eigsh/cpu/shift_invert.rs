@@ -172,9 +172,9 @@ mod tests {
         found.values
     }
 
-    /// Compares values. If a residual is 1e-10 of the norm, the error of its Rayleigh quotient is the square of the
-    /// residual divided by a gap, here at most 1e-20 / 1e-9 of the norm, plus the rounding errors of a product and
-    /// of a sum of n terms. The rounding errors are a few eps of the norm, and 1e-14 is about fifty eps.
+    /// Compares values. The residual of a pair of the inverse is at most 1e-10 of its value. The error of a Rayleigh
+    /// quotient is quadratic in that ratio and therefore negligible here. What remains are the rounding errors of a
+    /// product and of a sum of n terms. They are a few eps of the norm, and 1e-14 is about fifty eps.
     fn compare(found: &[f64], expected: &[f64], norm: f64) {
         assert_eq!(found.len(), expected.len());
         for (i, (x, y)) in found.iter().zip(expected).enumerate() {

@@ -105,8 +105,8 @@ impl Truth {
     }
 
     /// Applies the filter, and bounds the error that it has in f32 for a column of norm 1. Each step rounds its
-    /// operands by up to one unit. If m steps follow and no value grows beyond 1, they amplify these errors at most
-    /// m + 1 times (Chebyshev polynomials of the second kind). The rounding errors of different steps are
+    /// operands by up to one unit. If m steps follow and no value grows beyond 1, they amplify these errors by at
+    /// most the factor m + 1 (Chebyshev polynomials of the second kind). The rounding errors of different steps are
     /// independent, so their squares are added.
     fn filter(&self, x: &DMatrix<f64>, steps: &[Step]) -> (DMatrix<f64>, f64) {
         let (mut x, mut before) = (x.clone(), DMatrix::zeros(x.nrows(), x.ncols()));

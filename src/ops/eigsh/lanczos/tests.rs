@@ -69,8 +69,8 @@ fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
     }
 }
 
-/// Compares values. The error of a value is the square of its residual divided by a gap, which is at least a
-/// thousandth of the norm, plus rounding errors. 1e-12 of the norm exceeds the sum of these errors.
+/// Compares values. If r is the residual of a value and g is its gap, the error of the value is r^2 / g plus rounding
+/// errors. Every gap is at least a thousandth of the norm, so 1e-12 of the norm exceeds the sum of these errors.
 fn compare(found: &[f64], expected: &[f64], norm: f64) {
     assert_eq!(found.len(), expected.len());
     for (i, (x, y)) in found.iter().zip(expected).enumerate() {

@@ -2,10 +2,10 @@
 //! the three products of f16 on the device.
 //!
 //! Each row of op(A) is scaled by a power of two so that its largest magnitude is in [2^14, 2^15). Each column of op(B)
-//! is scaled in the same way. Then `x = hi + lo`, where hi is the nearest f16 (11 bits) to the scaled element x, and lo
-//! is the nearest f16 to the remainder `x - hi`. So `|x - hi - lo|` is at most 2^-22 |x| or, if lo is subnormal, 2^-25.
-//! In the product of two elements, `(hi + lo) (hi' + lo')`, the term `lo lo'` is left out, because it is only 2^-22 of
-//! the product. Products of two f16 are exact in f32.
+//! is scaled in the same way. Then each scaled element x is approximated by `hi + lo`, where hi is the f16 (11 bits)
+//! nearest to x, and lo is the f16 nearest to the remainder `x - hi`. So `|x - hi - lo|` is at most 2^-22 |x| or, if lo
+//! is subnormal, 2^-25. In the product of two elements, `(hi + lo) (hi' + lo')`, the term `lo lo'` is left out, because
+//! it is at most 2^-22 of the product. Products of two f16 are exact in f32.
 
 use super::super::{Activation, Given, Problem};
 use super::Operands;

@@ -11,8 +11,8 @@ use crate::lanes::{Task, Vector};
 use crate::parallel;
 
 /// The number of elements in a block of results. Whole matrices of order 2, 3, 4, 6, 8, 12, 16 or 24 fill a block
-/// exactly. The pages of the results are not cleared before, so the thread that fills a block is the first to touch the
-/// pages of the block.
+/// exactly. Nothing is written to the memory of the results before a block is filled, so the thread that fills a block
+/// is the first to touch the pages of the block.
 const BLOCK: usize = 9216;
 /// The number of elements in a chunk of results, for matrices that do not fill a block exactly.
 const CHUNK: usize = 8192;

@@ -50,9 +50,9 @@ fn operators_stay_on_the_device() {
                     assert!(y.is_resident() && y.shape() == shape);
                     let y = y.to_host(&ctx).unwrap();
                     for (found, want) in y.as_slice().iter().zip(truth.as_slice()) {
-                        // Both values are f32 sums of up to 900 terms of magnitude at most 1, and of a diagonal term no
-                        // larger than 900 such terms. In any order of summation, the difference is at most 40 times
-                        // 2^-24 times the size of the sum.
+                        // Both values are f32 sums of a diagonal term and up to 899 other terms. `unit` bounds the
+                        // magnitude of the diagonal term and that of the sum of the other terms. Whatever the order of
+                        // summation, the rounding errors partly cancel and stay below 40 times 2^-24 times `unit`.
                         let unit = if normalization == Normalization::Combinatorial { 900.0 } else { 30.0 };
                         assert!((found - want).abs() <= 40.0 * unit * f32::EPSILON / 2.0, "{found}, not {want}");
                     }

@@ -92,7 +92,7 @@ fn every<F: Working>(problem: &Problem, a: &[F], k: usize, options: TruncatedOpt
 /// error of its vectors is r / g.
 const RESIDUAL: f64 = 1e-8;
 
-/// The maximum number of blocks in a basis. A basis that would exceed it is compressed to one block first.
+/// The maximum number of blocks in a basis. Before a basis grows beyond this number, it is compressed to one block.
 const BLOCKS: usize = 5;
 
 /// Computes the k leading singular triplets P, S and Q of the tall matrix B, the relative residual
@@ -110,8 +110,8 @@ fn project<F: Working>(
 ) -> Option<(Factors<F>, f64, Certificate)> {
     let (long, short) = b.shape();
     let norm = frobenius(b.as_ref());
-    // Returns the absolute residual that the rounding of products with B leaves in the working precision, given the
-    // largest singular value.
+    // Returns the absolute residual that rounding alone leaves if products with B are computed in the working
+    // precision. The argument is the largest singular value.
     let rounding = |largest: f64| F::EPSILON * (8.0 * norm + super::super::as_f64(long).sqrt() * largest);
     let width = k.saturating_add(options.oversample).min(short);
     let mut random = Random { seed: options.seed, next: 0 };
@@ -174,8 +174,8 @@ fn project<F: Working>(
     // out of order, so each one is replaced by the smallest of itself and those before it.
     normalize(&mut p);
     normalize(&mut q);
-    // The residuals of both `B' p` and `B q` are measured, because one of them contains only rounding, and only the
-    // other shows what the basis misses.
+    // The residuals of both `B' p` and `B q` are measured. The residual of `B q` contains only rounding errors, because
+    // `B right = left small`. Only the residual of `B' p` shows what the basis misses.
     let (back, forth) = (product(b.transpose(), p.as_ref()), product(b.as_ref(), q.as_ref()));
     let mut least = f64::INFINITY;
     let mut value = |j: usize| {
@@ -265,7 +265,7 @@ fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, rando
         }
         q = taken_off(q).qr().compute_thin_Q();
     }
-    // If the part of a column that is orthogonal to the basis was small relative to the column, scaling it to length 1
-    // also enlarges the component in the basis that rounding has left.
+    // QR has scaled the columns to length 1. If only a small part of a column was orthogonal to the basis, this scaling
+    // has also enlarged the rounding errors along the basis, so they are removed once more.
     taken_off(q).qr().compute_thin_Q()
 }

@@ -295,6 +295,13 @@ def rust(svd, eigen):
     for (m, n), errors in svd.items():
         print(f"    ({m}, {n}, [" + ", ".join(up(of["LAPACK"][0]) for of in errors.values()) + "]),")
     print("];\n")
+    print("/// For each row of [`SGESDD`], the largest residual `|A - U S Vh| / (n eps |A|)` and the largest departure `|I - U'U| / (n eps)` or")
+    print("/// `|I - Vh Vh'| / (n eps)` of sgesdd over all families.")
+    print(f"pub const SGESDD_BASES: [(f64, f64); {len(svd)}] = [")
+    for errors in svd.values():
+        worst = [max(of["LAPACK"][measure] for of in errors.values()) for measure in (1, 2)]
+        print("    (" + ", ".join(f"{np.ceil(100 * x) / 100:.2f}" for x in worst) + "),")
+    print("];\n")
     titles = ("By order, of LAPACK's types 1 to 21: what ssyevd's values without vectors are off, in eps |w|_max.",
               "The same of the values that it gives with vectors.")
     for name, who, title in (("SSYEVD_N", "LAPACK's values", titles[0]), ("SSYEVD_V", "LAPACK", titles[1])):

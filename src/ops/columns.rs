@@ -1,8 +1,7 @@
 //! Operations on columns of dense matrices on the CPU, with sums that are accurate for f32 columns.
 
 use crate::array::Real;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
+use faer::Mat;
 
 /// Returns the number of terms in each partial sum of a matrix product whose elements are sums of `n` terms. The
 /// partial sums are then added to the totals. In a single long sum, the rounding error would be as large as the error
@@ -26,18 +25,6 @@ pub(super) fn sum<T: Real>(a: &[T], b: &[T], term: impl Fn(f64, f64) -> f64) -> 
         }
     }
     sums.iter().sum::<f64>() + rest
-}
-
-/// Makes nearly orthonormal columns orthonormal by one Newton-Schulz step for the polar factor, `X (3 I - X'X) / 2`.
-/// The departure from orthonormality after the step is about the square of the departure before it (Higham, Functions
-/// of Matrices, 8.6).
-pub(super) fn orthonormalize<T: Real>(x: &mut Mat<T>, par: Par) {
-    let n = x.ncols();
-    let mut step = Mat::<T>::zeros(n, n);
-    matmul(step.as_mut(), Accum::Replace, x.transpose(), x.as_ref(), T::from_f64(-0.5), par);
-    (0..n).for_each(|j| step[(j, j)] = T::from_f64(1.5 + step[(j, j)].to_f64()));
-    let given = x.clone();
-    matmul(x.as_mut(), Accum::Replace, given.as_ref(), step.as_ref(), T::from_f64(1.0), par);
 }
 
 /// Scales each column to length 1. After faer 0.24.4's divide and conquer in f32, the lengths are wrong by 60 eps at

@@ -134,6 +134,7 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         }
         let (sweeps, still_rotating) = self.rotate();
         self.order();
+        self.orthonormalize();
         self.multiply();
         self.x.copy_from_slice(&self.y);
         self.reflections.factor(&mut self.x, long);
@@ -279,6 +280,39 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         }
     }
 
+    /// Makes V orthonormal by a Newton-Schulz step, `V + V (I - V'V) / 2`. The rounding errors of all sweeps leave
+    /// `|V'V - I|` at three times that of LAPACK's sgesdd (64 x 64).
+    #[inline(always)]
+    fn orthonormalize(&mut self) {
+        let n = self.short;
+        let (zero, one, half) = (self.number(0.0), self.number(1.0), self.number(0.5));
+        // Half of I - V'V, in place of W.
+        for i in 0..n {
+            for j in 0..=i {
+                let product = dot(&self.v[i * n..(i + 1) * n], &self.v[j * n..(j + 1) * n], zero);
+                let step = -half * if i == j { product - one } else { product };
+                self.w[i + j * n] = step;
+                self.w[j + i * n] = step;
+            }
+        }
+        let given = self.v.clone();
+        for (own, steps) in self.v.chunks_exact_mut(n).zip(self.w.chunks_exact(n)) {
+            // Four columns are added at once, so that each sum is loaded and stored once for all four.
+            let (fours, rest) = steps.as_chunks::<4>();
+            let (columns, last) = given.split_at(fours.len() * 4 * n);
+            for (by, columns) in fours.iter().zip(columns.chunks_exact(4 * n)) {
+                let (front, back) = columns.split_at(2 * n);
+                let ((a, b), (c, d)) = (front.split_at(n), back.split_at(n));
+                for ((((own, a), b), c), d) in own.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                    *own = a.mul_add(by[0], b.mul_add(by[1], c.mul_add(by[2], d.mul_add(by[3], *own))));
+                }
+            }
+            for (by, column) in rest.iter().zip(last.chunks_exact(n)) {
+                own.iter_mut().zip(column).for_each(|(own, x)| *own = x.mul_add(*by, *own));
+            }
+        }
+    }
+
     /// Computes Y = B V.
     #[inline(always)]
     fn multiply(&mut self) {
@@ -289,11 +323,16 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
             let column = |t: usize| (j + t).min(short - 1);
             for i in 0..long {
                 let mut sums = [zero; 4];
-                for k in 0..short {
-                    let x = self.b[i + k * long];
-                    for (t, sum) in sums.iter_mut().enumerate() {
-                        *sum = x.mul_add(self.v[k + column(t) * short], *sum);
+                // Partial sums of 16 terms keep the rounding error of a column of equal signs small.
+                for start in (0..short).step_by(16) {
+                    let mut partial = [zero; 4];
+                    for k in start..(start + 16).min(short) {
+                        let x = self.b[i + k * long];
+                        for (t, partial) in partial.iter_mut().enumerate() {
+                            *partial = x.mul_add(self.v[k + column(t) * short], *partial);
+                        }
                     }
+                    sums.iter_mut().zip(partial).for_each(|(sum, partial)| *sum += partial);
                 }
                 for (t, sum) in sums.into_iter().enumerate() {
                     self.y[i + column(t) * long] = sum;

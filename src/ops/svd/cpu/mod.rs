@@ -8,6 +8,7 @@
 mod block_lanczos;
 mod dense;
 mod group;
+mod refine;
 mod reflect;
 
 pub(super) use block_lanczos::truncated;

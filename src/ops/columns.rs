@@ -4,9 +4,10 @@ use crate::array::Real;
 use faer::Mat;
 
 /// Returns the number of terms in each partial sum of a matrix product whose elements are sums of `n` terms. The
-/// partial sums are then added to the totals. In a single long sum, the rounding error would be as large as the error
-/// in the eigenvectors of a star graph, and would hide that error. Each partial sum costs a pass over the totals. Such
-/// a pass is slower if the matrix is large, so the partial sums of large matrices are longer.
+/// partial sums are then added to the totals. Most of these products measure residuals. The rounding error of a single
+/// long sum could be as large as the residual, and would hide it (for example, that of the eigenvectors of a star
+/// graph). Each partial sum costs a pass over the totals. Such a pass is slower if the matrix is large, so the partial
+/// sums of large matrices are longer.
 pub(super) fn run_of(n: usize) -> usize {
     if n <= 512 { 16 } else { 64 }
 }

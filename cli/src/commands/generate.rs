@@ -7,7 +7,7 @@ use fiedler::graph::generate::{self, BlockModel, Probability};
 use fiedler::graph::spectra::Family;
 use std::path::PathBuf;
 
-/// Write a data set or a graph: of a fixed family, or random from a seed.
+/// Write a random data set, a random graph, or a graph of a fixed family.
 #[derive(Debug, Args)]
 pub(super) struct Generate {
     #[command(subcommand)]

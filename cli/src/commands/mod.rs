@@ -51,7 +51,7 @@ enum Command {
     Explain(explain::Explain),
     /// Measure operations on the CPU and on the adapter, and compare them with the predictions.
     Bench(bench::Bench),
-    /// Write a data set or a graph: of a fixed family, or random from a seed.
+    /// Write a random data set, a random graph, or a graph of a fixed family.
     Generate(generate::Generate),
 }
 
@@ -93,8 +93,8 @@ impl Where {
         self.backend.or_else(said).unwrap_or_default()
     }
 
-    /// Returns whether the call names a backend other than auto or an adapter. If it does, the command does not predict
-    /// whether opening a device pays.
+    /// Returns whether the options or the environment name an adapter, or a backend other than auto. If they do, the
+    /// command does not predict whether opening a device pays.
     fn is_said(&self) -> bool {
         self.backend() != Backend::Auto || self.adapter().is_some()
     }

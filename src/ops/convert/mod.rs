@@ -66,7 +66,7 @@ impl Array<f16> {
 fn count(gpu: &Gpu, len: usize) -> Result<u32> {
     let allowed = (gpu.adapter().limits.storage_binding / 4).min(1 << 31);
     u32::try_from(len).ok().filter(|&len| u64::from(len) <= allowed).ok_or_else(|| -> Error {
-        ErrorKind::Limit { what: "numbers to convert on the device".to_owned(), needed: len as u64, allowed }.into()
+        ErrorKind::Limit { what: "elements of an array on the device".to_owned(), needed: len as u64, allowed }.into()
     })
 }
 

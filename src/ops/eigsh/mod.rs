@@ -16,10 +16,11 @@
 //! problem on the CPU (`cpu`) or of a batch of problems on the device (`gpu`). The problems of a batch share dispatches
 //! and nothing else: each has its own polynomial, restarts and deflations. The number of columns of a block is computed
 //! from the number of wanted pairs. On the CPU, an f64 iteration begins in f32 and ends in f64. A pair has converged if
-//! its residual is small relative to the norm of the matrix. If the wanted eigenvalues are much smaller than the norm,
-//! the residual must also be small relative to them, but it need not be less than a tenth of the tolerance. A pair is
-//! Unresolved if its residual does not distinguish its eigenvalue from 0. For encodings (`Wanted::separate`), an f64
-//! iteration continues until each residual is also small compared with the distance to the next eigenvalue.
+//! its residual is at most the tolerance, which is relative to the norm of the matrix. If a thousandth of the last
+//! wanted eigenvalue is less than that, the residual must be at most this thousandth, or a tenth of the tolerance if
+//! that is larger. A pair is Unresolved if its residual does not distinguish its eigenvalue from 0. For encodings
+//! (`Wanted::separate`), an f64 iteration continues until each residual is also small compared with the distance to the
+//! next eigenvalue.
 
 mod auto;
 mod basis;

@@ -314,7 +314,7 @@ kernels! {
         read input: [f32; 2],
         write output: f32,
     }
-    /// Unfolds spectra of reals from transforms of their pairs.
+    /// Unfolds the transforms of pairs of reals, each taken as one complex number, into the spectra of the reals.
     Unfold = ["fft/complex.wgsl", "fft/unfold.wgsl"] variants one_variant {
         uniform params: Unfolding,
         read tables: [f32; 2],

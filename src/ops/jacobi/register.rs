@@ -78,7 +78,8 @@ mod tests {
     }
 
     /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. In
-    /// jacobi/register_N.wgsl, a sweep loops over n / 2 double rounds, and everything else is unrolled.
+    /// jacobi/register_N.wgsl, a sweep has n / 2 iterations, each of an even and an odd round (shared/ring.wgsl).
+    /// Everything else is unrolled.
     #[test]
     fn all_sweeps_fit_lavapipe() {
         assert!(MAX_SWEEPS * (1 + ORDERS[ORDERS.len() - 1] / 2) <= 65_535);

@@ -292,7 +292,7 @@ mod tests {
             ("join", strided(NUMBERS / 4, 4)),
             ("radix_select", strided(NUMBERS / 4, 256)),
             ("interpolate", strided(NUMBERS, 0)),
-            // A bin is found by bisection, among at most as many edges in f32 as a binding holds.
+            // A bin is found by bisection in at most 25 steps, because a binding holds at most 2^25 edges in f32.
             ("bins", 9 + 64 * (1 + 25) + 9),
             ("digits", 8 + 64 * (1 + 8) + 8),
         ];

@@ -100,8 +100,8 @@ impl<T: Real> RunningCovariance<T> {
         Ok(())
     }
 
-    /// Appends all rows of `other`. Rows that are pushed afterwards start a new leaf. Streams that were merged on a
-    /// device are combined on the host, in f64, when a result is requested.
+    /// Appends all rows of `other`. Rows that are pushed afterwards start a new leaf. On a device, this function only
+    /// keeps the other stream. The streams are combined on the host, in f64, when a result is requested.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if `other` has a different number of columns; [`crate::ErrorKind::Domain`] if

@@ -43,7 +43,8 @@ pub struct Progress {
 
 /// The number of bytes that are uploaded, downloaded and copied.
 const MOVED: usize = 16 << 20;
-/// The number of bytes that are requested from the system. An allocator keeps far less for reuse.
+/// The number of bytes that are requested from the system. An allocator keeps only much smaller amounts of freed memory
+/// for reuse, so memory of this size comes directly from the system.
 const FRESH: usize = 64 << 20;
 /// The minimum share of a measured time that is attributed to the operation after other costs are subtracted.
 const OWN: f64 = 0.1;

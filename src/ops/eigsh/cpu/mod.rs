@@ -67,7 +67,8 @@ struct RitzPairs {
 }
 
 /// Computes the Ritz pairs in the span of the given column-major vectors, of which there must be at least one.
-/// This removes the factor's rounding errors from the result of an iteration with the inverse.
+/// `shift_invert` and `nearest` call this function after their iteration with an inverse. Their vectors contain the
+/// rounding errors of the sparse factorization; products with A are free of them.
 fn ritz_pairs(ctx: &Context, operator: &Operator<'_, f64>, vectors: &[f64]) -> Result<RitzPairs> {
     let count = vectors.len() / operator.rows();
     let mut space = CpuSpace::new(ctx, operator, count);

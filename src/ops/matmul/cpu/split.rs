@@ -21,8 +21,8 @@ fn halves(x: f32) -> (f32, f32) {
     (high, f16::from_f32(x - high).to_f32())
 }
 
-/// Returns the power of two that scales the largest of these magnitudes to [2^14, 2^15); 1 if all are zero or one is
-/// not finite.
+/// Returns the power of two that scales the largest of these magnitudes to [2^14, 2^15). NaN is ignored. Returns 1 if
+/// the largest magnitude is 0 or infinite.
 fn scale(numbers: impl Iterator<Item = f32>) -> f64 {
     let largest = numbers.fold(0.0_f32, |most, x| if x.abs() > most { x.abs() } else { most });
     if largest == 0.0 || !largest.is_finite() {

@@ -55,7 +55,7 @@ enum Command {
     Generate(generate::Generate),
 }
 
-/// The predicted CPU time, in seconds, from which `auto` looks for an adapter. Finding and opening an adapter and
+/// `auto` looks for an adapter only if the predicted CPU time, in seconds, is at least this. Finding and opening an adapter and
 /// compiling its first kernels takes between 0.1 s (two software adapters, 2026-11-22) and a second.
 const WORTH_OPENING: f64 = 0.5;
 

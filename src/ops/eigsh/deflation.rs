@@ -21,8 +21,8 @@ pub(super) struct Deflation {
 }
 
 impl Deflation {
-    /// Uploads the null vectors for slabs whose rows have at most `lanes` vectors of four elements; `None` if no
-    /// null vector is known.
+    /// Uploads the null vectors, for use with slabs of at most `4 lanes` columns. Returns `None` if no null vector is
+    /// known.
     pub(super) fn upload(
         rec: &mut Recorder<'_>,
         null: &NullSpace<f32>,

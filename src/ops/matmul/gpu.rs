@@ -130,7 +130,8 @@ pub(super) fn room_for_sums(plan: &Plan, m: u32, n: u32, k: u32, batch: u64, hal
 }
 
 /// Records a product into `out`, which holds `batch` matrices of `m x n`. If `product` is a block of a larger product,
-/// the plan is the plan of the larger product. Every index must fit 31 bits, and every buffer a binding.
+/// the plan is the plan of the larger product. Every index must fit in 31 bits, and every buffer in one
+/// binding.
 ///
 /// # Errors
 /// Device errors.

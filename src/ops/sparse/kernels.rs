@@ -56,12 +56,12 @@ uniform! {
 }
 
 uniform! {
-    /// The shape of a block, the number of vectors of four columns in a row of a slab, and the block column at which
-    /// the slab starts.
+    /// The shape of a block (`rows`, `width`), a quarter of the number of columns of a slab (`lanes`), and the column of
+    /// the block at which the slab starts (`first`).
     pub(super) struct Columns { rows: u32, width: u32, lanes: u32, first: u32 }
 }
 
-/// The maximum number of vectors of four columns in a row of a slab.
+/// The maximum of `lanes`, a quarter of the number of columns of a slab.
 pub(in crate::ops) const MOST_LANES: u32 = 8;
 
 /// Returns the number of rows of the matrix that a workgroup computes, with `lanes` invocations for each row. A

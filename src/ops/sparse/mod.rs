@@ -143,7 +143,8 @@ fn on_cpu<T: Real>(a: &Operator<'_, T>, shape: Shape, x: &[T]) -> Vec<T> {
     y
 }
 
-/// Checks that there is only one matrix, and that the transposed block fits its `rows` rows.
+/// Checks that the operator is a single matrix, and that X', whose shape is `shape`, is a single array with one column
+/// for each of the `rows` rows of the matrix.
 fn fits_block(shape: Shape, (problems, rows): (usize, usize)) -> Result<()> {
     if problems != 1 || shape.cols != rows || shape.batch != 1 {
         let expected = format!("one matrix, and (columns, {rows}) for X'");

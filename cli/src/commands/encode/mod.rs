@@ -124,11 +124,11 @@ enum Precision {
 enum PresetName {
     /// scipy.sparse.csgraph.laplacian: self-loops dropped, duplicates summed, isolated nodes 0 on the diagonal.
     Scipy,
-    /// networkx.normalized_laplacian_matrix: self-loops kept, the last of duplicates, isolated nodes 0.
+    /// networkx.normalized_laplacian_matrix: self-loops kept, the last of duplicates, isolated nodes 0 on the diagonal.
     Networkx,
-    /// torch_geometric.utils.get_laplacian: self-loops dropped, duplicates summed, isolated nodes 1.
+    /// torch_geometric.utils.get_laplacian: self-loops dropped, duplicates summed, isolated nodes 1 on the diagonal.
     Pyg,
-    /// dgl.lap_pe: self-loops kept, duplicates summed, isolated nodes 1.
+    /// dgl.lap_pe: self-loops kept, duplicates summed, isolated nodes 1 on the diagonal.
     Dgl,
 }
 

@@ -174,7 +174,7 @@ impl Precision {
 /// The options of every operation: where to compute, where to write, and how often.
 #[derive(Debug, Args)]
 struct To {
-    /// The file to write, in NumPy's order: .npz or .safetensors, or .npy if the result is one array.
+    /// The file to write: .npz or .safetensors, or .npy if the result is one array.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     #[command(flatten)]

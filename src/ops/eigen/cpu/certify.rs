@@ -15,8 +15,8 @@ pub(super) struct Measures<V> {
 
 /// The number of rows in a tile, which is also the number of its columns. A tile of this size fits in the registers.
 const TILE: usize = 4;
-/// The number of terms in a partial sum. The rounding error of a single long sum could be as large as the residual, and
-/// would hide it (for example, that of the eigenvectors of a star graph).
+/// The number of terms in a partial sum. In a single long sum, the rounding error could be as large as the residual and
+/// hide it. This happens, for example, with the residual of a star graph's eigenvectors.
 const RUN: usize = 16;
 /// The number of columns that are processed together, so that they stay in the second-level cache.
 const PANEL: usize = 4 * TILE;

@@ -1,7 +1,8 @@
 // For every leaf of 1024 rows and every pair of columns, sums the products of their distances from the means of the two
-// columns in this leaf. The distances are in units of a power of two, which each leaf chooses for each column. A workgroup computes a tile of 4 SIDE x 4 SIDE
-// elements of the lower triangle, and an invocation computes 4 x 4 elements of the tile. Each group of sixteen rows is
-// summed separately. An element that is not finite counts as the mean.
+// columns in this leaf. The distances are in units of a power of two, which each leaf chooses for each column. A
+// workgroup computes a tile of 4 SIDE x 4 SIDE elements of the lower triangle, and an invocation computes 4 x 4
+// elements of the tile. Each group of sixteen rows is summed separately. An element that is not finite counts as the
+// mean.
 //
 // Loop iterations: 64 (1 + 16 + 64 / SIDE).
 

@@ -1,8 +1,9 @@
 // The state of a matrix, which the kernels of one decomposition share: the flags and the number of sweeps
 // (shared/state.wgsl), the scale 2^-e as bits, and whether a column of V is missing.
 
-// A column is missing if its squared length is at most this bound. Such a length is negligible relative to an element
-// of 1, but far enough from underflow for an inner product to keep its digits.
+// A column is missing if its squared length is at most this bound, 2^-80. A length of 2^-40 is negligible relative to
+// the largest element of the matrix, which is in [1, 2) after scaling. The inner products of longer columns are far
+// enough from underflow to keep their digits.
 const MISSING: f32 = 8.271806e-25;
 
 // The shape of the matrix that is solved. It is the transpose of the given matrix if the given matrix is wide.

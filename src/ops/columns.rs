@@ -4,10 +4,10 @@ use crate::array::Real;
 use faer::Mat;
 
 /// Returns the number of terms in each partial sum of a matrix product whose elements are sums of `n` terms. The
-/// partial sums are then added to the totals. Most of these products measure residuals. In a single long
-/// sum, the rounding error could be as large as the residual and hide it. This happens, for example, with the residual
-/// of a star graph's eigenvectors. Each partial sum costs a pass over the totals. Such a pass is slower if the matrix is
-/// large, so the partial sums of large matrices are longer.
+/// partial sums are then added to the totals. Most of these products measure residuals. In a single long sum, the
+/// rounding error could be as large as the residual and hide it. This happens, for example, with the residual of a star
+/// graph's eigenvectors. Each partial sum costs a pass over the totals. Such a pass is slower if the matrix is large,
+/// so the partial sums of large matrices are longer.
 pub(super) fn run_of(n: usize) -> usize {
     if n <= 512 { 16 } else { 64 }
 }

@@ -86,8 +86,8 @@ pub const SGESDD: [(usize, usize, [f64; 17]); 17] = [
 ];
 
 /// For each row of [`SGESDD`], the largest residual `|A - U S Vh| / (n eps |A|)` of sgesdd over all families, and its
-/// largest departure from orthonormality, `|I - U'U| / (n eps)` or `|I - Vh Vh'| / (n eps)`. The norm is the 1-norm, and
-/// n is the larger dimension. Measured on 2026-11-23 and rounded up to a hundredth.
+/// largest departure from orthonormality, `|I - U'U| / (n eps)` or `|I - Vh Vh'| / (n eps)`. The norm is the 1-norm,
+/// and n is the larger dimension. Measured on 2026-11-23 and rounded up to a hundredth.
 pub const SGESDD_BASES: [(f64, f64); 17] = [
     (2.11, 2.34),
     (1.05, 1.81),

@@ -55,8 +55,8 @@ enum Command {
     Generate(generate::Generate),
 }
 
-/// `auto` looks for an adapter only if the predicted CPU time, in seconds, is at least this. Finding and opening an adapter and
-/// compiling its first kernels takes between 0.1 s (two software adapters, 2026-11-22) and a second.
+/// `auto` looks for an adapter only if the predicted CPU time, in seconds, is at least this. Finding and opening an
+/// adapter and compiling its first kernels takes between 0.1 s (two software adapters, 2026-11-22) and a second.
 const WORTH_OPENING: f64 = 0.5;
 
 /// The largest thread count accepted. No machine has more cores, so a larger number is a typing error.

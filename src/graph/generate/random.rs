@@ -265,8 +265,7 @@ fn distinct_pairs(nodes: u32, count: usize, random: &mut SplitMix64) -> Result<V
         let known = pairs.len();
         pairs.extend((known..count).map(|_| {
             let (a, b) = (random.exactly_below(nodes), random.exactly_below(nodes - 1));
-            // The second node is drawn from the nodes other than a, so a value b that is not less than a stands for the
-            // node `b + 1`.
+            // The second node is drawn from the nodes other than `a`. So if `b >= a`, the second node is `b + 1`.
             if b < a { (b, a) } else { (a, b + 1) }
         }));
         pairs[known..].sort_unstable();

@@ -193,11 +193,11 @@ impl<'a> Inverse<'a> {
     }
 }
 
-/// Predicts the number of products that an iteration for the pairs at one end of the spectrum takes. For a
-/// Laplacian the prediction uses the structure of the graph: if separators are small, so are the smallest
-/// eigenvalues (Cheeger). Nodes of high degree stretch the spectrum of `D - W` without changing its smallest
-/// eigenvalues, which takes more products. The prediction takes this into account by comparing the bound on the
-/// spectrum with the mean degree.
+/// Predicts the number of products that an iteration for the pairs at one end of the spectrum takes. For a Laplacian
+/// the prediction uses the structure of the graph: if separators are small, so are the smallest eigenvalues (Cheeger).
+/// Nodes of high degree stretch the spectrum of `D - W` but do not change its smallest eigenvalues, so the iteration
+/// needs more products. The prediction takes this into account by comparing the bound on the spectrum with the mean
+/// degree.
 fn predicted_products<T: Real>(
     a: &Operator<'_, T>,
     (wanted, tolerance): (usize, f64),

@@ -351,8 +351,8 @@ impl State {
         let beyond =
             if self.is_multiple() { sign * values[values.len() - 1] + 0.25 * self.scale() } else { f64::NEG_INFINITY };
         let least = beyond.max(first + 1e-10 * width);
-        // The minimum width of the interval. If all unwanted eigenvalues are at the unwanted end of the spectrum,
-        // the interval contains only that end and its rounding errors. Even then, one step must not amplify the
+        // The minimum width of the interval. Without it, the interval would have almost no width if all unwanted
+        // eigenvalues equal the unwanted end of the spectrum up to rounding errors, and one step would amplify the
         // wanted end by more than `growth`.
         let narrowest = (4.0 / self.growth * (sign * end - first)).max(1e-10 * width);
         let cut = coming(values.len() - 1).max(coming(wanted)).max(closest).max(least).min(sign * end - narrowest);

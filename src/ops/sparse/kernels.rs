@@ -56,8 +56,8 @@ uniform! {
 }
 
 uniform! {
-    /// The shape of a block (`rows`, `width`), a quarter of the number of columns of a slab (`lanes`), and the column of
-    /// the block at which the slab starts (`first`).
+    /// The shape of a block (`rows`, `width`), a quarter of the number of columns of a slab (`lanes`), and the column
+    /// of the block at which the slab starts (`first`).
     pub(super) struct Columns { rows: u32, width: u32, lanes: u32, first: u32 }
 }
 

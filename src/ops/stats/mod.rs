@@ -14,8 +14,8 @@
 //! mean minus the shift. A compiler could combine the two subtractions, so the first one is an argument of WGSL's
 //! built-in function `select`.
 //!
-//! The Rust module `select` counts elements on the device: for histograms it compares keys, which are integers that have
-//! the same order as the elements, and for quantiles it uses a radix selection on these keys.
+//! The Rust module `select` counts elements on the device: for histograms it compares keys, which are integers that
+//! have the same order as the elements, and for quantiles it uses a radix selection on these keys.
 
 mod cov;
 mod cpu;

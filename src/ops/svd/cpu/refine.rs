@@ -7,15 +7,16 @@ use crate::ops::columns::sum;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
-/// The largest rotation `x` between two columns that a matrix product applies, as `1` and `x`. The square of `x` is
-/// what this leaves of a departure from orthonormality, and there may be as many of them as there are columns.
+/// The largest tangent `x` of a rotation of two columns that is applied by a matrix product, which adds `x` times one
+/// column to the other. Such a product leaves a departure from orthonormality of `x^2`, and each column takes part in
+/// as many rotations as there are columns.
 const SMALL: f64 = 1.0 / 16384.0;
-/// The largest rotation that is applied at all, as a cosine and a sine. Only neighboring singular values, at a distance
-/// of less than 1000 times the error, need one larger than [`SMALL`]; these are a few for each column.
+/// The largest tangent of a rotation that is applied at all. A tangent above [`SMALL`] is applied exactly, with cosine
+/// and sine. Only singular values whose distance is less than 16384 times the error of the pair need such a rotation.
 const LARGE: f64 = 1.0 / 16.0;
 
-/// The error of a pair that is left as it is, as a share of eps s_max. Where all singular values are at the rounding
-/// error, the rotations that would remove such errors are large and arbitrary.
+/// The largest off-diagonal element of `P'B Q` that is left as it is, divided by eps s_max. If singular values are as
+/// small as rounding errors, the rotations that would remove such elements are large and arbitrary.
 const NEGLIGIBLE: f64 = 1.0 / 16.0;
 
 /// Applies one Newton step to both bases of B = P diag(s) Q' at once (Ogita and Aishima, Iterative refinement for
@@ -23,9 +24,9 @@ const NEGLIGIBLE: f64 = 1.0 / 16.0;
 /// Q must be orthonormal, and B Q must be P diag(s), up to a small multiple of the rounding error.
 ///
 /// The step replaces P by `P (I + F)` and Q by `Q (I + G)`. The symmetric parts of F and G are those of a Newton-Schulz
-/// step, `(I - P'P) / 2` and `(I - Q'Q) / 2`. The antisymmetric parts remove the off-diagonal elements of `P'B Q`; those
-/// beyond [`SMALL`] are applied as rotations of two columns. If P does not span the space, the part of the residual
-/// outside P is added to P as well.
+/// step, `(I - P'P) / 2` and `(I - Q'Q) / 2`. The antisymmetric parts remove the off-diagonal elements of `P'B Q`;
+/// those beyond [`SMALL`] are applied as rotations of two columns. If P does not span the space, the part of the
+/// residual outside P is added to P as well.
 pub(super) fn refine<F: Working>(b: &Mat<F>, factors: &mut Factors<F>, par: Par) {
     let Factors { p, q, .. } = factors;
     let (left, short) = (p.ncols(), q.ncols());
@@ -77,7 +78,7 @@ pub(super) fn refine<F: Working>(b: &Mat<F>, factors: &mut Factors<F>, par: Par)
     matmul(p.as_mut(), Accum::Add, given_p.as_ref(), by_p.as_ref(), one, par);
     matmul(q.as_mut(), Accum::Add, given_q.as_ref(), by_q.as_ref(), one, par);
     for j in 0..short {
-        p.col_as_slice_mut(j).iter_mut().zip(residual.col_as_slice(j)).for_each(|(p, x)| *p = *p + *x);
+        p.col_as_slice_mut(j).iter_mut().zip(residual.col_as_slice(j)).for_each(|(p, x)| *p += *x);
     }
     for (i, j, x, y) in rotations {
         rotate(p, i, j, x);

@@ -4,9 +4,10 @@ use super::Working;
 use crate::lanes::Vector;
 
 /// The diagonal of R and the factors tau of a QR factorization, for one tall matrix per lane. The rest of the
-/// factorization replaces the elements of the matrices. The reflection of column j is `I - tau v v'`, and v is stored in column j from row j down.
-/// The elements of R above the diagonal are stored above v, and the diagonal of R is stored in `betas`. Because tau is
-/// computed as `2 / v'v`, `I - tau v v'` is orthogonal up to rounding, whatever the rounding of v.
+/// factorization replaces the elements of the matrices. The reflection of column j is `I - tau v v'`, and v is stored
+/// in column j from row j down. The elements of R above the diagonal are stored above v, and the diagonal of R is
+/// stored in `betas`. Because tau is computed as `2 / v'v`, `I - tau v v'` is orthogonal up to rounding, whatever the
+/// rounding of v.
 pub(super) struct Reflections<V: Vector> {
     token: V::Token,
     pub(super) betas: Vec<V>,

@@ -59,7 +59,8 @@ impl<T: Scalar> Array<T> {
         Self { shape, storage, choice: None }
     }
 
-    /// Returns this array with `choice` attached, which says where and why the operation that computed the array ran.
+    /// Returns this array with `choice` attached. The choice says where the operation ran that computed the array, and
+    /// why it ran there.
     pub(crate) fn chosen(self, choice: &Arc<Choice>) -> Self {
         Self { choice: Some(Arc::clone(choice)), ..self }
     }
@@ -69,8 +70,8 @@ impl<T: Scalar> Array<T> {
         Array { shape, storage, choice: self.choice.clone() }
     }
 
-    /// Returns where and why the operation that computed the array ran, or `None` if the array is not the result of an
-    /// operation.
+    /// Returns the choice of the operation that computed the array: where the operation ran, and why. Returns `None` if
+    /// the array is not the result of an operation.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
@@ -214,7 +215,7 @@ impl<T: Scalar> HostArray<T> {
         self.shape
     }
 
-    /// Returns where and why the operation that computed the array ran, as [`Array::choice`] does.
+    /// Returns the choice of the operation that computed the array, as [`Array::choice`] does.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()
@@ -263,8 +264,8 @@ impl<T: Real> Ragged<T> {
         Self { layout, storage, choice: Some(choice) }
     }
 
-    /// Returns where and why the operation that computed the batch ran, or `None` if the batch is not the result of an
-    /// operation.
+    /// Returns the choice of the operation that computed the batch: where the operation ran, and why. Returns `None` if
+    /// the batch is not the result of an operation.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
         self.choice.as_deref()

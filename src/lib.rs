@@ -72,8 +72,8 @@
 //! - Encodings are canonical. The same graph has the same vectors on every machine, even for repeated eigenvalues
 //!   ([`encode::SpectralEncoder`]).
 //! - [`graph::Conventions`] sets how a Laplacian treats directions, self-loops, duplicate edges and isolated nodes.
-//! - Operations on the device are recorded and return immediately, and reading a result waits. The same adapter, driver
-//!   and input give the same bits.
+//! - Operations on the device are recorded and return immediately. Reading a result waits until it is computed. The
+//!   same adapter, driver and input give the same bits.
 
 #![warn(unreachable_pub, clippy::print_stdout)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]

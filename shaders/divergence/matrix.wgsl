@@ -15,7 +15,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read> totals: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read_write> divergences: array<u32>;
 
-// A row has 17 elements, so that neighboring elements of a column are in different banks.
+// Each histogram takes 17 elements, so that the same bin of neighboring histograms is in different banks.
 var<workgroup> rows: array<f32, 272>;
 var<workgroup> columns: array<f32, 272>;
 

@@ -10,9 +10,9 @@ fn finite(bits: u32) -> bool { return (bits & 0x7fffffffu) < INFINITY; }
 
 fn power_of_two(e: i32) -> f32 { return bitcast<f32>(u32(e + 127) << 23u); }
 
-// Returns a number that is not negative, given by its bits, times 2^`shift`. A subnormal number is normalized by its
-// leading bit. A positive result below 2^-125 becomes 2^-125, and a result beyond f32 becomes the largest power of two
-// in f32.
+// Returns x 2^`shift`, where x is the magnitude of the number with the given bits. A subnormal number is normalized by
+// its leading bit. A positive result below 2^-125 becomes 2^-125, and a result beyond f32 becomes the largest power of
+// two in f32.
 fn scaled(bits: u32, shift: i32) -> f32 {
     let size = bits & 0x7fffffffu;
     if size == 0u { return 0.0; }

@@ -46,7 +46,8 @@ fn kullback_leibler(p: f32, q: f32) -> f32 {
     if q > 2.0 * p || p > 2.0 * q {
         return d - p * log_of_ratio(q, p);
     }
-    // log(q / p) = 2 artanh(s) = 2 s + 2 s t artanh_tail(t). The first part is combined with d: d - 2 p s = s d.
+    // The term is d - p log(q / p), where log(q / p) = 2 artanh(s) = 2 s + 2 s t artanh_tail(t). Because
+    // d - 2 p s = s d, the term is s d - 2 p s t artanh_tail(t).
     let s = d / (p + q);
     let t = s * s;
     return s * (d - 2.0 * p * t * artanh_tail(t));

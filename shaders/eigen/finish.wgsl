@@ -2,9 +2,9 @@
 // eigenvectors v_j = w_j / |w_j|, the eigenvalues as Rayleigh quotients of A itself, their ascending order, and the
 // certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory, one invocation per column.
 //
-// Let g_j = |w_j| - s be a first approximation of eigenvalue j of the scaled A, r = A v_j - g_j v_j, and d = v_j' r.
-// Then the Rayleigh quotient is g_j + d, and the residual of the eigenpair is sqrt(|r|^2 - d^2). This takes one pass
-// over A, and no large numbers cancel.
+// Let B = 2^-e A, let g_j = |w_j| - s be a first approximation of eigenvalue j of B, and let r = B v_j - g_j v_j and
+// d = v_j' r. Then the Rayleigh quotient of B is g_j + d, and the residual of this eigenpair is sqrt(|r|^2 - d^2).
+// This takes one pass over A, and no large numbers cancel.
 //
 // w:            on input W, on output V.
 // certificates: residual max_j |A v_j - lambda_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status

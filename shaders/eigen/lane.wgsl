@@ -31,5 +31,5 @@ fn peak(x: vec4<f32>) -> u32 {
     return max(max(bits.x, bits.y), max(bits.z, bits.w));
 }
 
-// Returns the maximum of x over the lanes, computed on the bits of x, which is not negative.
+// Returns the maximum of x over the lanes. x is not negative, so comparing the bits compares the values.
 fn most_of(x: f32) -> f32 { return bitcast<f32>(most(bitcast<u32>(x))); }

@@ -4,7 +4,8 @@
 //
 // state: the flags and the number of sweeps (see shared/state.wgsl), and then, as bits of f32, the scale 2^-e, the
 // shift s, and the norm |2^-e A|_1.
-// Shift: Gershgorin's lower bound plus a twentieth of the norm, so that no column of W has a small norm.
+// Shift: the largest distance by which a Gershgorin disc of 2^-e A reaches below zero, plus a twentieth of the norm, so
+// that no column of W has a small norm. If A is 0, the shift is 1.
 
 override WIDTH: u32 = 64;
 

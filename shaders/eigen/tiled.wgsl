@@ -9,6 +9,6 @@ const COLUMNS: u32 = 32u;
 // largest order.
 const SLOTS: u32 = 4096u;
 
-// The table index of this dispatch's first matrix, the number of workgroups per matrix, and the numbers of columns and
-// of tiles of rows for which the arrays have room per matrix.
+// The table index of this dispatch's first matrix, and the number of workgroups per matrix. `capacity` and `tiles` are
+// the room of the arrays per matrix, in columns and in tiles of rows.
 struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }

@@ -1,5 +1,5 @@
-// Computes the largest magnitude of the lower triangle in every tile of ROWS columns, as bits. First of the three
-// kernels that do the work of eigen/prepare.wgsl for large matrices.
+// For every tile of ROWS columns, computes the largest magnitude of its elements in the lower triangle, as bits. This
+// is the first of the three kernels that do the work of eigen/prepare.wgsl for large matrices.
 // Loop iterations of an invocation: ROWS (1 + n / 64).
 
 @group(0) @binding(0) var<uniform> params: Tiles;

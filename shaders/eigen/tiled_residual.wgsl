@@ -1,8 +1,9 @@
 // Computes r_j = (A - g_j I) v_j in a tile of ROWS rows and COLUMNS columns j, and the tile's contributions to |r_j|^2
-// and to v_j' r_j. Each invocation computes four rows of four columns. Each sum consists of partial sums of COLUMNS
-// products, and the g_j term is subtracted in the partial sum that contains the diagonal. If many small products were
-// instead added one after another to a large one, all of the sums might be rounded in the same direction. This happens
-// at the center of a star graph.
+// and to v_j' r_j. `guesses` holds g_j, the first approximation of the eigenvalue (see tiled_normalize.wgsl). Each
+// invocation computes four rows of four columns. Each sum consists of partial sums of COLUMNS products, and the g_j
+// term is subtracted in the partial sum that contains the diagonal. If many small products were instead added one after
+// another to a large one, all of the sums might be rounded in the same direction. This happens at the center of a star
+// graph.
 //
 // sums: |r_j|^2 and v_j' r_j for each tile of rows and each column.
 // Loop iterations of an invocation: n / COLUMNS (1 + 4 + 2 + COLUMNS) + 8 + 16.

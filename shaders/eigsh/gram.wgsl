@@ -4,7 +4,7 @@
 // group of 16 rows is summed separately, so that the rounding error grows with the number of groups and not with
 // the number of rows.
 //
-// Loop iterations: rows of a chunk (512) and its groups of 16.
+// Loop iterations: the rows of a chunk (512) plus its groups of 16 rows (32).
 
 override LEFT: u32 = 8;
 override RIGHT: u32 = 8;

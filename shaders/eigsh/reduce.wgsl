@@ -1,6 +1,6 @@
-// Adds the slots of each range, in the order of the slots. A slot has `size` elements. Output first + k is the
-// sum of the slots begin..end, where ranges[first + k] starts with (begin, end). The first slot in `sums` is slot
-// `base`.
+// Adds the sums that the slots of each range hold, in the order of the slots. A slot has `size` vec4s.
+// Output first + k is the sum of the slots begin..end, where ranges[first + k] starts with (begin, end). The first
+// slot in `sums` is slot `base`.
 //
 // Loop iterations: 16 slots per output, for each output of an invocation.
 

@@ -1,8 +1,8 @@
-// Replaces a slab of X by X Q and computes the squares of the columns of AX Q - X Q diag(values), summed over a
-// chunk of rows. A workgroup processes one chunk, and LANES invocations process each row of the slab. Whole rows
-// of X and AX are in panels, which have `total` vec4s per row and start at row `row`. A chunk is (first row, end
-// row, problem, -). For each problem, `values` starts with a vec4 whose first component is nonzero if the problem
-// is rotated. The eigenvalues follow.
+// Replaces a slab of X by the same columns of X Q. For each of these columns, also computes the sum of the squares
+// of the elements of AX Q - X Q diag(values) over a chunk of rows. A workgroup processes one chunk, and LANES
+// invocations process each row of the slab. Whole rows of X and AX are in panels, which have `total` vec4s per row
+// and start at row `row`. A chunk is (first row, end row, problem, -). For each problem, `values` starts with a
+// vec4 whose first component is nonzero if the problem is rotated. The eigenvalues follow.
 //
 // Loop iterations: rows of a chunk (512) / 8, times (1 + total).
 

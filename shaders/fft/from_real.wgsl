@@ -1,5 +1,5 @@
-// Real input: single reals, or pairs of adjacent reals along the axis, which become one complex value. If there
-// is a window, the reals are multiplied by it.
+// Real input: single reals, or pairs of reals that are adjacent along the axis. A pair becomes one complex value. If
+// there is a window, the reals are multiplied by it.
 
 @group(0) @binding(2) var<storage, read> input: array<f32>;
 @group(0) @binding(3) var<storage, read> window: array<f32>;

@@ -1,11 +1,11 @@
 // One pass of Fourier transforms. Each workgroup computes one or several transforms in place in workgroup memory
-// (Cooley and Tukey, An algorithm for the machine calculation of complex Fourier series, Math. Comp. 1965). The digits
-// of the indices are reversed on input, by the positions at which elements are stored in workgroup memory.
+// (Cooley and Tukey, An algorithm for the machine calculation of complex Fourier series, Math. Comp. 1965). On input,
+// the digits of an element's index are reversed, and the result is its position in workgroup memory.
 //
-// A stage of radix R, where N is the product of the radices of the stages before it, takes the R points j, j + N, ...,
-// multiplies the q-th of these points by exp(-2 pi i q (j mod N) / (N R)), transforms the points, and stores them back.
-// If the stages run in reverse order and each applies its twiddle factors after its transform, they take elements in
-// natural order and leave them in the order that the forward stages expect. A convolution therefore needs no digit
+// Let N be the product of the radices of the stages before a stage of radix R. The stage takes the R points j, j + N,
+// ..., multiplies the q-th of these points by exp(-2 pi i q (j mod N) / (N R)), transforms the points, and stores them
+// back. If the stages run in reverse order and each applies its twiddle factors after its transform, they take elements
+// in natural order and leave them in the order that the forward stages expect. A convolution therefore needs no digit
 // reversal.
 //
 // The radices of the stages and all lengths are parameters, so one kernel serves every length. Powers of two have
@@ -32,7 +32,7 @@ override POINTS: u32 = 2048;
 override FIRST: u32 = 0;
 override MIDDLE: u32 = 0;
 override LAST: u32 = 0;
-// Whether adjacent addresses are spread over the banks of workgroup memory.
+// Whether addresses that are 16 or 256 apart are spread over the banks of workgroup memory.
 override SPREAD: bool = true;
 // What a pass does in addition to transforming. Each override below is one bit of FLAGS.
 override FLAGS: u32 = 0;
@@ -44,7 +44,8 @@ override CHIRP_IN: bool = (FLAGS & 4u) != 0u;
 override CHIRP_OUT: bool = (FLAGS & 8u) != 0u;
 // Elements are multiplied by the filter when they are stored, or between the two transforms of TWICE.
 override FILTER: bool = (FLAGS & 16u) != 0u;
-// Elements are multiplied by the roots of unity of the whole length, because this is the first of two passes.
+// Elements are multiplied by n-th roots of unity, where n is the length of the line, because this is the first of two
+// passes.
 override TURN: bool = (FLAGS & 32u) != 0u;
 override TURN_EACH: bool = TURN && LAST == 0u;
 // Elements are transformed twice, and filtered and conjugated in between.

@@ -34,8 +34,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let players = players_of(m.order);
     let word = state[m.place].x;
     if (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) != 0u || params.round + 1u >= players || pair >= players / 2u { return; }
-    // The rounding error of an inner product of n terms is about sqrt(n) eps. Two columns are rotated if their cosine
-    // is above a quarter of this error.
+    // The rounding error of an inner product of n terms is about sqrt(n) eps. Two columns are rotated if the cosine of
+    // their angle is above a quarter of this error. Neither limit is below 4 eps.
     let rounding = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
     let tolerance = 1.1920929e-7 * max(4.0, 0.25 * sqrt(f32(m.order)));
 

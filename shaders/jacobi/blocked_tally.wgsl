@@ -1,6 +1,6 @@
 // Ends a sweep of the blocked form: a matrix is marked as orthogonal if no pair of blocks had columns that were further
 // from orthogonal than rounding explains.
-// One invocation per matrix. Loop iterations: the number of the matrix's pairs of blocks, which is 64 at 2048 columns.
+// One invocation per matrix. Loop iterations: the number of pairs of blocks in one round, which is 64 at 2048 columns.
 
 override WIDTH: u32 = 64;
 

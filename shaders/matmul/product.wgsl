@@ -40,8 +40,8 @@ fn number(word: u32, index: u32) -> f32 {
     return bitcast<f32>(word);
 }
 
-// Returns tanh with an absolute error of a few ulp of 1, because the error of the built-in may be 1e-5. For small
-// arguments the function uses a series, whose first omitted term is below 2^-24.
+// Returns tanh with an absolute error of a few ulp of 1. The built-in is not used, because its error may be 1e-5. For
+// small arguments the function uses a series, whose first omitted term is below 2^-24.
 fn tangent(x: f32) -> f32 {
     let bounded = clamp(x, -1.0, 1.0);
     let s = bounded * bounded;
@@ -56,7 +56,7 @@ fn activated(x: f32) -> f32 {
     if params.activation == IDENTITY || magnitude_bits(x) > INFINITE { return x; }
     if params.activation == RELU { return select(x, 0.0, (bitcast<u32>(x) >> 31u) == 1u); }
     if params.activation == GELU {
-        // The clamp keeps the cube finite. For such large arguments, tanh is 1 or -1 in f32.
+        // The clamp keeps the cube finite. It does not change tanh, which is 1 or -1 in f32 beyond these limits.
         let bounded = clamp(x, -100.0, 100.0);
         let u = 0.7978845608 * (bounded + 0.044715 * bounded * bounded * bounded);
         // For an infinite negative x, `bounded` avoids infinity times 0, which is NaN.

@@ -2,7 +2,7 @@
 // 2^15). A word holds two f16. The terms of a line are contiguous and fill whole words; if their number is odd, the
 // last half of a word is 0. Needs matmul/lines.wgsl, matmul/power.wgsl and shared/half.wgsl.
 //
-// Iterations of an invocation: chunks / 32 + 5 + chunk / 64.
+// Iterations of an invocation: chunks / 32 + 5 + chunk / 64, where a line has `chunks` chunks of `chunk` terms.
 
 @group(0) @binding(2) var<storage, read> largest: array<u32>;
 @group(0) @binding(3) var<storage, read_write> high: array<u32>;

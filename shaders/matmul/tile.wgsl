@@ -7,8 +7,8 @@
 override SIDE: u32 = 16;
 override DEPTH: u32 = 8;
 
-// FOURS: the number of groups of four rows (or columns) in a tile. STEP: the number of groups of four elements of each
-// factor in a step. STORED: the number of these groups in both halves of workgroup memory.
+// FOURS: the number of groups of four rows (or columns) in a tile. STEP: the number of groups of four elements that a
+// step loads from each factor. STORED: twice STEP, the length of the array of each factor with its two halves.
 override FOURS: u32 = 2u * SIDE;
 override STEP: u32 = DEPTH * 2u * SIDE;
 override STORED: u32 = 2u * DEPTH * 2u * SIDE;
@@ -39,8 +39,8 @@ fn main(
     let m = params.m;
     let n = params.n;
     let k = params.k;
-    // Tiles are numbered in strips of eight rows of tiles, column by column, so that tiles that run at the same time
-    // share their factors in the cache.
+    // The rows of tiles are divided into strips of eight rows. Tiles are numbered strip by strip, and column by column
+    // within a strip, so that tiles that run at the same time share their factors in the cache.
     let down = (m + 8u * SIDE - 1u) / (8u * SIDE);
     let across = (n + 8u * SIDE - 1u) / (8u * SIDE);
     let unit = params.first + group.x;

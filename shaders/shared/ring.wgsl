@@ -13,8 +13,8 @@
 // the next place. After an odd round, each place gets its column x from the previous place, and place 0 exchanges its
 // two columns. After p even and p odd rounds, all pairs of columns have met, and s has grown by p.
 
-// Returns the columns at a place before an even round in which s is 0 or p. A column whose index is beyond the order is
-// a ghost: it consists of zeros and is never rotated.
+// Returns the columns at a place before an even round in which s is 0 or p. A column whose index is not below the order
+// of the matrix is a ghost: it consists of zeros and is never rotated.
 fn columns_at(place: u32, pairs: u32, s: u32) -> vec2<u32> {
     let m = 2u * pairs;
     let x = (s + m - place) % m;

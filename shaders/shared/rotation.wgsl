@@ -11,9 +11,10 @@ fn cosine(x: f32, y: f32, z: f32) -> f32 {
     return select(0.0, abs(z), some) * reciprocal_sqrt(select(1.0, x, some)) * reciprocal_sqrt(select(1.0, y, some));
 }
 
-// Returns the rotation (c, s) that makes the columns orthogonal. The new columns are c x_i - s y_i and s x_i + c y_i.
-// The rotation is (1, 0) if the columns are already orthogonal to `tolerance`. The function has no branch, so
-// that a compiler may interleave the rotations of disjoint pairs.
+// Returns the rotation (c, s) that makes two columns u and v orthogonal. The new columns are c u - s v and s u + c v.
+// The squared norms of the columns are x and y, and their inner product is z. The rotation is (1, 0) if the cosine of
+// the columns is at most `tolerance`. The function has no branch, so that a compiler may interleave the rotations of
+// disjoint pairs.
 fn rotation(x: f32, y: f32, z: f32, tolerance: f32) -> vec2<f32> {
     let turns = cosine(x, y, z) > tolerance;
     let zeta = (y - x) / (2.0 * select(1.0, z, turns));

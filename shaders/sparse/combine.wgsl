@@ -1,5 +1,6 @@
-// Adds the sums of the segments of each long row and writes the totals to y, without a step of a recurrence. Each
-// workgroup has one row. An item is (row, first slot, end of the row's slots, unused). See shares.wgsl.
+// Adds the sums of the segments of each long row and writes the totals to y. If the totals are needed for a step of a
+// recurrence, finish.wgsl is used instead. Each workgroup has one row. An item is (row, first slot, end of the row's
+// slots, unused). See shares.wgsl.
 
 struct Params { first: u32 }
 

@@ -1,5 +1,5 @@
-// Moves the first of the entries that have the same row and column to its final position. If the entries are also
-// sorted by weight, the first one has the largest weight.
+// Moves each marked entry to its final position. It is the first of all entries that share both their row and their
+// column. If the entries are also sorted by weight, it has the largest weight of them.
 //
 // Loop iterations: the number of entries of an invocation.
 

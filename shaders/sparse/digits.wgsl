@@ -1,7 +1,7 @@
 // Counts how often each value of a 4-bit digit occurs, separately for each invocation of a block; histogram.wgsl adds
 // these counts over the invocations and stores the sums in counts[value * blocks + block].
 //
-// Loop iterations: 2 * 16 and 64.
+// Loop iterations: 2 * 16.
 
 const VALUES: u32 = 16u;
 

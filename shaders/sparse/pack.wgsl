@@ -1,5 +1,5 @@
-// Copies the columns first..first + 4 lanes of a row-major block of `width` columns into a slab; columns beyond
-// the block are 0.
+// Copies `4 lanes` columns of a row-major block of `width` columns into a slab, starting with column `first`. Columns
+// beyond the block are 0.
 //
 // Loop iterations: the number of vec4s that an invocation copies.
 

@@ -10,7 +10,8 @@ override TEAMS: u32 = 8;
 override WEIGHTED: bool = false;
 override SCALED: bool = false;
 
-// Returns the term that one entry contributes to W S x.
+// Returns the term that one entry of W contributes to W S x. `scale` is the diagonal of S; without SCALED, S is the
+// identity. Without WEIGHTED, the entries of W are 1.
 fn term(entry: u32, part: u32) -> vec4<f32> {
     let column = columns[entry];
     let value = x[column * LANES + part];

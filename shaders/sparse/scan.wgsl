@@ -1,7 +1,7 @@
 // Replaces every element by the sum of the elements before it in its block, and writes the sums of the blocks
 // to `totals`.
 //
-// Loop iterations: 2 * 16 and 6.
+// Loop iterations: 16 in each of two loops, and 6 in a third.
 
 struct Params { first: u32, count: u32 }
 

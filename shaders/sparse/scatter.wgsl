@@ -1,6 +1,6 @@
 // The second half of a pass of a stable radix sort: moves every entry to its sorted position and keeps the order of
 // entries with equal digits. `starts` are the counts of histogram.wgsl after the scan. Loop iterations: those of
-// digits.wgsl, 64 and 16.
+// digits.wgsl, and 64 + 16 more.
 
 // Whether an entry has three components (row, column and weight) instead of two.
 override THREE: bool = false;

@@ -9,7 +9,8 @@ const SHARES: u32 = 8u;
 
 var<workgroup> shares: array<vec4<f32>, SHARES * LANES>;
 
-// Returns the sum. Every group of LANES invocations computes the same sums, and callers use those of the first group.
+// Returns the total of the segments from `begin` to `end`. After the barrier, every group of LANES invocations computes
+// the same totals, and callers use those of the first group.
 fn sum_of_segments(begin: u32, end: u32, lane: u32) -> vec4<f32> {
     let part = lane % LANES;
     var sum = vec4<f32>(0.0);

@@ -1,6 +1,6 @@
 // One round of a radix selection, for up to 8 ranks together. For each rank, counts how often each value of an 8-bit
 // digit occurs among the keys that start with the digits found for this rank so far. A workgroup counts a part of 16384
-// elements of a series for eight ranks of this series. The counts are stored as counts[part][series][rank][256].
+// elements of a series for up to 8 ranks of this series. The counts are stored as counts[part][series][rank][256].
 //
 // Loop iterations: 8 + 64 * 9 + 8.
 
@@ -11,7 +11,7 @@ struct Params { first: u32, series: u32, from_series: u32, len: u32, inner: u32,
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> x: array<f32>;
-// For each rank, x holds the known digits, and y the rank among the keys that start with these digits.
+// For each rank, the known digits (the component x), and the rank among the keys that start with these digits (y).
 @group(0) @binding(2) var<storage, read> sought: array<vec4<u32>>;
 @group(0) @binding(3) var<storage, read_write> counts: array<u32>;
 

@@ -1,8 +1,8 @@
-// Computes the moments of leaves in two passes over 4096 elements of a series. The second pass runs while the elements
-// are still in a cache. A workgroup reduces one leaf of each of 8 series, with 32 invocations per series. Neighboring
-// invocations read neighboring elements of a series or, if ACROSS, the same element of neighboring series. An
-// invocation sums each group of sixteen elements separately. Element i of series s is at index (s / inner * len + i) *
-// inner + s % inner.
+// Computes the moments of leaves of 4096 elements of a series, in two passes over each leaf. The second pass runs while
+// the elements are still in a cache. A workgroup reduces one leaf of each of 8 series, with 32 invocations per series.
+// Neighboring invocations read neighboring elements of a series or, if ACROSS, the same element of neighboring series.
+// An invocation sums each group of sixteen elements separately. Element i of series s is at index
+// (s / inner * len + i) * inner + s % inner.
 //
 // Loop iterations: 2 * (128 + 8) and 2 * 5.
 

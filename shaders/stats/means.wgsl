@@ -1,8 +1,8 @@
-// Computes the means of columns over leaves of 1024 rows. A mean is an offset from the shift of the column, in units of
-// 2^exponent, where the exponent is that of the largest distance from the shift in the leaf. A flag says whether the
-// column has an element that is not finite. A workgroup reduces 8 columns, with 32 invocations for each column, in two
-// passes over the rows of a leaf. The second pass runs while the rows are still in a cache. Node k of matrix m holds
-// the offsets of the columns of m, then the flags (1 or 0), then the exponents.
+// Computes the means of columns over leaves of 1024 rows. A mean is an offset from the shift of the column. Its unit is
+// 2^exponent, where `exponent` is the exponent of the largest distance from the shift in the leaf. A flag says whether
+// the column has an element that is not finite. A workgroup reduces 8 columns, with 32 invocations for each column, in
+// two passes over the rows of a leaf. The second pass runs while the rows are still in a cache. Node k of matrix m
+// holds the offsets of the columns of m, then the flags (1 or 0), then the exponents.
 //
 // Loop iterations: 2 * (32 + 5).
 

@@ -1,5 +1,6 @@
-// Merges neighboring nodes. Nodes 2 k and 2 k + 1 of `left` become node k of the result; a last node without a neighbor
-// is copied. If PAIR, `left` and `right` hold one node each, and these two nodes are merged.
+// Merges neighboring nodes of every series. Nodes 2 k and 2 k + 1 of `left` become node k of the result; a last node
+// without a neighbor is copied. If PAIR, `left` and `right` hold one node per series, and the two nodes of a series are
+// merged.
 //
 // Loop iterations: the number of nodes of an invocation.
 

@@ -40,8 +40,8 @@ fn node_of(a: vec4<u32>, b: vec4<u32>, c: vec4<u32>) -> Node {
         bitcast<f32>(c.x), bitcast<f32>(c.y), bitcast<f32>(c.z), bitcast<i32>(c.w));
 }
 
-// A node is stored as integers, because a small integer in an f32 would be a subnormal number, which a device may
-// flush.
+// A node is stored as integers. The bits of a small integer, taken as an f32, are a subnormal number, which a device
+// may flush.
 fn words_of(node: Node) -> mat_of_words {
     return mat_of_words(
         vec4<u32>(node.count, node.flags, bitcast<u32>(node.exponent)),

@@ -1,5 +1,5 @@
-// Computes a value near the elements of every series: the mean of the finite elements among the first 64 elements from
-// row `begin` on, or 0 if none of these elements is finite.
+// For every series, computes a value near its elements: the mean of the finite elements among the first 64 elements
+// from row `begin` on, or 0 if none of these elements is finite.
 //
 // Loop iterations: 64 for each series of an invocation.
 

@@ -11,7 +11,7 @@ override GROUPS: u32 = 8;
 var<workgroup> partial_sums: array<f32, LANES * GROUPS>;
 var<workgroup> partial_peaks: array<u32, LANES * GROUPS>;
 
-// Returns to every lane of a column the sum of x over the lanes of that column, added in the order of the lanes.
+// Every lane of a column gets the sum of x over the lanes of that column, added in the order of the lanes.
 fn sum_over_lanes(lane: u32, x: f32) -> f32 {
     workgroupBarrier();
     partial_sums[lane] = x;
@@ -22,7 +22,7 @@ fn sum_over_lanes(lane: u32, x: f32) -> f32 {
     return sum;
 }
 
-// Returns to every lane of a column the maximum of x over the lanes of that column.
+// Every lane of a column gets the maximum of x over the lanes of that column.
 fn max_over_lanes(lane: u32, x: u32) -> u32 {
     workgroupBarrier();
     partial_peaks[lane] = x;

@@ -1,4 +1,4 @@
-// Computes Q' for every Q (long, left). One workgroup per tile; loops have one iteration.
+// Computes Q' for every Q, which has shape (long, left). One workgroup per tile; loops have one iteration.
 
 override TILE: u32 = 16;
 

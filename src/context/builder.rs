@@ -65,8 +65,8 @@ impl Default for ContextBuilder {
 
 impl ContextBuilder {
     /// Selects the first adapter whose name or driver contains `name`, ignoring case. A software adapter must be
-    /// selected this way. `NAME#1` selects the second match, and `pci:0000:41:00.0` the adapter at that PCI address
-    /// ([`Adapter::pci`]).
+    /// selected this way. `NAME#1` selects the second match, and `pci:0000:41:00.0` selects the adapter at that PCI
+    /// address ([`Adapter::pci`]).
     #[must_use]
     pub fn adapter(mut self, name: impl Into<String>) -> Self {
         self.adapter = Some(name.into());

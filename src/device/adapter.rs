@@ -26,8 +26,8 @@ pub struct Adapter {
     /// The sizes of the smallest and of the largest subgroup, in invocations.
     pub subgroup_size: [u32; 2],
     /// The optional features that are used if the adapter offers them: `f16`, `f64`, `subgroups`, `timestamps`,
-    /// `pipeline-cache`, `immediates`; and `matrix-units` (f16 products with f32 sums), which is used only if the
-    /// caller requests the kernel form by name.
+    /// `pipeline-cache`, `immediates`, and `matrix-units` (f16 products with f32 sums). Matrix units are used only if
+    /// the caller requests by name the kernel form that needs them.
     pub features: Vec<&'static str>,
     /// The limits that matter to the kernels of this crate.
     pub limits: AdapterLimits,
@@ -116,8 +116,8 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
-/// The wgpu feature for matrix units. The feature is experimental in wgpu, so a device has it only if the code that
-/// opened the device requested it, in this crate or outside.
+/// The wgpu feature for matrix units. The feature is experimental in wgpu. A device therefore has it only if the code
+/// that opened the device, in this crate or outside, requested the feature.
 pub(super) const MATRIX_UNITS: Features = Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
 
 /// Returns the order of the matrices that the matrix units can multiply with f16 factors and f32 sums. If both orders,
@@ -266,15 +266,15 @@ impl Adapter {
     }
 
     /// Returns what `choose` selects from the forms that are preferred for work of the given size. If `choose` selects
-    /// nothing, returns what `choose` selects from all forms that may be used. `choose` receives a function that says
-    /// whether it may select a form.
+    /// nothing, returns what `choose` selects from all forms that may be used. The argument of `choose` is a function
+    /// that says whether a given form may be selected.
     pub(crate) fn form<T>(&self, size: f64, choose: impl Fn(&dyn Fn(KernelForm) -> bool) -> Option<T>) -> Option<T> {
         choose(&|form| self.prefers(form, size)).or_else(|| choose(&|form| self.uses(form)))
     }
 
-    /// Returns whether the driver compiles a long kernel without loops within seconds. SwiftShader's compiler needs
-    /// minutes for a kernel that other compilers translate in a second (measured on 2026-11-22 with one 16-point FFT
-    /// stage with guarded reads and writes).
+    /// Returns whether the driver needs only seconds to compile a long kernel without loops. SwiftShader needs minutes
+    /// for a kernel that other compilers translate in a second (measured on 2026-11-22 with one 16-point FFT stage with
+    /// guarded reads and writes).
     pub(crate) fn compiles_long_kernels(&self) -> bool {
         !(self.software && self.name.contains("SwiftShader"))
     }

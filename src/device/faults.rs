@@ -1,12 +1,12 @@
-//! The faults that the device reports only through callbacks, which are the loss of the device and errors that no error
-//! scope caught. No code in this file panics.
+//! The faults that the device reports only through callbacks: the loss of the device, and errors that no error scope
+//! caught. No code in this file panics.
 
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The conditions that end the work of one context, which are a fault of its device and a request to cancel.
+/// The conditions that end the work of one context: a fault of its device, and a request to cancel.
 #[derive(Clone, Debug)]
 pub(crate) struct Faults {
     cancel: Cancel,

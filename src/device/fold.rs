@@ -96,7 +96,7 @@ mod tests {
     fn only_what_may_run_is_left() {
         let count = |text: &str, what: &str| text.matches(what).count();
         let (none, one, deep) = (statements(&[]), statements(&[("DEPTH", 1.0)]), statements(&[("DEPTH", 3.0)]));
-        // Two conditions remain in each variant, which are the loop's condition and the condition that depends on data.
+        // Two conditions remain in each variant: the loop's condition and the condition that depends on data.
         for text in [&none, &one, &deep] {
             assert_eq!(count(text, "If {"), 2, "{text}");
         }

@@ -1,6 +1,6 @@
-//! Kernels as structs whose fields are their WGSL variables. The field of an array that the kernel only reads is a
-//! shared borrow, and the field of an array that the kernel writes is a mutable borrow. The borrow checker therefore
-//! enforces WebGPU's rule that a buffer written in a dispatch has no other binding in the same dispatch.
+//! Kernels as structs whose fields are their WGSL variables. If the kernel only reads an array, the field for this
+//! array is a shared borrow. If the kernel writes the array, the field is a mutable borrow. The borrow checker
+//! therefore enforces WebGPU's rule that a buffer written in a dispatch has no other binding in the same dispatch.
 
 use super::buffer::{Bound, Element};
 use super::shader::{Overrides, Reflection, Shader, VarKind};
@@ -63,8 +63,8 @@ pub(crate) struct Shipped {
     pub(crate) variants: fn() -> Vec<Vec<(&'static str, f64)>>,
 }
 
-/// A compute shader with everything that it binds. Each field has the name of its WGSL variable. The device floor
-/// accepts kernels as `&dyn Kernel`, because generic code would be compiled once for each of about a hundred kernels.
+/// A compute shader with everything that it binds. Each field has the name of its WGSL variable. The recorder accepts
+/// kernels as `&dyn Kernel`, because generic code would be compiled once for each of about a hundred kernels.
 pub(crate) trait Kernel {
     /// Returns the declaration, which all dispatches of this kernel share.
     fn declaration(&self) -> &'static Declaration;

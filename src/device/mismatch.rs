@@ -1,5 +1,5 @@
-//! Tests that every disagreement between the Rust and the WGSL of a kernel is detected before a device receives the
-//! kernel, with a message that names the variable. Also tests that a variant that exceeds the limits of an adapter is
+//! Tests that every disagreement between the Rust and the WGSL of a kernel is reported by a message that names the
+//! variable, before a device receives the kernel. Also tests that a variant that exceeds the limits of an adapter is
 //! refused before the driver receives it.
 
 use super::adapter::{Adapter, AdapterLimits};

@@ -88,7 +88,7 @@ struct State {
     bind_groups: HashMap<BindKey, wgpu::BindGroup>,
 }
 
-/// The key of a bind group, which consists of the address of the pipeline and, for each binding, the id of the lease
+/// The key of a bind group. The key consists of the address of the pipeline and, for each binding, the id of the lease
 /// and the number of bytes that are bound.
 pub(super) type BindKey = (usize, Vec<(u64, u64)>);
 

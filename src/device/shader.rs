@@ -12,7 +12,7 @@ use naga::{AddressSpace, ShaderStage, StorageAccess, TypeInner};
 /// default.
 pub(crate) type Overrides<'a> = &'a [(&'static str, f64)];
 
-/// The WGSL text of a kernel, which joins files under `shared` with the kernel's file. The order of the files does not
+/// The WGSL text of a kernel, which is the text of all its files, one after the other. The order of the files does not
 /// matter, because WGSL allows declarations at module scope in any order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shader {

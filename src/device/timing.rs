@@ -9,9 +9,10 @@ pub(super) struct Timing(Mutex<State>);
 
 struct State {
     profiler: GpuProfiler,
-    /// The number of operations and of bound bytes of each dispatch since the last submission.
+    /// The number of operations and the number of bound bytes of each dispatch since the last submission.
     open: Vec<(f64, u64)>,
-    /// The host time and the contents of `open` at each submission whose times are not yet recorded.
+    /// For each submission whose kernel times are not recorded yet: the host time of the submission, and the contents
+    /// that `open` had then.
     submitted: VecDeque<(f64, Vec<(f64, u64)>)>,
 }
 

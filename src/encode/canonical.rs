@@ -7,16 +7,16 @@
 //! eigenvectors. The pivot is always the row with the largest remaining diagonal entry. If `p` is the first pivot row,
 //! the first column is `P e_p / sqrt(P_pp)`. Each further column is computed in the same way, after the outer product
 //! of the previous column with itself has been subtracted from `P`. `P` is never formed. Instead, the columns of `V`
-//! are combined by a reflection, so that the pivot row of `V` becomes `(r, 0, ..., 0)`, which gives the same columns
-//! with full accuracy.
+//! are combined by a reflection, so that the pivot row of `V` becomes `(r, 0, ..., 0)`. The reflection gives the same
+//! columns with full accuracy.
 //!
 //! The vectors must be orthonormal, so the vectors of a random-walk Laplacian are made canonical before they are scaled
 //! by `D^-1/2`. A tie group must be complete, because no rule gives a unique basis if only some vectors of an
 //! eigenspace are known. A caller that needs `k` columns therefore solves for the whole group that contains the `k`-th
 //! column and discards the excess columns afterwards.
 
-/// The relative tolerance within which the norms of two rows are considered equal. Among equal rows, the lowest index
-/// is the pivot.
+/// The relative tolerance within which the norms of two rows are considered equal. If several rows have the largest
+/// norm in this sense, the one with the lowest index is the pivot.
 ///
 /// Symmetric nodes have rows of equal norms up to the solver's error, which in f32 is about `1e-6 / gap` for vectors of
 /// unit norm, where `gap` is the relative distance to the next eigenvalue. The tolerance of 1e-2 exceeds this error for

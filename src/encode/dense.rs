@@ -13,8 +13,8 @@ use crate::ops::sparse::Operator;
 use std::ops::Range;
 
 /// Returns the range of columns of an f64 decomposition that an encoding needs: the selected columns, and adjacent
-/// columns whose eigenvalues are so close to the selected ones that the eigenvectors must be separated together.
-/// `values` is the whole spectrum in ascending order.
+/// columns whose eigenvalues are so close to the selected ones that `separate` must process all of these columns
+/// together. `values` is the whole spectrum in ascending order.
 pub(super) fn needed(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
     let null = null_vectors(graph, settings.normalization);
     closed(&Selection::new(settings, null, values.len()), null, values)

@@ -49,10 +49,11 @@ fn graph_bytes(graphs: &GraphBatch) -> u64 {
 /// Returns whether a graph with `n` nodes is solved by iteration. With [`Method::Auto`], this is the case if a dense
 /// decomposition is expected to cost more than the products and restarts of an iteration.
 ///
-/// The ratio of the time of the dense decomposition to the time of the iteration on the CPU (medians, k = 4, 8, 16, 32,
-/// 2026-11-21) was 0.6 to 2.3 at n = 300, 0.9 to 4.0 at n = 400 for k up to 16, and 0.9 to 5.6 at n = 500 for all k. At
-/// n = 300, the ratio was large for meshes and trees, and small if many pairs of a random graph were requested. For
-/// smaller graphs, the iteration could save at most 4 ms per graph, and the dense result is more accurate.
+/// The ratio of the time of the dense decomposition to the time of the iteration on the CPU (medians for k = 4, 8, 16
+/// and 32, measured on 2026-11-21) was 0.6 to 2.3 at n = 300, 0.9 to 4.0 at n = 400 for k up to 16, and 0.9 to 5.6 at n
+/// = 500 for all k. At n = 300, the ratio was large for meshes and trees, and small if many pairs of a random graph
+/// were requested. For smaller graphs, the iteration could save at most 4 ms per graph, and the dense result is more
+/// accurate.
 fn is_sparse(settings: &Settings, n: usize) -> bool {
     let k = settings.k;
     match settings.method {
@@ -62,7 +63,8 @@ fn is_sparse(settings: &Settings, n: usize) -> bool {
     }
 }
 
-/// [`Method::Auto`] uses the iteration from this number of nodes plus five nodes for each requested pair.
+/// [`Method::Auto`] uses the iteration only if a graph has at least this number of nodes plus five nodes for each
+/// requested pair. The graph must also have at least eight nodes for each requested pair.
 const SPARSE_FROM: usize = 300;
 
 /// Returns the number of bytes that an iteration on a graph with n nodes needs: three blocks of vectors, the vectors
@@ -133,7 +135,7 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
 /// number of entries of each graph. Graphs that are solved by dense decomposition are divided into size classes, and
 /// one choice is made for each class. The number of nodes within a class varies by a factor of at most sqrt(2), so that
 /// the graphs of a class take about the same time. A separate choice is made for each graph that is solved by
-/// iteration. The choice for all graphs together takes its side from the one with the longest predicted time.
+/// iteration. The choice for all graphs together takes its side from the choice with the longest predicted time.
 pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
     let limit = device_order_limit(ctx) as usize;
     let mut classes: BTreeMap<(bool, u32), Vec<usize>> = BTreeMap::new();

@@ -63,7 +63,7 @@ pub(super) fn separate(graph: GraphRef<'_>, normalization: Normalization, column
     values
 }
 
-/// The number of rows of a graph whose edges one task adds up. This number is fixed, so that the order of the additions
+/// One task adds up the edges of this many rows of a graph. The number is fixed, so that the order of the additions
 /// does not depend on the number of threads.
 const ROWS: usize = 1 << 12;
 

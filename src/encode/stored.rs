@@ -12,9 +12,9 @@
 //! encodings are stored, hashing, finding, checking and copying take 0.7 ms in total for 6 blocks on disk, and 2.3 ms
 //! in total for single graphs in memory. These times are 1.1 % and 3.6 % of the time saved.
 //!
-//! A key contains everything that affects any bit of an encoding. This includes how each graph is solved, which is
-//! chosen for the whole data set. Therefore, a data set that is partly found in a cache has the same bits as one that
-//! is computed in a single call.
+//! A key contains everything that affects any bit of an encoding. This includes the side and the method by which each
+//! graph is solved. Both are chosen for the whole data set, even if parts of it are found in a cache. Therefore, a data
+//! set that is partly found in a cache has the same bits as one that is computed in a single call.
 
 use super::encoding::Encoding;
 use super::plan::Chunk;
@@ -69,7 +69,8 @@ impl Stores {
         self.0.push(cache);
     }
 
-    /// Copies the blocks that are found in a cache to the encoding, and divides the remaining chunks into calls.
+    /// Looks up every block, and copies the blocks that are found to the encoding. Divides the remaining graphs of the
+    /// chunks into calls.
     pub(super) fn find<T: Real>(
         &self,
         settings: &Settings,
@@ -130,8 +131,8 @@ impl Stores {
         self.0.iter().for_each(|cache| cache.call_ended());
     }
 
-    /// Copies a block from the first cache that contains it to the encoding, and stores the block in all earlier
-    /// caches. Returns whether any cache contains the block.
+    /// Searches the caches for a block. If a cache contains the block, copies it to the encoding and stores it in all
+    /// caches that were searched before. Returns whether any cache contains the block.
     fn look_up<T: Real>(&self, block: &CacheBlock, graphs: &GraphBatch, encoding: &mut Encoding<T>) -> bool {
         for (place, cache) in self.0.iter().enumerate() {
             let Some(value) = cache.get(&block.key) else { continue };
@@ -233,7 +234,7 @@ fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHas
     key
 }
 
-/// Returns the key of one block, which contains the rows of its graphs and how each graph is solved.
+/// Returns the key of one block. The key covers the rows of the block's graphs and how each graph is solved.
 fn key(common: &KeyHasher, ctx: &Context, graphs: &GraphBatch, run: Range<usize>, routes: &[Route]) -> Key {
     let mut key = common.clone();
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];

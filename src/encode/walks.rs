@@ -168,7 +168,7 @@ impl<const W: usize> Task<f64> for Walk<'_, W> {
         before.rows.clear();
         (0..count).for_each(|column| here[first + column][column] = 1.0);
         for step in (0..steps).step_by(2) {
-            // `next` still contains the vectors from before the current ones. Its nonzero rows are set to zero.
+            // `next` still contains the vectors of the previous step. Its nonzero rows are set to zero.
             before.rows.iter().for_each(|&row| next[row] = [0.0; W]);
             before.step(reached, similar, is_reached);
             let mut sums = [[0.0; W]; 2];

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The edges of one graph, or of a batch of graphs, in the order in which they were listed.
 ///
 /// Nodes are numbered consecutively through the whole batch: graph g has the nodes `node_offsets[g]..node_offsets[g +
-/// 1]`. Node indices and weights are not checked here but when the list becomes a [`GraphBatch`](super::GraphBatch).
+/// 1]`. Node indices and weights are checked only when the list becomes a [`GraphBatch`](super::GraphBatch).
 #[derive(Clone, Debug)]
 pub struct EdgeList {
     pub(super) node_offsets: Vec<usize>,

@@ -99,8 +99,8 @@ impl Family {
     }
 
     /// Returns the spectrum of I - D^-1/2 W D^-1/2, which is also the spectrum of I - D^-1 W. The eigenvalue of a
-    /// single node is 0. Returns `None` for a grid with at least two rows and two columns: its degrees differ, so its
-    /// normalized spectrum does not follow from the spectra of the two paths.
+    /// single node is 0. Returns `None` for a grid with at least two rows and two columns. The degrees of its
+    /// nodes generally differ, so its normalized spectrum does not follow from the spectra of the two paths.
     #[must_use]
     pub fn normalized(self) -> Option<Spectrum> {
         Some(match self {

@@ -45,10 +45,10 @@ pub struct DataSet {
     pub node_ids: Option<NodeIds>,
     /// The detected format.
     pub format: Format,
-    /// What the reader did that a reader in another program might not do: it read a doubtful first line as a header or
-    /// as an edge, read numbers that look like timestamps as weights, read 0 for weights that are too small for an f32,
-    /// or skipped columns or edge attributes. Each notice is a sentence that names the file and, where applicable, the
-    /// line.
+    /// The content that another program might read differently: a doubtful first line, which was taken for a header or
+    /// for an edge; numbers that look like timestamps, which were taken for weights; weights that are too small for an
+    /// f32, which became 0; and skipped columns or edge attributes. Each notice is a sentence that names the file and,
+    /// where applicable, the line.
     pub notices: Vec<String>,
 }
 
@@ -70,14 +70,15 @@ impl ReadOptions {
     }
 }
 
-/// Reads the data set at `path` and detects its format from the content and the name. The path is a TUDataset folder
-/// (or `FOLDER/DS`, or the file `DS_A.txt` in it), a MatrixMarket coordinate file, or an edge list.
+/// Reads the data set at `path` and detects its format from the content and the name. The path is a TUDataset, a
+/// MatrixMarket coordinate file, or an edge list. The path of a TUDataset is `FOLDER`, `FOLDER/DS` or
+/// `FOLDER/DS_A.txt`.
 ///
 /// If the first line of an edge list contains the number of nodes, the number of edges or both, and the rest of the
 /// file confirms these numbers, the line is read as a header, and nodes without edges are included. If the first line
-/// contains words, it names the columns. The fields are separated by white space or commas. They may also be separated
-/// by tabs if every line contains a tab, or by semicolons if every line contains a semicolon. [`DataSet::notices`]
-/// reports every doubtful decision.
+/// contains words, it names the columns. The fields are separated by white space or commas. If every line contains a
+/// tab, tabs alone may separate the fields, so that an id may contain spaces. If every line contains a semicolon,
+/// semicolons may separate the fields. [`DataSet::notices`] reports every doubtful decision.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse), which names the file, the line and what was expected, if the content violates

@@ -13,8 +13,8 @@ pub(super) fn edge_data(line: &str) -> Option<(&str, &str)> {
     parted.then(|| (ids.trim_end().trim_end_matches([',', ';']).trim_end(), data))
 }
 
-/// Returns the value of the key `weight` in a dictionary, or `None` if the dictionary is empty. Other keys are ignored,
-/// because networkx itself uses `weight` when it builds matrices.
+/// Returns the value of the key `weight` in a dictionary, or `None` if the dictionary is empty. Only this key counts,
+/// because networkx itself uses `weight` when it builds matrices. A dictionary that has only other keys is an error.
 pub(super) fn weight(lines: &Lines, data: &str) -> Result<Option<f32>> {
     let inner = data.strip_prefix('{').unwrap_or(data);
     let inner = inner.strip_suffix('}').unwrap_or(inner).trim();

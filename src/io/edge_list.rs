@@ -1,7 +1,7 @@
 //! Reads edge lists. Each line contains two ids and, optionally, a weight, separated by white space, commas or
 //! semicolons; `#` and `%` begin comments. If the first line consists of words, it names the columns
-//! ([`header`](super::header)). If the first line consists of counts and the rest of the file confirms them, it is a
-//! header ([`Opening`]).
+//! ([`header`](super::header)). If the first line consists of counts and the rest of the file confirms them, this line
+//! is a header ([`Opening`]).
 
 use super::opening::{Distinct, Opening, Reading, Rest, integer};
 use super::rows::{Layout, Row, Rows};
@@ -99,8 +99,8 @@ fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
     let mut passed_over = false;
     while let Some(row) = rows.advance()? {
         let (Some(source), Some(target)) = (integer(row.source), integer(row.target)) else {
-            // If the first line consists of two words and the lines below it of numbers, the first line is a header. A
-            // number that is not natural is not a word but an ordinary id.
+            // If the first line consists of two words and the lines below it consist of numbers, the first line is a
+            // header. A number that is not natural is not a word but an ordinary id.
             let word = |field: &str| field.parse::<f64>().is_err();
             if row.first && word(row.source) && word(row.target) {
                 passed_over = true;

@@ -118,8 +118,8 @@ fn edge_list(out: &mut dyn Write, edges: &Edges<'_>, comment: &str) -> io::Resul
         writeln!(out, "# {line}")?;
     }
     writeln!(out, "# Nodes: {} Edges: {}", edges.graph.nodes(), edges.count())?;
-    // An undirected edge is written with its lower node first, as is customary. A directed edge is written as row,
-    // column.
+    // An undirected edge is written with the smaller node number first, as is customary. A directed edge is written as
+    // row, column.
     edges.write(out, 0, b'\t', edges.symmetric)
 }
 

@@ -68,8 +68,8 @@ pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
     let mut lines = Lines::open(path)?;
     let mut head: Option<Metis> = None;
     let mut lists: Vec<Vec<u64>> = Vec::new();
-    // `forward` counts the entries of the neighbor lists that are higher than the number of the node that lists them.
-    // `backward` counts the entries that are lower.
+    // An entry of a node's neighbor list counts in `forward` if it is higher than the node's own number, and in
+    // `backward` if it is lower.
     let (mut forward, mut backward) = (0_u64, 0_u64);
     while lines.advance()? {
         let line = lines.line().trim_ascii();

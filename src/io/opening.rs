@@ -114,8 +114,8 @@ impl Opening {
         }
     }
 
-    /// Returns whether the number of edges that the line states may be smaller than `edges`, the number of listed
-    /// edges, because both directions are listed or some edges are listed more than once.
+    /// Returns whether the line states fewer edges than `edges`, the number of listed edges, but at least half of that
+    /// number. The file may then list both directions of an edge, or list some edges more than once.
     pub(super) fn may_count_fewer(&self, edges: u64) -> bool {
         self.claim().is_some_and(|(_, claimed)| claimed < edges && edges <= 2 * claimed)
     }

@@ -78,8 +78,8 @@ impl Source<'_> {
         Error::parse(&file, at, expected, found)
     }
 
-    /// Calls `found` with the number of each line that lists the edge (and false) and of each line that lists its
-    /// reverse (and true). A self-loop has no reverse.
+    /// Calls `found(line, false)` for each line that lists the edge, and `found(line, true)` for each line that lists
+    /// the reverse of the edge. A self-loop has no reverse.
     fn visit(&self, source: usize, target: usize, found: &mut dyn FnMut(u64, bool)) -> Result<()> {
         let mut nodes = |line, a: usize, b: usize| {
             if (a, b) == (source, target) {

@@ -28,8 +28,7 @@ pub(super) struct Rows {
     form: Form,
     /// The number of rows that have been read.
     count: usize,
-    /// The header of words, if there is one. `notice` is the notice about the columns that the header names and that
-    /// are not read.
+    /// The header of words, if there is one. `notice` lists the columns that the header names but that are not read.
     header: Option<Header>,
     pub(super) notice: Option<String>,
     /// What the first line says about the columns if it is a header. It is a header if the next row contains numbers.

@@ -40,8 +40,8 @@ pub(super) fn is_comment(line: &str) -> bool {
     line.is_empty() || line.starts_with(['#', '%'])
 }
 
-/// Returns the fields at the indices `places` and the number of fields. If the line has no field at an index, the
-/// returned field is empty.
+/// Returns the fields at the indices `places`, and the number of all fields of the line. If the line has no field at
+/// an index, the returned field is empty.
 pub(super) fn split<'a>(
     line: &'a str,
     separator: Separator,

@@ -1,5 +1,5 @@
-//! Reads and writes TUDataset folders. `DS_A.txt` has a line `r, c` for each edge, and `DS_graph_indicator.txt` has a
-//! line with the number of the graph for each node. Nodes and graphs are counted from 1.
+//! Reads and writes TUDataset folders. `DS_A.txt` has a line `r, c` for each edge. `DS_graph_indicator.txt` has, for
+//! each node, a line with the number of the node's graph. Nodes and graphs are counted from 1.
 //! <https://chrsmrrs.github.io/datasets/docs/format/>
 
 use super::atomic::create_whole_folder;
@@ -100,7 +100,7 @@ fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
     Ok(None)
 }
 
-/// A column of the edge attributes, which is read in parallel with the edges.
+/// A column of the edge attributes. Its lines are read in step with the lines of the edges.
 struct Attributes {
     lines: Lines,
     column: usize,

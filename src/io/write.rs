@@ -23,10 +23,10 @@ pub fn write_text(path: &Path, text: &str) -> Result<()> {
 /// The file is either written completely or not at all. The same arrays always produce the same bytes.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, for two arrays with the same name, for a number of
-/// arrays other than one in a `.npy` file, and for arrays that a table cannot store; [`Shape`](crate::ErrorKind::Shape)
-/// if the shape of an array does not fit the number of its elements; [`Io`](crate::ErrorKind::Io) if the operating
-/// system reports an error.
+/// [`Domain`](crate::ErrorKind::Domain) for an unknown extension, for two arrays with the same name, for a `.npy` file
+/// with no array or several arrays, and for arrays that a table cannot store; [`Shape`](crate::ErrorKind::Shape) if the
+/// shape of an array does not fit the number of its elements; [`Io`](crate::ErrorKind::Io) if the operating system
+/// reports an error.
 pub fn write(path: &Path, arrays: &[NamedArray<'_>]) -> Result<()> {
     for (index, array) in arrays.iter().enumerate() {
         array.check()?;

@@ -88,8 +88,8 @@ pub struct Certificate {
 
 impl Certificate {
     /// Returns the certificate with the status that follows from its residual and its orthogonality. The limit for each
-    /// of the two is `10 n eps`, where n is `order` and eps is `epsilon`. LAPACK has the same limit:
-    /// it divides these two measures by `n eps` and promises results below 10. A NaN counts as exceeding the limit.
+    /// of the two is `10 n eps`, where n is `order` and eps is `epsilon`. LAPACK has the same limit: it divides these
+    /// two measures by `n eps` and promises results below 10. A NaN counts as exceeding the limit.
     #[must_use]
     pub(crate) fn judged(self, order: usize, epsilon: f64) -> Self {
         self.judged_by(PROMISE, order, epsilon)

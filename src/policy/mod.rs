@@ -88,7 +88,7 @@ pub struct Policy {
     pub class: DeviceClass,
     /// The rates of both sides.
     pub rates: Arc<Rates>,
-    /// Whether the rates were measured on this machine, first for the CPU and then for the device.
+    /// Whether the rates of the CPU (element 0) and those of the device (element 1) were measured on this machine.
     pub measured: [bool; 2],
 }
 
@@ -109,7 +109,7 @@ pub struct Choice {
     pub first_seconds: f64,
     /// The reason why the side was chosen.
     pub reason: Reason,
-    /// Whether the rates were measured on this machine, first for the CPU and then for the device.
+    /// Whether the rates of the CPU (element 0) and those of the device (element 1) were measured on this machine.
     pub measured: [bool; 2],
 }
 

@@ -9,8 +9,8 @@ use crate::device::Slower;
 pub struct Point {
     /// The size.
     pub size: f64,
-    /// Pairs of a number of parallel items and the flop/s measured with this number of items. The time of a call
-    /// includes its launches but not its transfers. The numbers of items ascend.
+    /// Pairs of numbers: the number of parallel items, and the flop/s measured with this number of items. The time of a
+    /// call includes its launches but not its transfers. The numbers of items ascend.
     pub rates: Vec<[f64; 2]>,
 }
 

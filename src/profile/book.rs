@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::Instant;
 
-/// The maximum number of events in a trace, which is about 30 MB of JSON. Further events are added only to the sums.
+/// The maximum number of events in a trace. A trace of this length is about 30 MB of JSON. Further events are added
+/// only to the sums.
 const EVENTS: usize = 1 << 18;
 
 /// Records the times of stages and kernels if a profile was requested. Otherwise it does nothing and reads no clock.
@@ -50,7 +51,7 @@ impl Stopwatch {
         self.0.as_ref().map(|_| Instant::now())
     }
 
-    /// Records a stage of this library's work for the device, which began at `began` and ends now. `detail` appears
+    /// Records a stage of this library's work for the device. The stage began at `began` and ends now. `detail` appears
     /// only in the trace.
     pub(crate) fn end(&self, stage: &'static str, detail: &str, began: Option<Instant>) {
         if let Some(began) = began {
@@ -97,8 +98,8 @@ impl Stopwatch {
         }
     }
 
-    /// Records a dispatch that ran from `begin` to `end` by the device's clock. `work` is the number of operations and
-    /// of bound bytes.
+    /// Records a dispatch that ran from `begin` to `end` by the device's clock. `work` contains the number of
+    /// operations and the number of bound bytes.
     pub(crate) fn kernel(&self, kernel: &str, work: (f64, u64), begin: f64, end: f64) {
         let Some(book) = &self.0 else { return };
         // If the driver's clock ran backwards, the time counts as 0.

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 impl Profile {
     /// Returns a JSON array of trace events, with one track for the device's kernels and one for each thread of the
     /// host. Times are in microseconds of the host's clock since the profile began. The offset between the clocks of
-    /// the device and the host is not known exactly. The device's track is therefore placed as early as possible
-    /// without any dispatch beginning before its submission.
+    /// the device and the host is not known exactly. The device's track is therefore placed at the earliest time for
+    /// which no dispatch begins before its submission.
     #[must_use]
     pub fn chrome_trace(&self) -> String {
         let device = self.adapter.as_deref().unwrap_or("device");

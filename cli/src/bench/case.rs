@@ -127,8 +127,8 @@ impl Case {
 
     /// Returns a number of items for which the choice is not the side chosen for this workload. Also returns the side
     /// that is chosen then. The method multiplies this workload's number of items by increasing powers of two, then
-    /// divides it by increasing powers of two, and returns the first number that changes the choice. `None` if no
-    /// number does, or if a workload of the family has only one item.
+    /// divides it by increasing powers of two, and returns the first number that changes the choice. Returns
+    /// `None` if no number changes it, or if a workload of the family has only one item.
     #[must_use]
     pub fn turns_at(&self, ctx: &Context, resident: bool) -> Option<(usize, Side)> {
         if self.items_are().is_empty() {

@@ -34,8 +34,8 @@ pub(super) fn first(call: &mut Call<'_>) -> Result<f64> {
 }
 
 /// Times calls until the budget is used up, but at least 3 and at most 31 calls. An additional call before them wakes
-/// the threads, and its time does not count. If that call takes longer than the budget, its time counts too, and one
-/// more call is enough.
+/// the threads. If it takes longer than the budget, it is one of the timed calls, and two timed calls are enough.
+/// Otherwise its time does not count.
 pub(super) fn timed(call: &mut Call<'_>, budget: Duration) -> Result<Times> {
     let waking = first(call)?;
     let started = Instant::now();

@@ -10,8 +10,8 @@ use std::time::Duration;
 /// The exit status that shells give a program ended by SIGINT: 128 plus the signal's number.
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// The time after Ctrl-C within which the work must stop by itself before the process is ended. Decomposing one large
-/// matrix or compiling a kernel cannot be interrupted.
+/// If the work has not stopped this long after Ctrl-C, the process is ended. Decomposing one large matrix or compiling
+/// a kernel cannot be interrupted.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();

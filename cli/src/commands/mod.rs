@@ -119,7 +119,7 @@ impl Where {
         self.adapter.clone().or_else(|| std::env::var("FIEDLER_ADAPTER").ok()).filter(|name| !name.is_empty())
     }
 
-    /// Opens the context that the options and the environment ask for, in addition to the settings of `builder`.
+    /// Opens a context with the settings of `builder` and with those that the options and the environment ask for.
     /// Options take precedence.
     fn with(&self, mut builder: ContextBuilder) -> Result<Context, Failure> {
         if let (Some(Backend::Cpu), Some(name)) = (self.backend, &self.adapter) {

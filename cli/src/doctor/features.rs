@@ -37,9 +37,10 @@ pub(super) fn trials() -> Vec<Trial> {
         .collect()
 }
 
-/// Checks the transform of a chirp of length n, and the inverse transform of the result. For even n, the transform of
-/// `exp(i pi j^2 / n)` is the Gauss sum `sqrt(n) exp(i pi / 4) exp(-i pi k^2 / n)`. Because each stage of the transform
-/// rounds, an entry may have an error of up to 8 log2(n) eps, relative to the magnitude that all entries share.
+/// Checks the transform of a chirp of length n, and the inverse transform of the result. Entry j of the chirp is
+/// `exp(i pi j^2 / n)`. For even n, entry k of the transform is the Gauss sum
+/// `sqrt(n) exp(i pi / 4) exp(-i pi k^2 / n)`. Because each stage of the transform rounds, an entry may have an error
+/// of up to 8 log2(n) eps, relative to the magnitude that all entries share.
 fn chirp(ctx: &Context, n: usize) -> Result<Measured> {
     let phase = |j: usize| PI * real(j * j % (2 * n)) / real(n);
     let x: Vec<Complex<f32>> = (0..n).map(|j| Complex::new(narrow(phase(j).cos()), narrow(phase(j).sin()))).collect();
@@ -115,7 +116,7 @@ fn moments(ctx: &Context) -> Result<Measured> {
         worst = larger(worst, (x - truth).abs() / truth);
     }
     // For consecutive numbers the excess kurtosis is -6 (n^2 + 1) / (5 (n^2 - 1)) and the skewness is 0. Both results
-    // come from sums of thousands of rounded terms, so their absolute errors are compared.
+    // come from sums of thousands of rounded terms, so their errors are measured as absolute, not relative, errors.
     worst = larger(worst, first(&found.skewness)?.abs());
     let square = real(n) * real(n);
     worst = larger(worst, (first(&found.kurtosis)? + 1.2 * (square + 1.0) / (square - 1.0)).abs());

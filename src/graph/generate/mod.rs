@@ -41,8 +41,8 @@ impl SplitMix64 {
         ((high * u64::from(bound)) >> 32) as u32
     }
 
-    /// Draws a number below `bound`. All numbers are equally likely: Lemire, Fast Random Integer Generation in an
-    /// Interval, 2019.
+    /// Draws a number below `bound`. All numbers are equally likely (Lemire, Fast Random Integer Generation in an
+    /// Interval, 2019).
     #[expect(clippy::cast_possible_truncation, reason = "the low half, and a high half below the bound")]
     fn exactly_below(&mut self, bound: u32) -> u32 {
         let bound = u64::from(bound);

@@ -97,9 +97,9 @@ impl Molecule {
     }
 
     /// Returns the atom to which a new atom or ring is attached. The search starts at the newest atom in half of the
-    /// draws, so that chains grow, and at a random atom in the other half. The first atom with a degree of at most 2,
-    /// counted from the start of the search, is returned. In one of sixteen draws, its degree may also be 3. An atom
-    /// with a degree of at most 2 always exists, because a molecule has fewer than 3/2 bonds per atom.
+    /// draws, so that chains grow, and at a random atom in the other half. The search ends at the first atom with a
+    /// degree of at most 2 or, in one of sixteen draws, of at most 3. An atom with a degree of at most 2 always exists,
+    /// because a molecule has fewer than 3/2 bonds per atom.
     fn anchor(&self, random: &mut SplitMix64) -> u32 {
         let limit = 3 + u32::from(random.below(16) == 0);
         let newest = self.nodes - 1;

@@ -102,7 +102,7 @@ impl Skips {
     }
 
     /// Returns the number of failures before the next success, which is at most 2^39. If success is impossible, returns
-    /// `u64::MAX / 2`. In both cases, a number of nodes can be added to the result without overflow.
+    /// `u64::MAX / 2`. In both cases, adding the number of nodes of a graph to the result does not overflow.
     fn next(&mut self) -> u64 {
         let Some(thresholds) = &self.thresholds else { return u64::MAX / 2 };
         let bit = |&threshold: &u64| u64::from(self.random.next() < threshold);

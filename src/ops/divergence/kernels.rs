@@ -5,8 +5,8 @@ use crate::device::{kernels, mirrors, uniform};
 
 uniform! {
     /// The number of bins, the range of bins of this dispatch (`begin` to `end`), the number of histograms, the index
-    /// of the first workgroup, whether this range is the first (`fresh`) or the last (`last`) of all bins, and whether
-    /// histograms are normalized.
+    /// of the first workgroup, whether this range of bins is the first (`fresh`), whether it is the last (`last`), and
+    /// whether histograms are normalized.
     pub(super) struct Sums {
         bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, normalize: u32,
     }
@@ -14,8 +14,9 @@ uniform! {
 
 uniform! {
     /// The number of bins, the range of bins of this dispatch (`begin` to `end`), the number of pairs of histograms p
-    /// and q, the index of the first workgroup, whether this range is the first (`fresh`) or the last (`last`) of all
-    /// bins, the number of consecutive pairs that share a q, and the parameters that turn a sum into a divergence.
+    /// and q, the index of the first workgroup, whether this range of bins is the first (`fresh`), whether it is the
+    /// last (`last`), the number of consecutive pairs that share a q, and the parameters that turn a sum into a
+    /// divergence.
     pub(super) struct Pairs {
         bins: u32, begin: u32, end: u32, count: u32, first: u32, fresh: u32, last: u32, share: u32, root: u32,
         factor: f32, smoothing: f32, spread: f32, unit: i32,
@@ -24,9 +25,9 @@ uniform! {
 
 uniform! {
     /// The number of bins, the range of bins of this dispatch (`begin` to `end`), the number of histograms, the number
-    /// of tiles along one dimension, the index of the first workgroup, whether this range is the first (`fresh`) or the
-    /// last (`last`) of all bins, whether the divergence is symmetric, and the parameters that turn a sum into a
-    /// divergence.
+    /// of tiles along one dimension, the index of the first workgroup, whether this range of bins is the first
+    /// (`fresh`), whether it is the last (`last`), whether the divergence is symmetric, and the parameters that turn a
+    /// sum into a divergence.
     pub(super) struct Tiles {
         bins: u32, begin: u32, end: u32, histograms: u32, tiles: u32, first: u32, fresh: u32, last: u32, symmetric: u32, root: u32,
         factor: f32, smoothing: f32, spread: f32, unit: i32,

@@ -2,8 +2,8 @@
 //!
 //! On the device, entries are read as bits, because a device may flush subnormal numbers. They are then scaled so that
 //! the total of a histogram is about 2^100. The linear part of each term is subtracted, so that no term is negative and
-//! nothing cancels in a sum. Logarithms are computed from the exponents of floating-point numbers and from a series of
-//! artanh.
+//! nothing cancels in a sum. The logarithm of a floating-point number is computed from its exponent and, for its
+//! significand, from a series of artanh.
 
 mod cpu;
 mod gpu;

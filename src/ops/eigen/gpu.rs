@@ -170,8 +170,8 @@ fn finish(
     Ok(())
 }
 
-/// The table of matrices that the kernels read (shared/ragged.wgsl), and for each solver the range of rows of the table
-/// that it solves.
+/// The table of matrices that the kernels read (shared/ragged.wgsl), and for each solver a range of the table. The
+/// solver solves the matrices in this range.
 type Table = (Vec<[u32; 4]>, Vec<(Solver, Range<u32>)>);
 
 /// Returns the table of the matrices, grouped by solver.

@@ -32,8 +32,8 @@ uniform! {
 }
 
 uniform! {
-    /// The table index of this dispatch's first matrix, the number of workgroups per matrix, and the numbers of columns
-    /// and of tiles of rows for which the arrays have room per matrix (eigen/tiled.wgsl).
+    /// The table index of this dispatch's first matrix, and the number of workgroups per matrix. `capacity` and `tiles`
+    /// are the room of the arrays per matrix, in columns and in tiles of rows (eigen/tiled.wgsl).
     pub(super) struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }
 }
 
@@ -150,7 +150,7 @@ kernels! {
         write w: f32,
         write state: [u32; 4],
     }
-    /// Computes the eigenvectors of large matrices from orthogonal columns, and first approximations of the
+    /// Computes, from orthogonal columns, the eigenvectors of large matrices and first approximations of their
     /// eigenvalues.
     Normalize = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_normalize.wgsl"] variants one_variant {
         uniform params: Tiles,

@@ -236,11 +236,11 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
 
 /// Computes the eigenvalues only. On the CPU, the cost is less than half that of [`eigh`].
 ///
-/// Without eigenvectors, the residuals of the eigenpairs are unknown. The CPU therefore checks the trace and the
-/// Frobenius norm of A against the computed eigenvalues l. The error of each is expressed as an error per eigenvalue
-/// and divided by `|A|_1`: the errors are `|sum l - tr A| / (n |A|_1)` and `||l|_2 - |A|_F| / (sqrt(n) |A|_1)`. The
-/// certificate's `residual` is the larger of the two errors, and its `orthogonality` is 0. The device computes the
-/// eigenvectors and certifies them, but returns only the eigenvalues.
+/// Without eigenvectors, the residuals of the eigenpairs are unknown. The CPU therefore compares the sum of the
+/// computed eigenvalues l with the trace of A, and their 2-norm with the Frobenius norm of A. The two errors are
+/// expressed per eigenvalue and divided by `|A|_1`: they are `|sum l - tr A| / (n |A|_1)` and
+/// `||l|_2 - |A|_F| / (sqrt(n) |A|_1)`. The certificate's `residual` is the larger of the two errors, and its
+/// `orthogonality` is 0. The device computes the eigenvectors and certifies them, but returns only the eigenvalues.
 ///
 /// # Shapes
 /// A is `(n, n)`, with any batch size. The eigenvalues are `(n, 1)` for each matrix.

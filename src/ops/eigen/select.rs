@@ -19,7 +19,7 @@ pub(super) fn select(gpu: &Gpu, found: Resident, order: usize, indices: &Range<u
     Ok(Resident { values, vectors, certificates: found.certificates })
 }
 
-/// Records a copy of the elements in `range` of each run of `own` consecutive elements of `whole`.
+/// Divides `whole` into runs of `own` consecutive elements, and records a copy of the elements `range` of each run.
 fn part(gpu: &Gpu, whole: &Buffer<f32>, own: usize, range: Range<usize>) -> Result<Buffer<f32>> {
     let total = whole.len().checked_div(own).unwrap_or(0) * range.len();
     let mut rec = gpu.record();

@@ -32,9 +32,11 @@ const RESTARTS: f64 = 8e-3;
 /// An iteration for f64 takes this many times as long as an iteration for f32, because it begins in f32 and then
 /// continues in f64, where a product costs twice as much.
 const IN_F64: f64 = 2.5;
-/// An iteration that has done this many times the predicted number of products is abandoned for the inverse, if
-/// the inverse is predicted to take at most this many times as long as the iteration has taken so far. Close
-/// eigenvalues, which the structure of the graph does not reveal, slow the iteration down but not the inverse.
+/// An iteration is slow if it has done more than this many times the predicted number of products. A slow iteration
+/// is abandoned for the inverse if the inverse is predicted to take at most the square of this constant times the
+/// predicted time of the iteration. Before that, the iteration is abandoned only if the inverse is predicted to be
+/// faster than the rest of the iteration. Close eigenvalues, which the structure of the graph does not reveal, slow
+/// the iteration down but not the inverse.
 const PATIENCE: f64 = 4.0;
 /// The rule of [`PATIENCE`] applies only after the iteration has run for this many times the lower bound on the
 /// inverse's time. Before that, the iteration may be nearly done (measured on communities of 10,000 nodes: either
@@ -136,8 +138,8 @@ impl<'a> Inverse<'a> {
         Self { operator, wanted, separator, most, tolerance, seed: options.seed, plan: OnceCell::new() }
     }
 
-    /// Returns the plan of the factorization, which the first call makes; `None` if the factorization is too
-    /// expensive.
+    /// Returns the plan of the factorization, or `None` if the factorization is too expensive. The first call makes
+    /// the plan.
     fn plan(&self) -> Option<&Plan> {
         let planned = || {
             let plan = shift_invert::plan(&self.operator, self.separator, (self.wanted.count, self.most))?;

@@ -143,7 +143,7 @@ impl Basis {
         let (panel, stride, count) = (self.panel, self.panel * self.capacity, columns.len());
         let chunk = self.chunk();
         let chunks = self.elements.len().div_ceil(chunk.max(1));
-        // With very many components, one sum per component and chunk would need more memory than the columns
+        // With very many null vectors, one sum per null vector and chunk would need more memory than the columns
         // themselves. Then all rows are one chunk.
         let size = if null.len() * chunks <= self.rows { chunk } else { self.elements.len() };
         let span = |i: usize| (i * panel).min(self.rows)..((i + 1) * panel).min(self.rows);
@@ -185,7 +185,7 @@ impl Basis {
         });
     }
 
-    /// Computes the dot products of the columns `with` and the column `column`.
+    /// Computes the dot product of each column in the range `with` and the column `column`.
     pub(super) fn products(&self, with: Range<usize>, column: usize) -> Vec<f64> {
         let panel = self.panel;
         let sum = self.sums(with.len(), 1, |own, sum| {

@@ -33,8 +33,8 @@ pub(super) struct Allowed {
 
 impl Sizes {
     /// Returns the total size, in bytes, of all buffers as the pool allocates them, if a row of a slab has at most
-    /// `most` vectors of four elements. The buffers hold the block X, its image A X, the operator, the null space,
-    /// scratch, the small matrices, and one slab during its transfer to the host.
+    /// `most` vec4s. The buffers hold the block X, its image A X, the operator, the null space, scratch, the small
+    /// matrices, and one slab during its transfer to the host.
     pub(super) fn bytes(&self, most: u32, binding: u64) -> u64 {
         let Self { problems, rows, entries, weighted, null: (vectors, members), width } = *self;
         let class = |bytes: usize| size_class(bytes as u64);
@@ -62,7 +62,7 @@ impl Sizes {
             + class(16 * rows * widest)
     }
 
-    /// Returns the number of vectors of four elements in a row of the widest slab, as large as the limits allow.
+    /// Returns the number of vec4s in a row of the widest slab, as large as the limits allow.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] if even slabs of four columns exceed a binding or the budget, if the small matrices
@@ -114,8 +114,8 @@ mod tests {
         // MiB, the lists and diagonals 31 MiB, and the null space 15 MiB.
         let bytes = sizes(32).bytes(4, 128 * MIB);
         assert!((380 * MIB..512 * MIB).contains(&bytes), "{} MiB", bytes / MIB);
-        // With slabs of 32 columns, the transfer to the host at the end would need a buffer of that size in
-        // addition.
+        // With slabs of 32 columns instead of 16, the buffer for the transfer of a slab to the host is twice as large,
+        // so the total exceeds 512 MiB.
         assert!(sizes(32).bytes(8, 128 * MIB) > 512 * MIB);
         assert!(sizes(64).bytes(4, 128 * MIB) > 700 * MIB);
         // Each size matters: if any one of them is larger, more bytes are needed.

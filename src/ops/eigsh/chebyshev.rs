@@ -18,8 +18,8 @@ use std::fmt;
 /// Returns the maximum factor by which one filter may amplify the wanted end of the spectrum relative to the rest
 /// of the block. If the factor is too large, the smaller components of the columns drown in rounding errors, which
 /// are 6e-8 of a column in f32. The limit 1e5 leaves a margin for the first blocks, which are random. The condition
-/// number of X'X can reach the square of the factor. So the square must also be at most the largest condition
-/// number that the sums in X'X resolve. For sums in f32, this is the smaller of the two limits.
+/// number of X'X can reach the square of the factor. So the factor must also be at most the square root of the
+/// largest condition number that the sums in X'X resolve. For sums in f32, this square root is less than 1e5.
 fn growth<S: Space>() -> f64 {
     S::GRAM_EPSILON.sqrt().recip().min(1e5)
 }
@@ -178,10 +178,10 @@ struct State {
     /// The result of [`growth`].
     growth: f64,
     found: Found,
-    /// The sum of the residuals of the wanted pairs that have not converged, when it last became clearly smaller: by
-    /// more than 30 %.
+    /// The sum of the residuals of the wanted pairs that have not converged. It is updated only when the new sum is
+    /// more than 30 % smaller than the old one.
     best: f64,
-    /// The number of restarts since then.
+    /// The number of restarts since the last update of `best`.
     since: usize,
     /// Whether the last values of the block are known to be close but distinct, rather than copies of one multiple
     /// value: see [`State::is_multiple`].
@@ -229,8 +229,8 @@ impl State {
     }
 
     /// Returns the target for the residual of a pair: the smaller of the tolerance and a thousandth of the last
-    /// wanted value, but at least a tenth of the tolerance. The last wanted value matters for graphs with hubs:
-    /// their small values are negligible relative to |A|, but those are the wanted values.
+    /// wanted value, but at least a tenth of the tolerance. The last wanted value matters for graphs with hubs. The
+    /// wanted values of such a graph are negligible relative to |A|.
     ///
     /// If pairs must be separated, the target is also at most [`APART`] times the distance from the value of the
     /// pair to the nearest value that is not tied with it. This is because the angle between a vector and its

@@ -28,7 +28,7 @@ mod tests;
 /// How a space is divided. Tests divide it more finely than a device requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cuts {
-    /// The number of vectors of four elements in a row of the widest slab.
+    /// The number of vec4s in a row of the widest slab.
     pub(super) lanes: u32,
     /// The maximum sizes of the operator's buffers.
     pub(super) most: Most,
@@ -52,10 +52,10 @@ pub(super) struct GpuSpace<'g> {
     /// The coefficients `(0, 0, 0, 1)` for every problem, so that all columns of all problems are deflated; see
     /// [`Stage`].
     everyone: Buffer<[f32; 4]>,
-    /// The number of vectors of four in a row of each slab.
+    /// The number of vec4s in a row of each slab.
     lanes: Vec<u32>,
     x: Vec<Slab>,
-    /// A X after [`Space::grams`]; scratch for filters otherwise.
+    /// The product of A and X after a call of [`Space::grams`]. At other times, filters use it as scratch.
     image: Vec<Slab>,
     /// The host's copies of the slabs of X that have been read already.
     host: Vec<Option<Vec<[f32; 4]>>>,
@@ -124,7 +124,7 @@ impl<'g> GpuSpace<'g> {
         self.spans.last().map_or(0, |span| span.end)
     }
 
-    /// Returns the number of vectors of four in one row of X, over all slabs.
+    /// Returns the number of vec4s in one row of X, over all slabs.
     fn total(&self) -> u32 {
         self.lanes.iter().sum()
     }
@@ -147,8 +147,8 @@ impl<'g> GpuSpace<'g> {
         Ok(())
     }
 
-    /// Records the levels after the first. Each level adds sums of the level before it, and the last level leaves few
-    /// enough sums for the host. The sums of the first level are in `below`.
+    /// Records every level of sums except the first. Each level adds sums of the level before it, and the last level
+    /// leaves few enough sums for the host. The sums of the first level are in `below`.
     fn reduce(&self, rec: &mut Recorder<'_>, mut below: Buffer<[f32; 4]>, size: u32) -> Result<Buffer<[f32; 4]>> {
         for (level, ranges) in self.sums.levels.iter().zip(&self.levels).skip(1) {
             let mut totals = rec.array(level.len() * size as usize)?;
@@ -239,19 +239,20 @@ impl<'g> GpuSpace<'g> {
     }
 }
 
-/// Allocates slabs whose rows have `lanes` vectors of four.
+/// Allocates one slab for each element of `lanes`. The element is the number of vec4s in a row of the slab.
 fn slabs(rec: &mut Recorder<'_>, rows: usize, lanes: &[u32]) -> Result<Vec<Slab>> {
     lanes.iter().map(|&lanes| Slab::new(rec, rows, lanes)).collect()
 }
 
-/// Returns the total number of vectors of four elements in the tiles of X'X and X'AX for a pair of slabs.
+/// Returns the number of vec4s in the tile of X'X and the tile of X'AX together. A row of the first slab has `left`
+/// vec4s, and a row of the second slab has `right` vec4s.
 fn tile_size(left: u32, right: u32) -> u32 {
     8 * left * right
 }
 
-/// Records a range of the sums of one level. Each sum has `size` vectors of four elements. The buffer `sums` holds
-/// the sums of the level below, starting with index `base`. For the first level, it holds the sums of the chunks,
-/// starting with chunk `base`.
+/// Records a range of the sums of one level. Each sum has `size` vec4s. The buffer `sums` holds the sums of the level
+/// below, starting with index `base`. For the first level, it holds the sums of the chunks, starting with chunk
+/// `base`.
 fn reduce(
     rec: &mut Recorder<'_>,
     ranges: &Buffer<[u32; 4]>,
@@ -475,8 +476,8 @@ impl Space for GpuSpace<'_> {
     }
 }
 
-/// Adds a tile, whose rows have `lanes` vectors of four elements, and its transpose to a symmetric matrix. If the
-/// tile is on the diagonal, both are halved, because they are added to the same elements.
+/// Adds a tile and its transpose to a symmetric matrix. Each row of the tile has `lanes` vec4s. If the tile is on the
+/// diagonal, the tile and its transpose are halved, because they are added to the same elements.
 fn add(to: &mut DMatrix<f64>, (first_row, first_column): (usize, usize), tile: &[[f32; 4]], lanes: u32) {
     let width = to.nrows();
     let half = if first_row == first_column { 0.5 } else { 1.0 };

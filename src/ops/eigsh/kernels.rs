@@ -13,21 +13,21 @@ uniform! {
 }
 
 uniform! {
-    /// The first output and the number of outputs, the number of vectors of four elements in a slot (`size`), and
-    /// the slot that is at the start of the buffer (`base`). A slot holds the sums of one chunk or of one range.
+    /// The first output and the number of outputs, the number of vec4s in a slot (`size`), and the slot that is at
+    /// the start of the buffer (`base`). A slot holds the sums of one chunk or of one range.
     pub(super) struct Ranges { first: u32, outputs: u32, size: u32, base: u32 }
 }
 
 uniform! {
-    /// The first row and the number of rows that are copied, the number of vectors of four elements in a row of the
-    /// slab (`lanes`) and of the panel (`total`), and the offset of the slab's vectors in a row of the panel.
+    /// The first row and the number of rows that are copied, the number of vec4s in a row of the slab (`lanes`) and
+    /// of the panel (`total`), and the offset of the slab's vec4s in a row of the panel.
     pub(super) struct Placed { row: u32, rows: u32, lanes: u32, total: u32, offset: u32 }
 }
 
 uniform! {
     /// The first chunk of a dispatch (`first`), the chunk whose sums are at the start of the buffer (`base`), the
-    /// panel's first row (`row`), the number of vectors of four elements in a row of the panel (`total`), and the
-    /// offset of the slab's vectors in that row.
+    /// panel's first row (`row`), the number of vec4s in a row of the panel (`total`), and the offset of the slab's
+    /// vec4s in that row.
     pub(super) struct Turned { first: u32, base: u32, row: u32, total: u32, offset: u32 }
 }
 
@@ -48,8 +48,8 @@ pub(super) fn slab_variant(lanes: u32) -> [(&'static str, f64); 1] {
     [("LANES", lanes.into())]
 }
 
-/// Returns the variants for two slabs of one block. The first slab is as wide as the second, or wider by one vector
-/// of four elements.
+/// Returns the variants for two slabs of one block. The first slab is as wide as the second, or wider by one vec4,
+/// which holds four columns.
 fn gram_variants() -> Vec<Vec<(&'static str, f64)>> {
     (1..=MOST_LANES)
         .flat_map(|left| (left.max(2) - 1..=left).map(move |right| gram_variant(left, right).to_vec()))
@@ -74,7 +74,7 @@ kernels! {
         read image: [f32; 4],
         write sums: [f32; 4],
     }
-    /// Adds the slots of each range.
+    /// Adds the sums that the slots of each range hold.
     Reduce = ["eigsh/reduce.wgsl"] variants one_variant {
         uniform params: Ranges,
         read ranges: [u32; 4],

@@ -6,9 +6,9 @@
 //! treatment.
 //!
 //! **Multiplicities.** The Krylov space of a block of p random vectors contains at most p vectors of an eigenspace.
-//! So converged pairs are locked, and the search continues in their orthogonal complement from new random vectors,
-//! until the outermost eigenvalue that a search finds is beyond the wanted eigenvalues. A second search is needed if
-//! p is 1, or if p of the eigenvalues that the first search found are close together.
+//! So converged pairs are locked, and another search starts from new random vectors in the orthogonal complement of
+//! the locked vectors. This ends when a search finds no more wanted eigenvalues. A second search is needed if p is 1,
+//! or if p of the eigenvalues that the first search found are close together.
 
 mod orthonormal;
 #[cfg(test)]
@@ -28,9 +28,9 @@ use faer::{Mat, Par, Spec};
 
 /// The number of random values that a thread draws at a time.
 const DRAWN: usize = 1 << 12;
-/// An unconverged pair counts as beyond a limit if its distance from the limit exceeds this many times its
-/// residual. A missing pair can then be overlooked only if the component of the random start vectors along its
-/// eigenvector is smaller than their other components by this factor.
+/// An unconverged pair counts as beyond a limit if the distance of its place from the limit exceeds this many times
+/// the error of the place. Then a search overlooks a pair only if the random start vectors have a component along the
+/// eigenvector of this pair that is smaller by this factor than their other components.
 const SURE: f64 = 1e5;
 /// If an eigenvalue of an inverse is more than this many times the next eigenvalue, its pair is locked before the
 /// search for the next pairs. The rounding error of a solve is eps times the largest eigenvalue and is mostly along
@@ -167,8 +167,8 @@ struct Search<'a> {
     active: usize,
     /// The number of columns in the front: the columns after the active ones, which the map has not multiplied yet.
     front: usize,
-    /// The matrix C in `M X = V B + F C`, where M is the map, X has the columns that were multiplied last, V has
-    /// the columns before the front with some coefficients B, and F is the front.
+    /// The matrix C in `M X = V B + F C`. M is the map, X the columns that were multiplied last, V the columns before
+    /// the front, and F the front. B contains the coefficients of V.
     coupling: Mat<f64>,
     /// The dimension of the space without the known null vectors.
     dimension: usize,
@@ -229,9 +229,9 @@ impl<'a> Search<'a> {
             let room = self.most_active - self.active;
             let (full, complete) = (room < self.front, self.front == 0);
             let out = self.found.products >= most_products;
-            // A Rayleigh-Ritz step costs about ten times the cube of the basis size. An expansion costs, for each
-            // new vector, one dot product of long vectors with each vector of the basis. So while the basis has
-            // room, the next Rayleigh-Ritz step waits until the expansions have cost a comparable amount.
+            // A Rayleigh-Ritz step costs about ten times the cube of the basis size. An expansion costs one long dot
+            // product for each pair of a new vector and a vector of the basis. So while the basis has room, the next
+            // Rayleigh-Ritz step waits until the expansions have cost a comparable amount.
             since += width * self.input.len() / block;
             if !(full || complete || out || since >= 3 * self.active * self.active) {
                 continue;
@@ -296,7 +296,8 @@ impl<'a> Search<'a> {
         let new = begin + width..begin + 2 * width;
         self.basis.deflate(self.null, new.clone());
         let mut along = self.basis.orthogonalize(new.end, width);
-        // What is left of a product may consist of rounding errors, which have a component along the null vectors.
+        // After the orthogonalization, a product may consist of rounding errors only. These have a component along the
+        // null vectors.
         self.basis.deflate(self.null, new.clone());
         let (new, coupling) = match self.by_gram(new.clone(), &along) {
             Some(coupling) => (width, coupling),
@@ -429,7 +430,7 @@ impl<'a> Search<'a> {
     }
 
     /// Locks the best pairs among the first `count` Ritz pairs and the locked ones. Returns whether any of the new
-    /// eigenvalues is within the limit that the previously locked pairs set.
+    /// eigenvalues is within the limit (see [`Self::limit`]) of the pairs that were already locked.
     fn lock(&mut self, ritz: &Ritz, count: usize) -> bool {
         let locked = self.locked.len();
         let q = ritz.vectors.as_ref().subcols(0, count);

@@ -81,7 +81,8 @@ fn solve<T: Real>(
     let rest = a.rows() - a.null.len();
     let wanted = Wanted { count: wanted.count.min(rest), ..wanted };
     let width = width_of(wanted.count);
-    // An iteration does not pay off if its block has more than a third as many columns as there are pairs.
+    // An iteration does not pay off if its block has more columns than a third of the number of pairs outside the
+    // known null space.
     let small = a.rows() <= DENSE || 3 * width > rest;
     if let Some(solved) = multiple_of_one(a, wanted, options.method) {
         return Ok(solved);
@@ -169,7 +170,7 @@ pub(super) fn is_multiple_of_one(bounds: Bounds, null: usize) -> bool {
 }
 
 /// Returns the first coordinate vectors if the matrix is a multiple of the identity. Every vector is then an
-/// eigenvector, and an iteration would have nothing to separate or to divide by.
+/// eigenvector, and an iteration would have nothing to separate and would divide by 0.
 fn multiple_of_one<T: Real>(a: &Operator<'_, T>, wanted: Wanted, method: EigshMethod) -> Option<Solved> {
     let (n, count) = (a.rows(), wanted.count);
     is_multiple_of_one(a.bounds(0), a.null.len()).then(|| {

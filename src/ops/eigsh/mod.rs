@@ -17,10 +17,10 @@
 //! and nothing else: each has its own polynomial, restarts and deflations. The number of columns of a block is computed
 //! from the number of wanted pairs. On the CPU, an f64 iteration begins in f32 and ends in f64. A pair has converged if
 //! its residual is at most the tolerance, which is relative to the norm of the matrix. If a thousandth of the last
-//! wanted eigenvalue is less than that, the residual must be at most this thousandth, or a tenth of the tolerance if
-//! that is larger. A pair is Unresolved if its residual does not distinguish its eigenvalue from 0. For encodings
-//! (`Wanted::separate`), an f64 iteration continues until each residual is also small compared with the distance to the
-//! next eigenvalue.
+//! wanted eigenvalue is less than the tolerance, the residual must be smaller: at most a thousandth of that eigenvalue
+//! or a tenth of the tolerance, whichever is larger. A pair is Unresolved if its residual does not distinguish its
+//! eigenvalue from 0. For encodings (`Wanted::separate`), an f64 iteration continues until each residual is also small
+//! compared with the distance to the next eigenvalue.
 
 mod auto;
 mod basis;
@@ -154,7 +154,7 @@ pub fn eigsh<T: Real>(
             // If the residual is NaN, this comparison is false and the pair is NotConverged.
             match residuals[j] <= allowed {
                 false => Status::NotConverged,
-                // A pair with a residual of exactly 0 is exact.
+                // A pair with a residual of exactly 0 is exact, so it is never Unresolved.
                 true if !is_known && residuals[j] > 0.0 && value.abs() <= (floor * norm).max(residuals[j] * norm) => {
                     Status::Unresolved
                 }
@@ -213,8 +213,8 @@ fn at_an_end<T: Real>(
     let found = solved.values.iter().zip(solved.vectors.chunks_exact(n.max(1)));
     pairs.extend(found.take(k - known).map(|(&value, vector)| (value, vector.to_vec())));
     // The result must be ascending. The null vectors already come first, because they have the smallest
-    // eigenvalues. The other pairs are ordered from the wanted end of the spectrum, which is descending if the
-    // largest are wanted.
+    // eigenvalues. The other pairs are ordered from the wanted end of the spectrum. If the largest are wanted, they
+    // are therefore descending.
     if which == Which::Largest {
         pairs[known..].reverse();
     }

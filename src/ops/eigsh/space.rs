@@ -1,4 +1,4 @@
-//! The operations that an iteration needs on blocks of vectors, for both sides.
+//! The operations on blocks of vectors that an iteration needs. The CPU and the device each implement them.
 
 use crate::error::Result;
 use nalgebra::DMatrix;
@@ -6,8 +6,8 @@ use std::ops::Range;
 
 /// A polynomial in A that is small on an interval and grows outside of the interval (Zhou, Saad, Tiago and
 /// Chelikowsky 2006). The polynomial is `C_m((A - c) / e)` divided by its value at `wanted`, where `C_m` is the
-/// Chebyshev polynomial of degree m, e is the half-width of the interval, and c is its center. It is computed by
-/// the following three-term recurrence:
+/// Chebyshev polynomial of degree m, e is the half-width of the interval, and c is its center. The following
+/// three-term recurrence multiplies a block X by the polynomial. It starts with `Y_0 = X` and ends with `Y_m`:
 ///
 /// ```text
 /// s_1 = e / (wanted - c),  Y_1 = s_1/e (A - c) X
@@ -66,8 +66,8 @@ pub(super) struct FilterPlan {
     /// The steps of the recurrence.
     pub(super) steps: Vec<Step>,
     /// The number of steps after which the known null vectors are projected out of Y and Y_before. After the last
-    /// step, they are also projected out of Y. Rounding introduces components along the null vectors, which would
-    /// otherwise grow faster than any wanted vector.
+    /// step, they are also projected out of Y. Rounding introduces components along the null vectors. Without the
+    /// projections, these components would grow faster than any wanted vector.
     pub(super) deflate_every: usize,
 }
 

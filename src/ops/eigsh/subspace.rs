@@ -18,8 +18,8 @@ use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
 
-/// The number of products between two restarts. During them one column grows at most 2^10 times as much as
-/// another, which f32 can represent.
+/// The number of products between two restarts. If the values of the block are in the wanted half of the spectrum,
+/// these products amplify one column at most 2^10 times as much as another. f32 resolves this ratio.
 const BETWEEN: usize = 10;
 
 /// Returns the step `X <- (A - s I) X`, scaled so that no component of X grows.

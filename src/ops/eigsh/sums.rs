@@ -63,8 +63,8 @@ impl Sums {
 }
 
 /// Returns the ranges of the level after `below`. Adjacent sums of one problem form a range. If a problem has at
-/// most `enough` sums, each range has only one of them: this level adds nothing, and the host adds these sums. So a
-/// problem's result does not depend on how many rows other problems have.
+/// most `enough` sums, each of its ranges has only one sum. For this problem the level then adds nothing, and the
+/// host adds the sums. So a problem's result does not depend on how many rows other problems have.
 fn level(below: &[[u32; 4]], enough: usize) -> Vec<[u32; 4]> {
     let mut first = 0;
     let mut ranges = Vec::new();

@@ -4,8 +4,8 @@ use super::plan::Stages;
 use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
 use crate::forms::{FftForm, KernelForm};
 
-/// Two passes need the roots of unity of the whole length. Each of these roots is computed as a product of two roots
-/// from a table: one of the first FINE roots, and one whose exponent is a multiple of FINE.
+/// Two passes need the n-th roots of unity, where n is the length of the line. Each of these roots is computed as a
+/// product of two roots from a table: one of the first FINE roots, and one whose exponent is a multiple of FINE.
 pub(super) const FINE: usize = 4096;
 
 uniform! {
@@ -139,15 +139,15 @@ impl Tuning {
         }
     }
 
-    /// Returns the number of transforms whose points are interleaved: two on software adapters, if there is room,
-    /// because they process four f32 in the time of one.
+    /// Returns the number of transforms whose points are interleaved. It is two on software adapters if there is room,
+    /// because these adapters process four f32 in the time of one.
     pub(super) fn together(self, length: usize) -> usize {
         if self.narrow && 2 * length <= self.longest { 2 } else { 1 }
     }
 
     /// Returns the maximum number of transforms (or pairs of transforms) in a workgroup. This is the number that fits
-    /// 16 KiB, but at least one. If consecutive invocations access adjacent transforms (`across`), it is at least four,
-    /// or as many as fit the adapter's workgroup memory if they are fewer.
+    /// 16 KiB, but at least one. If consecutive invocations access adjacent transforms (`across`), the number is at
+    /// least four, unless the workgroup memory of the adapter holds fewer than four.
     pub(super) fn group(self, length: usize, across: bool) -> usize {
         let length = length * self.together(length);
         let several = POINTS[0] / length;
@@ -182,7 +182,7 @@ fn count(x: usize) -> f64 {
 }
 
 /// Returns the overrides of every shipped combination of length, flags and number of transforms per workgroup.
-/// `together` is the number of transforms per point.
+/// `together` is the number of transforms whose points are interleaved.
 fn pass_variants(flag_sets: &[u32], together: usize) -> Vec<Vec<(&'static str, f64)>> {
     use super::plan::{FftPlan, Method};
     let mut all = Vec::new();
@@ -314,7 +314,7 @@ kernels! {
         read input: [f32; 2],
         write output: f32,
     }
-    /// Unfolds the transforms of pairs of reals, each taken as one complex number, into the spectra of the reals.
+    /// Unfolds transforms into the spectra of reals. Each pair of adjacent reals was transformed as one complex number.
     Unfold = ["fft/complex.wgsl", "fft/unfold.wgsl"] variants one_variant {
         uniform params: Unfolding,
         read tables: [f32; 2],

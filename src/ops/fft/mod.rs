@@ -1,6 +1,6 @@
 //! Fourier transforms of any length, batched, along any axis.
 //!
-//! A line is the sequence of elements along the axis that one transform takes. On the device, `plan` selects one of
+//! One transform takes one line, which is a sequence of elements along the axis. On the device, `plan` selects one of
 //! three algorithms by the length of the line. The first is a single pass. It serves lengths up to 4096 (up to 2048 if
 //! a workgroup has only 16 KiB of memory) that are products of 2, 3, 5, 7, 11 and 13. The second is two passes, which
 //! serve longer products of these primes. They treat the line as a rectangle and need no transposes. The third is

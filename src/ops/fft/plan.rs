@@ -5,7 +5,7 @@
 use crate::error::{ErrorKind, Result};
 use std::fmt;
 
-/// The length of the longest transform that one workgroup computes, which takes 32 KiB of workgroup memory.
+/// The length of the longest transform that one workgroup computes. This transform takes 32 KiB of workgroup memory.
 pub(super) const LONGEST_PASS: usize = 4096;
 
 /// The radices of the kernels in the order of the stages. Each radix is followed by the cost of its stage per point,
@@ -25,8 +25,8 @@ pub struct Stages {
 pub enum Method {
     /// In-place Cooley-Tukey within one workgroup; the input is read once and the output written once.
     OnePass(Stages),
-    /// The line is treated as a rectangle: its columns are transformed and multiplied by roots of unity of the whole
-    /// length, then its rows are transformed (Bailey's four steps without a transpose). All data is read and written
+    /// The line of n elements is treated as a rectangle. Its columns are transformed and multiplied by n-th roots of
+    /// unity, then its rows are transformed (Bailey's four steps without a transpose). All data is read and written
     /// twice.
     TwoPasses(Stages, Stages),
     /// Bluestein's chirp within one workgroup: a convolution whose length is at least `2 n - 1` for a transform of

@@ -1,4 +1,4 @@
-//! The lookup tables of the kernels, computed in f64: twiddle factors, roots, chirps and their spectra.
+//! The lookup tables of the kernels, computed in f64: twiddle factors, roots, chirps and the spectra of filters.
 
 use super::kernels::FINE;
 use super::plan::{FftPlan, Method, Stages};

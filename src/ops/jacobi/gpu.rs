@@ -23,8 +23,8 @@ pub(in crate::ops) enum Method {
 }
 
 impl Method {
-    /// Returns the method for matrices of the given order, among the forms of the family `family`; `None` if this
-    /// adapter cannot solve such matrices.
+    /// Returns the method for matrices of the given order; `None` if this adapter cannot solve such matrices. `family`
+    /// is a variant of [`KernelForm`], and only its forms are considered.
     pub(in crate::ops) fn of(adapter: &Adapter, family: fn(JacobiForm) -> KernelForm, order: u32) -> Option<Self> {
         adapter.form(order.into(), |may| Self::within(adapter, order, &|form| may(family(form))))
     }

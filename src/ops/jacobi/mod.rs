@@ -16,8 +16,8 @@
 //!
 //! The forms tiny and lane do a whole eigendecomposition and belong to `ops/eigen`. The SVD uses the forms that can
 //! solve singular matrices, which are workgroup and blocked. If the sweeps of a matrix exceed the adapter's loop
-//! budget, the remaining sweeps are made in further dispatches. The order of preference is based on counts of
-//! operations and bytes until `fiedler tune` has measured the forms on an adapter.
+//! budget, the remaining sweeps are made in further dispatches. Until `fiedler tune` has measured the forms on an
+//! adapter, the order of preference is based on counts of operations and bytes.
 
 mod batch;
 mod blocked;

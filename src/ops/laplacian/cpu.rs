@@ -122,7 +122,7 @@ impl<'a> Laplacian<'a> {
         dense
     }
 
-    /// Writes the stored entries into a column-major n x n matrix of zeros.
+    /// Writes the diagonal and the off-diagonal entries into a column-major n x n matrix of zeros.
     pub(super) fn fill<T: Real>(&self, out: &mut [T]) {
         let n = self.order();
         for row in 0..n {

@@ -58,8 +58,8 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
     Ok(Ragged::from_storage(layout, storage, choice))
 }
 
-/// Returns where [`laplacian`] would run on `graphs` graphs, each with `nodes` nodes and with `entries` entries in its
-/// adjacency matrix, and why.
+/// Returns where [`laplacian`] would run on a batch of `graphs` graphs, and why. Each graph has `nodes` nodes, and its
+/// adjacency matrix has `entries` entries.
 #[must_use]
 pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, graphs: usize) -> Choice {
     let task = Task {

@@ -91,8 +91,8 @@ impl Room<'_> {
         arrays
     }
 
-    /// Returns whether a product fits: each array in a binding, each index in 31 bits, and all arrays in three quarters
-    /// of the budget, because the pool's size classes add a third on average.
+    /// Returns whether a product fits. Each array must fit in a binding, and each index must fit in 31 bits. All arrays
+    /// together must fit in three quarters of the budget, because the pool's size classes add a third on average.
     fn holds(&self, problem: &Problem) -> bool {
         let Problem { m, n, k, batch, .. } = *problem;
         let (mut total, mut largest, mut most) = (0_u64, 0, 0);

@@ -6,16 +6,16 @@ use crate::device::Adapter;
 use crate::forms::{KernelForm, MatmulForm};
 use crate::shape::to_u32;
 
-/// The maximum number of rows, and of columns, of results that share a workgroup.
+/// The maximum number of rows, and of columns, of each result if several results share a workgroup.
 const TINY: u32 = 32;
-/// The maximum number of terms in the sums of results that share a workgroup. The number is limited because one
+/// The maximum number of terms in each sum if several results share a workgroup. The number is limited because one
 /// workgroup adds the terms in sequence.
 const TINY_TERMS: u32 = 512;
 /// The minimum number of workgroups that a result should have: about the number of multiprocessors of a large device
 /// (132 on an H200). If there are fewer workgroups, smaller tiles are used. If there are still too few, sums are cut.
 const BUSY: u32 = 128;
-/// The minimum number of terms in a part of a sum. With this number, a part of a 64 x 64 tile writes a sixteenth of the
-/// number of elements that it reads.
+/// The minimum number of terms in a part of a sum. With this number, a workgroup that computes one part of the sums of
+/// a 64 x 64 tile writes one element for every 16 elements that it reads.
 const PART: u32 = 512;
 
 /// A form of the kernels for products.

@@ -20,8 +20,8 @@ pub(in crate::ops) struct Factor<'a> {
     pub(in crate::ops) shared: bool,
 }
 
-/// The product `C = act(alpha op(A) op(B) + beta C + bias)` of a batch, with op(A) `(m, k)`, op(B) `(k, n)`, results
-/// `(m, n)`.
+/// The products `C = act(alpha op(A) op(B) + beta C + bias)` of a batch. op(A) is `m x k`, op(B) is `k x n`, and each
+/// result is `m x n`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ops) struct Product<'a> {
     pub(in crate::ops) m: u32,
@@ -130,7 +130,7 @@ pub(super) fn room_for_sums(plan: &Plan, m: u32, n: u32, k: u32, batch: u64, hal
 }
 
 /// Records a product into `out`, which holds `batch` matrices of `m x n`. If `product` is a block of a larger product,
-/// the plan is the plan of the larger product. Every index must fit in 31 bits, and every buffer in one
+/// the plan is the plan of the larger product. Every index must fit in 31 bits, and every buffer must fit in one
 /// binding.
 ///
 /// # Errors

@@ -39,13 +39,13 @@ pub(super) const NO_BIAS: u32 = 0;
 pub(super) const BIAS_OF_ROWS: u32 = 1;
 pub(super) const BIAS_OF_COLUMNS: u32 = 2;
 
-/// The number of lines that a workgroup splits from f32 into f16.
+/// The number of lines (rows of op(A) or columns of op(B)) that a workgroup splits from f32 into f16.
 pub(super) const LINES: u32 = 8;
 
 /// The number of invocations in a workgroup of [`Tiny`].
 pub(super) const WIDTH: u32 = 128;
-/// The number of groups of four elements of each factor for which a workgroup of [`Tiny`] has memory. Both factors
-/// together take 16 KiB.
+/// The capacity of the workgroup memory of [`Tiny`] for each factor, in groups of four elements. Both factors together
+/// take 16 KiB.
 pub(super) const ROOM: u32 = 512;
 /// The orders of square products that have a separate variant.
 pub(super) const ORDERS: [u32; 4] = [4, 8, 16, 32];
@@ -236,7 +236,7 @@ kernels! {
         read numbers: u32,
         write largest: u32,
     }
-    /// Splits f32 into two f16, scaled line by line.
+    /// Splits each f32 into two f16. The elements of a line are scaled together.
     Split = [
         "shared/real.wgsl", "shared/half.wgsl", "matmul/power.wgsl", "matmul/lines.wgsl", "matmul/split.wgsl"
     ] variants line_variants {

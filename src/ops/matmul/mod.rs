@@ -1,24 +1,26 @@
 //! Batched products of matrices, with the steps that usually follow them.
 //!
-//! op(A) is A or its transpose, and op(B) is B or its transpose. On the device, the shape of one product determines the
-//! form (`forms`). The form `tiny` is for results of at most 32 rows and columns: a workgroup computes several results,
-//! and an invocation computes 4 x 4 elements. In the forms `tile_64` and `tile_128`, an invocation computes 8 x 8
-//! elements in registers, and workgroup memory is double-buffered. The form `direct` is for software adapters: an
-//! invocation computes up to 16 x 16 elements, and there is no workgroup memory. If one result would not keep the
-//! device busy, its sums are split into parts (split-k), which the kernel `sum` adds in a fixed order. The steps that
-//! follow a sum (`shaders/matmul/product.wgsl`) are part of every form, and are compiled out if a product has none. f16
-//! is decoded by bit operations, so these forms do not need the WebGPU feature `shader-f16`.
+//! op(A) is A or its transpose, and op(B) is B or its transpose. On the device, the shape of one product determines
+//! which form of the kernels computes it (`forms`). The form `tiny` is for results of at most 32 rows and columns: a
+//! workgroup computes several results, and an invocation computes 4 x 4 elements. In the forms `tile_64` and
+//! `tile_128`, an invocation computes 8 x 8 elements in registers, and workgroup memory is double-buffered. The form
+//! `direct` is for software adapters: an invocation computes up to 16 x 16 elements, and there is no workgroup memory.
+//! If one result would not keep the device busy, its sums are split into parts (split-k), which the kernel `sum` adds
+//! in a fixed order. The steps that follow a sum (`shaders/matmul/product.wgsl`) are part of every form, and are
+//! compiled out if a product has none. f16 is decoded by bit operations, so these forms do not need the WebGPU feature
+//! `shader-f16`.
 //!
 //! The form `cooperative` multiplies f16 on matrix units. It is used only if the caller requests it by name, because
-//! cooperative matrices are experimental in wgpu. The same source makes two kernels: one for fragments of 8 x 8 (Metal,
-//! and Mesa's lavapipe 26, on which it has run), and one for fragments of 16 x 16, which has not run on any device yet.
+//! cooperative matrices are experimental in wgpu. The same source makes two kernels. The kernel for fragments of 8 x 8
+//! is for Metal and for Mesa's lavapipe 26, and has run on lavapipe. The kernel for fragments of 16 x 16 has not run on
+//! any device yet.
 //!
 //! For f32 split into f16 ([`Precision::SplitF16`], `split`), the kernel `largest` finds the largest magnitude of each
 //! line (a row of op(A) or a column of op(B)). The kernel `split` scales each element x of a line by a power of two and
-//! writes `x 2^s = high + low`, with two adjacent terms of a line in a word of two f16. Then three products of f16
-//! (high by high, high by low and low by high) make raw sums. The kernel `sum` adds these sums and undoes the scaling
-//! by bit operations. All terms of a line have the same scale, so `batches` cuts these products by matrices and blocks,
-//! never by terms.
+//! splits the result into two f16, `x 2^s = high + low`. It writes `high` and `low` to separate arrays, where a word
+//! holds two adjacent elements of a line. Then three products of f16 (high by high, high by low and low by high) make
+//! raw sums. The kernel `sum` adds these sums and undoes the scaling by bit operations. All terms of a line have the
+//! same scale, so `batches` cuts these products by matrices and blocks, never by terms.
 //!
 //! The CPU uses faer, and this crate's SIMD kernels (`cpu/tiny`) for batches of matrices of at most 24 rows and
 //! columns.

@@ -71,12 +71,12 @@ pub enum Precision {
     /// arithmetic.
     ///
     /// The error of an element of the result is at most the sum of two terms. The first is `4 eps sqrt(k) + 2^-20`
-    /// times the same element of `|A| |B|`, where eps = 2^-23. The second is `k 2^-38` times the product of two
-    /// magnitudes: the largest in the element's row of op(A), and the largest in its column of op(B). A non-finite
-    /// element of op(A) spoils its whole row of the result, and a non-finite element of op(B) its whole column. This
-    /// precision takes three products instead of one, and twice as much memory for the factors. So without matrix
-    /// units, f32 with [`Precision::Own`] takes a third of the time. Whole rows of op(A) and whole columns of op(B)
-    /// have to fit the device.
+    /// times the same element of `|op(A)| |op(B)|`, where eps is 2^-23 and k is the number of columns of op(A). The
+    /// second is `k 2^-38` times the product of two magnitudes: the largest in the element's row of op(A), and the
+    /// largest in its column of op(B). A non-finite element of op(A) spoils its whole row of the result, and a
+    /// non-finite element of op(B) spoils its whole column. This precision takes three products instead of one, and
+    /// twice as much memory for the factors. So without matrix units, f32 with [`Precision::Own`] takes a third of the
+    /// time. Whole rows of op(A) and whole columns of op(B) have to fit the device.
     SplitF16,
 }
 

@@ -30,7 +30,7 @@ impl<T: Real> Map<T> {
     /// Applies the map to the rows of `x`.
     ///
     /// # Errors
-    /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Domain`] if `T` is f64 and
+    /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Domain`] if `T` is f64, or
     /// [`crate::ErrorKind::Limit`] if the device cannot hold the result; device errors.
     pub(super) fn apply(&self, operation: &'static str, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
         let (given, inner, cols) = (x.shape(), self.before.len(), self.after.len());

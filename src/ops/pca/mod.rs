@@ -23,10 +23,11 @@ pub enum Solver {
     /// [`Solver::Truncated`].
     #[default]
     Auto,
-    /// The eigenpairs of the covariance, which take one pass over the rows. Variances below a few eps times the largest
-    /// variance are rounding errors.
+    /// The eigenpairs of the covariance. The covariance takes one pass over the rows. Variances below a few eps times
+    /// the largest variance are rounding errors.
     Covariance,
-    /// The singular value decomposition of the centered rows, which resolves far smaller variances.
+    /// The singular value decomposition of the centered rows. It resolves far smaller variances than
+    /// [`Solver::Covariance`].
     Svd,
     /// The leading singular values of the centered rows, which block Lanczos computes on the CPU. It iterates until
     /// they are as accurate as those of the other solvers. The status is NotConverged if [`TruncatedOptions::passes`]
@@ -89,13 +90,13 @@ const WHOLE: usize = 1024;
 /// scikit-learn's PCA.
 ///
 /// The components come from the eigenpairs of the covariance or from the singular values of the centered rows, as
-/// [`Solver`] says. On the CPU the covariance is assembled and decomposed in f64 whatever `T` is, but products within
-/// 2048 rows are summed in `T`. The signs of the components are canonical; for equal variances any basis may be
-/// returned. On a device, deviations from the mean are scaled by a power of two, and the scaling is undone in f64. So
-/// an explained variance is 0 or infinite if `T` does not hold it, but ratios, singular values and components are
-/// right. If the largest deviation is below 2^-103 (1e-31), the status is Unresolved, because some digits of the
-/// deviations are subnormal on the device. The results are on the host; the side of [`Pca::transform`] is chosen for
-/// each call.
+/// [`Solver`] says. On the CPU the covariance is assembled and decomposed in f64 whatever `T` is, but the products
+/// within each group of 2048 rows are summed in `T`. The signs of the components are canonical; for equal variances any
+/// basis may be returned. On a device, deviations from the mean are scaled by a power of two, and the scaling is undone
+/// in f64. So an explained variance is 0 or infinite if `T` does not hold it, but ratios, singular values and
+/// components are right. If the largest deviation is below 2^-103 (1e-31), the status is Unresolved, because some
+/// digits of the deviations are subnormal on the device. The results are on the host; the side of [`Pca::transform`] is
+/// chosen for each call.
 ///
 /// # Shapes
 /// X `(rows, cols)`, one matrix of at least two rows; k at most `min(rows, cols)`.
@@ -397,17 +398,17 @@ impl<T: Real> Pca<T> {
     ///
     /// If `whiten` is set, each coordinate is divided by the square root of its variance. With whitening, a coordinate
     /// is exactly 0 along a direction whose singular value is at most `max(rows, cols) eps` times the largest singular
-    /// value. NumPy's `matrix_rank` counts singular values as rounding below the same bound. The eigenvalues of a
-    /// covariance are accurate to `10 cols eps` times the largest eigenvalue. So if the components come from a
-    /// covariance, a coordinate is also 0 along a direction whose variance is at most `10 cols eps` times the largest
-    /// variance. These rules are the same on every backend.
+    /// value. NumPy's `matrix_rank` uses the same bound for rounding errors. The eigenvalues of a covariance are
+    /// accurate to `10 cols eps` times the largest eigenvalue. So if the components come from a covariance, a
+    /// coordinate is also 0 along a direction whose variance is at most `10 cols eps` times the largest variance. These
+    /// rules are the same on every backend.
     ///
     /// # Shapes
     /// X `(any, cols)`, any batch; the result is `(any, k)`.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if `x` has a different number of columns; with [`Backend::Gpu`],
-    /// [`crate::ErrorKind::Domain`] if `T` is f64 and [`crate::ErrorKind::Limit`] if the device cannot hold the rows;
+    /// [`crate::ErrorKind::Domain`] if `T` is f64, or [`crate::ErrorKind::Limit`] if the device cannot hold the rows;
     /// device errors.
     pub fn transform(&self, ctx: &Context, x: &Array<T>, whiten: bool) -> Result<Array<T>> {
         let Shape { rows: k, cols, .. } = self.components.shape();

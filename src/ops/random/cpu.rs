@@ -1,6 +1,6 @@
 //! Random numbers on the CPU. Several blocks of Philox are computed together in SIMD vectors, and the chunks of a
 //! request are computed in parallel. The numbers of a chunk depend only on its position in the stream, so neither the
-//! division of requests nor the number of threads changes a bit.
+//! division of requests nor the number of threads changes any number.
 
 use super::philox::{WORDS, abreast};
 use super::quantile::{normal_of, normal_of_two};

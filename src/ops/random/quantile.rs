@@ -16,8 +16,8 @@ const PLACES: u32 = 29;
 /// The number of additional binary places of every polynomial coefficient except the first.
 const GUARD: u32 = 4;
 
-/// The coefficients a, b, c and d of x(v) = a - r (b - r (c - r d)) on each interval, where r is in [0, 1). The unit of
-/// a is 2^-29, and the unit of the other coefficients is 2^-33.
+/// The coefficients `[a, b, c, d]` of x(v) = a - r (b - r (c - r d)) on each interval, where r is in [0, 1). The first
+/// coefficient has the unit 2^-29, and the other coefficients have the unit 2^-33.
 pub(super) static TABLE: [[u32; 4]; 32 * INTERVALS] = table();
 
 /// Returns the standard normal that is made from a word.
@@ -260,7 +260,7 @@ mod tests {
         for (i, interval) in TABLE.iter().enumerate() {
             assert!(interval.iter().all(|&a| a > 0 && a < u32::MAX), "{i}: {interval:?}");
             assert!(interval[1] > interval[2] && interval[2] > interval[3], "{i}: {interval:?}");
-            // On each interval, the number that is subtracted from a is largest at the largest r.
+            // On each interval, the number that is subtracted from the coefficient `a` is largest at the largest r.
             let [a, b, c, d] = *interval;
             let r = u32::MAX - 63;
             let taken = (high(r, b - high(r, c - high(r, d))) + 8) >> 4;
@@ -268,8 +268,8 @@ mod tests {
         }
     }
 
-    /// Compares numbers with the quantile in f64, at the ends and in the middle of every interval, and for the words
-    /// next to these. The error is at most 2.5 units of 2^-29 plus half an ulp of f32.
+    /// Compares numbers with the quantile in f64, for the words at the ends and in the middle of every interval, for
+    /// the words before these, and for other words. The error is at most 2.5 units of 2^-29 plus half an ulp of f32.
     #[test]
     fn normals_follow_the_quantile() {
         let mut words: Vec<u32> = (0..31).flat_map(|e| (0..64).map(move |j| ((64 + j) << 25 | 1 << 24) >> e)).collect();

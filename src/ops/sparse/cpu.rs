@@ -7,8 +7,8 @@ use crate::lanes::{Task, Vector};
 use crate::parallel;
 use std::ops::Range;
 
-/// The least work of a chunk of rows, which one thread takes at a time. Work is measured as the number of entries plus
-/// eight for each row. If the block of vectors has 16 columns, a chunk takes about 20 us.
+/// The least work of a chunk of rows. A thread takes one chunk at a time. Work is measured as the number of entries
+/// plus eight for each row. If the block of vectors has 16 columns, a chunk takes about 20 us.
 const CHUNK: usize = 16 * 1024;
 /// The numbers of columns of a block for which there is a kernel.
 pub(in crate::ops) const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];

@@ -1,10 +1,10 @@
 //! Builds rows from edge lists on the device: writes both entries of every edge, sorts the entries by row and column
-//! (stable radix sort, 4 bits per pass, least significant first), and keeps the first of the entries with equal row and
-//! column. If there are weights, the entries are sorted by descending weight before they are sorted by row and column,
-//! so that the entry that is kept has the largest weight. No atomics are used, so every run gives the same result. The
-//! result equals that of [`GraphBatch`] under the default [`Conventions`](crate::graph::Conventions): an edge counts in
-//! both directions, the largest weight is kept if an edge is listed several times, and self-loops and edges of weight 0
-//! are dropped.
+//! (stable radix sort, 4 bits per pass, least significant first), and keeps only the first of all entries that share
+//! both their row and their column. If there are weights, the entries are sorted by descending weight before they are
+//! sorted by row and column, so that the entry that is kept has the largest weight. No atomics are used, so every run
+//! gives the same result. The result equals that of [`GraphBatch`] under the default
+//! [`Conventions`](crate::graph::Conventions): an edge counts in both directions, the largest weight is kept if an edge
+//! is listed several times, and self-loops and edges of weight 0 are dropped.
 //!
 //! [`GraphBatch`]: crate::graph::GraphBatch
 
@@ -277,7 +277,7 @@ fn scan(rec: &mut Recorder<'_>, values: &mut Buffer<u32>, count: u32) -> Result<
     Ok(())
 }
 
-/// Calls `dispatch` for each dispatch range of the blocks.
+/// Calls `dispatch` once for each part of the blocks that is small enough for one dispatch.
 fn over_blocks(
     rec: &mut Recorder<'_>,
     blocks: u32,

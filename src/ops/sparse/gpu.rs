@@ -188,7 +188,7 @@ impl Rows {
     }
 }
 
-/// Calls `dispatch` for each dispatch range of a run's rows.
+/// Calls `dispatch` once for each part of the rows of `run` that is small enough for one dispatch.
 fn over(
     rec: &mut Recorder<'_>,
     run: &Run,
@@ -356,10 +356,10 @@ impl Resident {
     }
 }
 
-/// Checks that four columns of `rows` rows fit a binding.
+/// Checks that a slab of four columns and `rows` rows fits in one binding.
 ///
 /// # Errors
-/// [`ErrorKind::Limit`] if they do not.
+/// [`ErrorKind::Limit`] if it does not.
 pub(in crate::ops) fn check_rows(gpu: &Gpu, rows: usize) -> Result<()> {
     let adapter = gpu.adapter();
     let (needed, allowed) = (16 * rows as u64, adapter.limits.storage_binding.min(adapter.limits.buffer));
@@ -370,8 +370,8 @@ pub(in crate::ops) fn check_rows(gpu: &Gpu, rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// Spreads `width` columns evenly over slabs whose rows have at most `most` vectors of four columns. Returns the number
-/// of such vectors for each slab.
+/// Spreads `width` columns evenly over slabs of at most `4 most` columns. Returns a quarter of the number of columns of
+/// each slab.
 pub(in crate::ops) fn lanes_of(width: usize, most: u32) -> Vec<u32> {
     let total = to_u32(width.div_ceil(4));
     let slabs = total.div_ceil(most.clamp(1, MOST_LANES));

@@ -64,8 +64,8 @@ uniform! {
 /// The maximum of `lanes`, a quarter of the number of columns of a slab.
 pub(in crate::ops) const MOST_LANES: u32 = 8;
 
-/// Returns the number of rows of the matrix that a workgroup computes, with `lanes` invocations for each row. A
-/// workgroup then has about 64 invocations.
+/// Returns the number of rows that a workgroup computes, with `lanes` invocations for each row. A workgroup then has
+/// about 64 invocations.
 pub(super) fn teams(lanes: u32) -> u32 {
     64 / lanes.max(1)
 }
@@ -224,7 +224,7 @@ kernels! {
         read totals: u32,
         write values: u32,
     }
-    /// Marks the first of the entries with equal row and column.
+    /// Marks the first of all entries that share both their row and their column.
     Mark = ["sparse/mark.wgsl"] variants one_variant {
         uniform params: Entries,
         read rows: u32,

@@ -2,7 +2,7 @@
 //!
 //! An [`Operator`] represents symmetric matrices `diag(d) + c S W S`, where d is a vector, c a number, S a diagonal
 //! matrix and W a sparse matrix. W is borrowed from the graph, and weights that are all 1 are not stored. An operator
-//! also has bounds on the spectrum and the known null space (one vector for each connected component). On the CPU,
+//! also has its known null space (one vector for each connected component) and bounds on its spectrum. On the CPU,
 //! `cpu` multiplies row-major blocks with SIMD. On the device, `gpu` cuts rows into segments of at most 256 entries,
 //! and stores blocks of vectors in slabs of 4 to 32 columns that fit the bindings and the budget. The module `edges`
 //! builds the rows on the device from a list of edges (radix sort, no atomics).
@@ -44,7 +44,7 @@ pub fn choose_spmm<T: Real>(ctx: &Context, (rows, entries): (usize, usize), cols
 }
 
 /// Describes the call to the cost model. A product gathers rows of X from scattered addresses, so the CPU reaches half
-/// of the policy's default rate and a device a quarter.
+/// of the policy's default rate, and a device reaches a quarter of it.
 fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -> Call<impl Fn(&Gpu, u64) -> bool> {
     let (rows, entries, cols) = (rows as f64, entries as f64, cols as f64);
     let flops = 2.0 * (entries + 3.0 * rows) * cols;

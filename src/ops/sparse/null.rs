@@ -122,8 +122,9 @@ impl<T: Real> NullSpace<T> {
 
     /// Returns the first `count` columns of the pivoted Cholesky factor of the projector onto the null space. For any
     /// basis of the null space, `encode::canonical` returns the same columns. Each pivot is the first row whose entry
-    /// is within 1 % of the largest. No row is nonzero in two of the null vectors, so each column is one of the
-    /// vectors, and only the order of the vectors has to be found.
+    /// has a magnitude within 1 % of the largest magnitude in the vectors that have no pivot yet. No row is nonzero in
+    /// two of the null vectors, so each column is one of the vectors, and only the order of the vectors has to be
+    /// found.
     pub(super) fn canonical(&self, count: usize) -> Vec<f64> {
         // The largest magnitude in each null vector.
         let mut peaks = vec![0.0_f64; self.len()];

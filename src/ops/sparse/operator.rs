@@ -21,8 +21,8 @@ pub struct Operator<'a, T: Real = f32> {
     pub(in crate::ops) node_offsets: Vec<usize>,
     /// The first entry of each row: rows + 1 offsets, of which the first need not be 0.
     pub(in crate::ops) row_offsets: Cow<'a, [usize]>,
-    /// The column index of each entry, counted from 0 within the problem and ascending in each row. The first element
-    /// is the entry at offset `row_offsets[0]`.
+    /// The column index of each entry, counted from 0 within the problem and ascending in each row. Element 0 belongs
+    /// to the entry at offset `row_offsets[0]`.
     pub(in crate::ops) columns: Cow<'a, [u32]>,
     /// The value of each entry; `None` if every value is 1.
     pub(in crate::ops) weights: Option<Cow<'a, [T]>>,
@@ -276,9 +276,8 @@ impl<'a, T: Real> Operator<'a, T> {
         }
     }
 
-    /// Returns the entries of a row as `(column within the problem, value)`. The first item is the element of d, which
-    /// is on the diagonal. If `c S W S` has a diagonal entry in this row, it is a separate item, so the column of the
-    /// diagonal may occur twice.
+    /// Returns the entries of a row as `(column within the problem, value)`. The first item is the diagonal entry that
+    /// comes from d. A diagonal entry of `c S W S` is a separate item, so the column of the diagonal may occur twice.
     fn row(&self, problem_start: usize, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let scale = move |i: usize| self.scale.as_ref().map_or(1.0, |scale| scale[i].to_f64());
         let here = self.coupling * scale(row);

@@ -21,9 +21,9 @@ use crate::shape::Shape;
 /// multiplied and summed for each pair of columns. Only half of the symmetric matrix is computed. The leaves are merged
 /// by Chan's formula. So no digits are lost to cancellation, however far the columns are from 0. On the CPU a leaf has
 /// 2048 rows, and sums over leaves are in f64. On the device a leaf has 1024 rows, and everything is in f32. There the
-/// distances in each column of a leaf are divided by a power of two of about the size of the largest one. So
+/// distances in each column of a leaf are divided by a power of two of about the size of the largest distance. So
 /// correlations and PCA are right whatever the unit of the data is. A covariance is infinite if it exceeds the range of
-/// `T`, as for f32 elements that are 1e20 apart, and 0 or subnormal if it is too small for `T`, as for f32 elements
+/// `T`, as for f32 elements that are 1e20 apart. It is 0 or subnormal if it is too small for `T`, as for f32 elements
 /// that are 1e-20 apart. A NaN or an infinity makes the covariances of its column NaN, and no others. With fewer than
 /// two rows, all covariances are NaN.
 ///
@@ -169,7 +169,8 @@ pub(super) fn room<T: Real>(ctx: &Context, operation: &str, shape: Shape) -> Res
     let square = (shape.cols as u64).saturating_mul(shape.cols as u64);
     let results = square.saturating_mul(shape.batch as u64);
     // Each thread computes one matrix at a time. A matrix with a single leaf needs memory for one matrix of products.
-    // Any other matrix needs at most one more than its tree has levels.
+    // Any other matrix needs memory for at most L + 1 matrices of products, where L is the number of levels of its
+    // tree.
     let leaves = shape.rows.div_ceil(ROWS);
     let levels = if leaves < 2 { 1 } else { u64::from(leaves.ilog2()) + 2 };
     let at_once = levels * parallel::threads().min(shape.batch.max(1)) as u64;

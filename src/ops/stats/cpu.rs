@@ -84,7 +84,7 @@ pub(super) fn merge(a: Vec<Moments>, b: Vec<Moments>) -> Vec<Moments> {
     a.into_iter().zip(b).map(|(a, b)| a.merge(b)).collect()
 }
 
-/// Returns the moments of one leaf of each of some neighboring series. Element `row` of series `column` is at index
+/// Returns the moments of the same leaf in several neighboring series. Element `row` of series `column` is at index
 /// `row * inner + column` of `x`. `columns` selects the series, and `rows` selects the elements of the leaf.
 fn leaf_of<T: Real>(x: &[T], inner: usize, columns: Range<usize>, rows: Range<usize>, nan: Nan) -> Vec<Moments> {
     if inner == 1 {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// The options of [`describe`] and [`super::RunningStats`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatsOptions {
-    /// The value that is subtracted from the count to get the divisor of the variance: 1 as in the covariance, 0 as in
-    /// NumPy's `var`.
+    /// The value that is subtracted from the count to get the divisor of the variance. The default is 1, as for
+    /// covariances. The default of NumPy's `var` is 0.
     pub ddof: u32,
     /// The effect of a NaN.
     pub nan: Nan,
@@ -127,9 +127,9 @@ fn counts_of(words: &[u32]) -> Vec<u64> {
 /// Each series is divided into leaves of 4096 elements. The moments of a leaf are computed about the mean of the leaf,
 /// and the leaves are merged in a tree (Chan, Golub and LeVeque 1979; Pébay 2008). So no digits are lost to
 /// cancellation, however far the elements are from 0. The CPU computes in f64 and rounds to `T`. The device computes in
-/// f32 about a value near the first elements of the series; there a variance is infinite if it exceeds the range of
-/// f32, as in NumPy. A NaN makes the statistics of its series NaN or is left out, depending on `options.nan`. An
-/// infinity makes the mean infinite and the central moments NaN.
+/// f32 about a value near the first elements of the series. On the device, a variance that exceeds the range of f32
+/// becomes infinite, as it does in NumPy. A NaN makes the statistics of its series NaN or is left out, depending on
+/// `options.nan`. An infinity makes the mean infinite and the central moments NaN.
 ///
 /// # Shapes
 /// Any; the results have the shape of the input, [`reduced`](super::reduced) to one value per series. Series may be

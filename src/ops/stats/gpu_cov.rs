@@ -1,5 +1,5 @@
 //! Covariances on the device: the means and products of leaves of rows, and the tree that merges them. The functions
-//! only record commands; only [`Output::Scaled`] and [`Closed::to_host`] make the host wait.
+//! record commands and do not wait for the device, except for [`Output::Scaled`] and [`Closed::to_host`].
 
 use super::kernels::{
     Append, Appending, ColumnMeans, Columns, Covariance, Ending, GROUPS, Gram, Join, JoinMeans, Joining, LEAF_ROWS,
@@ -376,8 +376,8 @@ fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, output: Ou
     Ok(Found { covariance, means, exponent })
 }
 
-/// The nodes that are joined. If `pair` is false, all nodes are in one buffer, and all but the last have the same
-/// number of rows. If `pair` is true, two nodes are in two buffers.
+/// The nodes that are joined. If `pair` is false, all nodes are in one buffer. If `pair` is true, there are two nodes,
+/// each in its own buffer. The last node has `rows_of_last` rows, and every other node has `rows` rows.
 #[derive(Clone, Copy)]
 struct Run {
     nodes: usize,

@@ -22,8 +22,8 @@ const DOWN: usize = 4;
 const WIDE: usize = 6;
 /// The number of columns on the other side of a tile if registers have fewer than 64 bytes.
 const NARROW: usize = 2;
-/// The number of columns that stay in the cache while they are multiplied with one panel of [`DOWN`] columns after
-/// another.
+/// The number of columns that stay in the cache while panels of [`DOWN`] columns are multiplied with them, one panel at
+/// a time.
 const PASSING: usize = 48;
 /// The number of multiply-adds that are worth a separate task.
 const TASK: usize = 1 << 20;
@@ -178,7 +178,7 @@ impl<T: Real> Task<T> for Center<'_, T> {
 /// The number of separate maxima in a pass over a column.
 const SIDE: usize = 16;
 
-/// Returns the larger of the magnitude of `x` and `most`, which is not negative; returns `most` if `x` is NaN.
+/// Returns the larger of two numbers: `most` and the magnitude of `x`. Returns `most` if `x` is NaN.
 #[inline(always)]
 fn larger<T: Real>(x: T, most: T) -> T {
     let size = if x < T::from_f64(0.0) { -x } else { x };

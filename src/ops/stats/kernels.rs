@@ -2,7 +2,8 @@
 
 use crate::device::{kernels, mirrors, uniform};
 
-/// The number of series that a workgroup of [`Leaf`] reduces, and of columns that a workgroup of [`Means`] reduces.
+/// The number of series that a workgroup of [`Leaf`] reduces, which is also the number of columns that a workgroup of
+/// [`Means`] reduces.
 pub(super) const GROUPS: usize = 8;
 /// The number of rows in a leaf of a covariance.
 pub(super) const LEAF_ROWS: usize = 1024;
@@ -32,7 +33,8 @@ uniform! {
 }
 
 uniform! {
-    /// The number of series, the value that is subtracted from counts, and the bits of NaN and infinity.
+    /// The number of series, the number that is subtracted from the count of elements in a variance, and the bits of
+    /// NaN and infinity.
     pub(super) struct Ends { series: u32, ddof: u32, nan: u32, infinity: u32 }
 }
 
@@ -55,14 +57,14 @@ uniform! {
 
 uniform! {
     /// The index of the first workgroup of a dispatch, the number of series, the index of the first series, the layout
-    /// of the series, the number of ranks for each series, and the shift of the digit.
+    /// of the series, the number of ranks for each series, and the position of the digit's lowest bit in a key.
     pub(super) struct Digiting {
         first: u32, series: u32, from_series: u32, len: u32, inner: u32, ranks: u32, shift: u32,
     }
 }
 
 uniform! {
-    /// The number of ranks of all series, and the shift of the digit.
+    /// The number of ranks of all series, and the position of the digit's lowest bit in a key.
     pub(super) struct Chosen { ranks: u32, shift: u32 }
 }
 
@@ -85,8 +87,8 @@ uniform! {
 }
 
 uniform! {
-    /// The numbers of columns and matrices, the bits of NaN, the divisor of products, and the exponent e for
-    /// covariances in units of 4^e.
+    /// The numbers of columns and matrices, the bits of NaN, the divisor of the sums of products, and an exponent e.
+    /// Covariances are in units of 4^e.
     pub(super) struct Ending { cols: u32, matrices: u32, nan: u32, divisor: f32, exponent: i32 }
 }
 
@@ -144,7 +146,7 @@ fn merge_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// A value near the elements of every series.
+    /// For every series, a value near its elements.
     Shift = ["shared/real.wgsl", "stats/shift.wgsl"] variants one_variant {
         uniform params: Sample,
         read x: f32,
@@ -221,7 +223,7 @@ kernels! {
         read shifts: f32,
         write means: f32,
     }
-    /// The sums of products of columns about the means of leaves.
+    /// For every leaf and every pair of columns, the sum of the products of the distances from the leaf's means.
     Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/distance.wgsl", "stats/gram.wgsl"] variants side_variants {
         uniform params: Columns,
         read x: f32,
@@ -229,7 +231,7 @@ kernels! {
         read means: f32,
         write products: [f32; 4],
     }
-    /// The pairwise merge of products.
+    /// The pairwise merge of sums of products.
     Join = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/join.wgsl"] variants join_variants {
         uniform params: Joining,
         read left: [f32; 4],
@@ -238,7 +240,7 @@ kernels! {
         read right_means: f32,
         write out: [f32; 4],
     }
-    /// The pairwise merge of the means that belong to products.
+    /// The pairwise merge of the means of the nodes whose sums of products [`Join`] merges.
     JoinMeans = ["shared/real.wgsl", "stats/join_means.wgsl"] variants merge_variants {
         uniform params: Joining,
         read left: f32,

@@ -9,10 +9,10 @@
 //!
 //! A stream holds at most one node per level of the tree, as a binary counter holds one digit per position. Nodes are
 //! merged by the formulas of Chan and Pébay. To avoid overflow on the device, a node of moments describes the elements
-//! times 2^-16 if the magnitude of an element is 2^100 or more, and a leaf of covariances has a separate unit for each
-//! column. The shaders first subtract the shift from an element. From the result they subtract the offset, which is the
-//! mean minus the shift. A compiler could combine the two subtractions, so the first one is an argument of WGSL's
-//! built-in function `select`.
+//! times 2^-16 if the magnitude of an element is 2^100 or more. In a leaf of covariances, the distances in each column
+//! are divided by a power of two. The shaders first subtract the shift from an element. From the result they subtract
+//! the offset, which is the mean minus the shift. A compiler could combine the two subtractions, so the first one is an
+//! argument of WGSL's built-in function `select`.
 //!
 //! The Rust module `select` counts elements on the device: for histograms it compares keys, which are integers that
 //! have the same order as the elements, and for quantiles it uses a radix selection on these keys.

@@ -20,11 +20,11 @@ const TASK: usize = 1 << 14;
 /// Computes the quantiles `q` of every series. A quantile q of n sorted elements is at position `q (n - 1)`, and is
 /// interpolated linearly between the two elements next to this position, as NumPy's `quantile` does by default.
 ///
-/// A NaN makes the quantiles of its series NaN or is left out, depending on `nan`. The quantiles of an empty series are
-/// NaN. Infinities are ordinary elements: if a position is between a finite element and an infinity, the result is that
-/// infinity, and if it is between both infinities, the result is NaN. The CPU uses selection. The device uses a radix
-/// selection on the bits of the elements, from the highest digit on, and finds the same elements. If NaNs are left out,
-/// the call waits until the device has counted the other elements.
+/// Depending on `nan`, a NaN either makes the quantiles of its series NaN or is left out. The quantiles of an empty
+/// series are NaN. Infinities are ordinary elements: if a position is between a finite element and an infinity, the
+/// result is that infinity, and if it is between both infinities, the result is NaN. The CPU uses selection. The device
+/// uses a radix selection on the bits of the elements, from the highest digit on, and finds the same elements. If NaNs
+/// are left out, the call waits until the device has counted the other elements.
 ///
 /// # Shapes
 /// Any; the result has the shape of the input, [`reduced`](super::reduced) to `q.len()` values per series, in the order

@@ -18,8 +18,8 @@ use std::convert::Infallible;
 ///
 /// The side (CPU or device) is chosen when the first chunk is pushed. A state on the device stays there, and pushing
 /// does not wait. The result has the same bits however the stream is cut into chunks, and the same bits as the result
-/// of [`super::cov`] for all rows at once. The state consists of a few matrices of products of the columns, and of the
-/// rows that do not fill a leaf yet.
+/// of [`super::cov`] for all rows at once. The state consists of a few matrices of products of the columns. It also
+/// holds the last rows until they fill a leaf, which has 1024 rows on the device and 2048 rows on the CPU.
 #[derive(Debug)]
 pub struct RunningCovariance<T = f32> {
     cols: usize,
@@ -100,8 +100,9 @@ impl<T: Real> RunningCovariance<T> {
         Ok(())
     }
 
-    /// Appends all rows of `other`. Rows that are pushed afterwards start a new leaf. On a device, this function only
-    /// keeps the other stream. The streams are combined on the host, in f64, when a result is requested.
+    /// Appends all rows of `other`. If both streams have rows, rows that are pushed afterwards start a new leaf. On a
+    /// device, this function does not combine the streams yet. They are combined on the host, in f64, when a result is
+    /// requested.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if `other` has a different number of columns; [`crate::ErrorKind::Domain`] if

@@ -32,7 +32,8 @@ pub(super) fn solve<T: Real>(
     operation::whole_or(problem.batch > 1, whole, || cut(most.min(problem.batch / 2).max(1)))
 }
 
-/// Returns the maximum number of matrices in one call, given the largest binding and `bytes` of memory.
+/// Returns the maximum number of matrices that one call can solve in `bytes` bytes of memory, with the largest binding
+/// that the device allows.
 fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     let given = 4 * (problem.rows * problem.cols) as u64;
     let one = given + gpu::bytes_of_one(problem);
@@ -41,7 +42,7 @@ fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     within_limits("one matrix of svd", [(DEVICE_BYTES, one, room)])?;
     let largest = problem.shapes().map(|shape| shape.matrix_len()).into_iter().max().unwrap_or(0) as u64;
     let bound = gpu.adapter().limits.storage_binding / (4 * largest).max(given).max(16);
-    // The pool rounds every array up, by a third on average. The index of every element of a batch must fit in 32 bits.
+    // The pool rounds every array up, by a third on average. The index of every element of a batch must fit in 31 bits.
     Ok(usize::try_from((room / 4 * 3 / one).min(bound).min((1 << 31) / largest.max(1))).unwrap_or(usize::MAX).max(1))
 }
 

@@ -260,7 +260,8 @@ struct Householder {
 }
 
 impl Householder {
-    /// Factorizes X = Q R in place. If `optional` is true, factorizes only matrices with a missing column.
+    /// Factorizes X = Q R in place. If `optional` is true, factorizes only matrices for which a column of V is missing,
+    /// because its length is negligible (svd/state.wgsl).
     fn factor(
         &mut self,
         rec: &mut Recorder<'_>,
@@ -414,7 +415,8 @@ mod tests {
                 let shape = Shape { long, short, left: short, wide: 0, batch: 1 };
                 assert!(shape.iterations() <= BUDGET / 2, "{long} x {short}: {shape:?}");
             }
-            // A device with a larger budget gets wider panels, up to the width beyond which many workgroups are faster.
+            // A device with a larger budget gets wider panels, up to `PANEL` columns. Instead of wider panels, it is
+            // faster to apply the reflections with many workgroups.
             assert!(panel_of(long, 1000, 1 << 24) == PANEL || long > 1_000_000);
         }
     }

@@ -1,7 +1,7 @@
 //! The singular value decomposition of batches of matrices.
 //!
 //! A wide matrix is solved as its transpose, so all code below the public functions sees tall matrices: B = P S Q',
-//! where B is `(long, short)`.
+//! where B is `(long, short)`. Code in which Q is the factor of a QR factorization writes V for the right basis.
 
 mod batches;
 mod cpu;
@@ -57,8 +57,8 @@ pub struct Svdvals<T = f32> {
 /// 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting). The orthogonal rows, scaled
 /// to length 1, are the columns of V. A second QR, of A V, gives U as its Q factor and S as the diagonal of its R
 /// factor. Both bases are therefore orthonormal regardless of the rank. The CPU solves larger matrices by
-/// bidiagonalization with divide and conquer. All methods compute in the precision of the input, but the CPU solves a
-/// larger f32 matrix again in f64 if f32 is not accurate enough.
+/// bidiagonalization with divide and conquer. All methods compute in the precision of the input. However, if f32 is not
+/// accurate enough for one of these larger matrices, the CPU solves the matrix again in f64.
 ///
 /// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix, it is the residual
 /// of the transpose, `max_j |A' u_j - s_j v_j|_2 / |A'|_1`, which is more informative. The certificate's orthogonality
@@ -279,8 +279,8 @@ impl Problem {
         [Shape::new(self.rows, u, self.batch), Shape::new(short, 1, self.batch), Shape::new(vh, self.cols, self.batch)]
     }
 
-    /// Returns the number of floating-point operations for one matrix: QR, about seven sweeps over its triangular
-    /// factor, U, and the certificate.
+    /// Returns the number of floating-point operations for one matrix: the QR factorization, about seven sweeps over R,
+    /// the computation of U, and the certificate.
     fn flops(&self) -> f64 {
         let (long, short) = (as_f64(self.long()), as_f64(self.short()));
         8.0 * long * short * short + 32.0 * short * short * short + 3.0 * long * as_f64(self.left()) * short

@@ -82,8 +82,8 @@ impl Mark {
         format!("c{}", self.0 % 8)
     }
 
-    /// Returns the marker at a point, with a text that is shown on hovering. If `hollow` is true, the marker is hollow,
-    /// which stands for noise.
+    /// Returns the marker at a point, with a text that is shown on hovering. If `hollow` is true, the marker is drawn
+    /// hollow, as a sign that the figure is noise.
     pub(super) fn draw(self, x: f64, y: f64, hollow: bool, title: &str) -> String {
         let title = if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
         let class = format!("m {}{}", self.class(), if hollow { " hollow" } else { "" });

@@ -5,7 +5,7 @@ use super::svg::escape;
 use super::view::View;
 use std::fmt::Write as _;
 
-/// Writes a cell with a figure. The cell has the text that is shown and the plain value, which is used for sorting.
+/// Writes a cell with a number. The cell has the text that is shown and the plain value, which is used for sorting.
 fn cell(html: &mut String, value: Option<f64>, write: fn(f64) -> String) {
     match value.filter(|v| v.is_finite() && *v >= 0.0) {
         Some(v) => {

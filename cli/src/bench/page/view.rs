@@ -57,8 +57,8 @@ impl Row {
         quotient(self.flops, self.compute()?)
     }
 
-    /// Returns the share of the side's roofline ceiling that this row reached. If nothing is computed, the ceiling is
-    /// the copy rate.
+    /// Returns the share of the roofline ceiling that this row reached, where `ceiling` holds the rates of the row's
+    /// side. If nothing is computed, the ceiling is the copy rate.
     pub(super) fn share(&self, ceiling: &Ceiling) -> Option<f64> {
         let seconds = self.compute()?;
         let least = [quotient(self.flops, ceiling.fma), quotient(self.bytes, ceiling.copy)];

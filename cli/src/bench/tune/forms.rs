@@ -1,5 +1,4 @@
-//! Trials of kernel forms. A trial measures whether the form that would be used is slower than the form that would
-//! replace it.
+//! Trials of kernel forms. A trial measures whether a form is slower than the form that replaces it if it is left out.
 
 use super::curves::seconds;
 use crate::bench::case::Case;
@@ -13,7 +12,8 @@ use std::time::Instant;
 /// The number of values in the input of a trial. It is large enough for many items.
 const NUMBERS: usize = 1 << 18;
 
-/// Returns the forms that are slower than another form on the adapter of `ctx`. Trials start until `end`.
+/// Returns the forms that are slower than another form on the adapter of `ctx`. Except for the first trial, no trial
+/// starts after `end`.
 pub(super) fn slower(
     ctx: &Context,
     rates: &Rates,

@@ -1,4 +1,4 @@
-//! The workloads of each family, one file each: their names, sizes, costs and calls, and the check of their results.
+//! The workloads, with one file per family: their names, sizes, costs and calls, and the check of their results.
 
 mod cov;
 mod describe;

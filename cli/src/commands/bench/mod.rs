@@ -82,8 +82,8 @@ impl Bench {
                         table.add_row(show::line(&m, word, ceilings.get(roof), peers.as_ref()));
                         all.push(m);
                     }
-                    // A workload whose result is wrong or that cannot be measured gets no figure and does not stop the
-                    // other workloads. The exit status reports the failure.
+                    // A workload whose result is wrong or that cannot be measured is reported as failed, and does not
+                    // stop the other workloads. The exit status reports the failure.
                     found => {
                         let (why, lost) = match found {
                             Ok(m) => {

@@ -16,7 +16,7 @@ pub(super) struct Tuned {
 pub(super) enum Tuning {
     /// The side was measured on `date`, and the measurements are in `file`.
     Holds { date: String, file: PathBuf },
-    /// A file exists, but it is not valid for this machine for the given reason.
+    /// A file exists, but it is not valid for this machine. The text is the reason.
     Ignored(String),
     /// The side was never measured.
     Nothing,

@@ -52,7 +52,8 @@ impl Display for Report {
             }
         }
         advice(self).iter().try_for_each(|line| wrapped(f, "advice: ", line))?;
-        // If something is wrong, the command reports the number of problems on standard error, like every failure.
+        // If something is wrong, the command reports the number of problems on standard error, where all failures are
+        // reported.
         if self.problems.is_empty() { f.write_str("nothing is wrong") } else { Ok(()) }
     }
 }

@@ -22,8 +22,8 @@ pub(super) struct Divergence {
     /// float16 as float32, integers and booleans as float64.
     p: PathBuf,
     /// Either an array with the shape of P, so that row i of P is compared with row i of Q, or one histogram per batch
-    /// entry, with which all rows of the batch entry are compared. Without Q, all pairs of rows of P are compared, and
-    /// entry (i, j) of the result is D(row i, row j).
+    /// entry, so that all rows of P in this batch entry are compared with it. Without Q, all pairs of rows of P are
+    /// compared, and entry (i, j) of the result is D(row i, row j).
     q: Option<PathBuf>,
     /// The divergence D(p, q). For every kind, 0 log 0 is 0.
     #[arg(long, value_enum, value_name = "KIND", default_value = "kl")]

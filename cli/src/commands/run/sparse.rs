@@ -26,7 +26,7 @@ struct Matrix {
     /// The matrix of the graph. With `none`, the matrix in the MatrixMarket file is used as it is stored, in f64.
     #[arg(long, value_enum, value_name = "MATRIX", default_value = "symmetric")]
     laplacian: MatrixName,
-    /// With f32, compute in f32 even if the matrix is stored in f64, as the GPU's kernels do. With refined, compute in
+    /// With f32, compute in f32, as the GPU's kernels do, even if the matrix is stored in f64. With refined, compute in
     /// f64, on the CPU.
     #[arg(long, value_enum, value_name = "PRECISION")]
     precision: Option<Precision>,

@@ -135,7 +135,7 @@ pub(super) struct Found<T> {
     pub(super) counts: Vec<Made<i64>>,
     pub(super) converged: bool,
     pub(super) choice: Option<Choice>,
-    /// A description of how the call ended, for the last line.
+    /// A description of how the call ended, for the last line of the output.
     pub(super) state: String,
 }
 

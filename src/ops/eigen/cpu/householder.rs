@@ -4,8 +4,8 @@
 //! Each step visits each element of the trailing matrix only once, because the bandwidth of the second-level cache
 //! limits the speed. In a single pass, the step applies the update of the previous step and computes the product with
 //! the new reflector. Rows and columns are stored in reverse order, so that the trailing matrix of LAPACK's algorithm
-//! is the leading part of the stored matrix. Its rows then start at the first lane of a vector, and the row that a step
-//! reduces is the last row of this part.
+//! is the leading part of the stored matrix. The rows of this part start at the first lane of a vector, and each step
+//! reduces the last row of this part.
 
 use crate::array::Real;
 use crate::lanes::{Task, Vector};

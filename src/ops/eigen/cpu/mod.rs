@@ -6,10 +6,11 @@
 //! by the implicit QL iteration (`implicit_ql`), and certified (`certify`). If the encoder needs only a few
 //! eigenvectors, `subset` computes them by inverse iteration instead. Larger matrices, and the matrices of calls with
 //! too few matrices to fill the lanes, are reduced one at a time by `householder`, with one pass over memory per step.
-//! Then faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few eigenvectors, or
-//! `values_only` computes only the eigenvalues, with one matrix per lane. The bits of a lane do not depend on the other
-//! lanes, but a call with few matrices may be solved by another algorithm than a call with many matrices. The algorithm
-//! depends only on the number and the orders of the matrices and on the columns that are requested.
+//! Then faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few eigenvectors. If no
+//! eigenvectors are wanted, `values_only` computes the eigenvalues, with one matrix per lane. The bits of a lane do not
+//! depend on the other lanes, but a call with few matrices may be solved by another algorithm than a call with many
+//! matrices. The algorithm depends only on the number and the orders of the matrices and on the columns that are
+//! requested.
 
 mod certify;
 mod dense;
@@ -141,9 +142,10 @@ fn split<'a, T: Real>(
     parts
 }
 
-/// Returns the largest power of two that is at most `x`; 1 if `x` is 0.
+/// Returns the largest power of two that is at most `x`; the smallest normal number if `x` is subnormal, and 1 if `x`
+/// is 0.
 fn power_of_two_near(x: f64) -> f64 {
-    // Only the exponent field counts; a subnormal becomes the smallest normal number.
+    // Only the exponent field counts.
     let bits = x.to_bits() & 0x7ff0_0000_0000_0000;
     if x == 0.0 { 1.0 } else { f64::from_bits(bits.max(1 << 52)) }
 }

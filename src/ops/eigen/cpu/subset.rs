@@ -1,5 +1,5 @@
-//! Computes a few eigenvectors of each matrix in lanes. Inverse iteration computes the eigenvectors of the tridiagonal
-//! matrices one by one. The reflectors then transform the vectors of all lanes back side by side.
+//! Computes a few eigenvectors of matrices that are solved in lanes. Inverse iteration computes the eigenvectors of the
+//! tridiagonal matrices one by one. The reflectors then transform the vectors of all lanes back side by side.
 
 use super::inverse_iteration::{Tridiagonal, eigenvectors};
 use super::workspace::Workspace;
@@ -8,10 +8,10 @@ use crate::array::Real;
 use crate::lanes::Vector;
 use std::ops::Range;
 
-/// The smallest order for which inverse iteration is used instead of the QL iteration for all eigenvectors. In
-/// addition, at most one in `SHARE` columns may be requested. The data set PROTEINS with k = 8 (f64, AVX-512, two
-/// cores) is encoded in 103 ms without inverse iteration and in 90 ms with it. It also takes 90 ms if `FROM` and
-/// `SHARE` are 24 and 3, or 40 and 5 (2026-11-21).
+/// Inverse iteration is used if the order is at least `FROM` and at most one in `SHARE` columns is requested.
+/// Otherwise, the QL iteration computes all eigenvectors. The data set PROTEINS with k = 8 (f64, AVX-512, two cores) is
+/// encoded in 103 ms without inverse iteration and in 90 ms with it. It also takes 90 ms if `FROM` and `SHARE` are 24
+/// and 3, or 40 and 5 (2026-11-21).
 const FROM: usize = 32;
 const SHARE: usize = 4;
 

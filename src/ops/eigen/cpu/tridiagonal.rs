@@ -14,7 +14,7 @@ use crate::lanes::Vector;
 const ROWS: usize = 4;
 
 /// Reduces the lower triangle of `work.reduced` to `work.diagonal` and `work.off_diagonal`. The reflectors are stored
-/// in the upper triangle of `work.reduced`, row by row, and the factors tau of the reflectors in `work.tau`.
+/// in the upper triangle of `work.reduced`, row by row. The factors tau of the reflectors are stored in `work.tau`.
 #[inline(always)]
 pub(super) fn tridiagonalize<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) {
     let Workspace { ld, reduced: a, diagonal, off_diagonal, tau, reflector, update, product, .. } = work;

@@ -1,6 +1,6 @@
-//! Finds the pairs nearest to a number anywhere in the spectrum by Lanczos on `(A - sigma)^-1` (Ericsson and Ruhe
-//! 1980). The inverse is applied by a sparse `L B L'` factorization, which is indefinite if sigma is within the
-//! spectrum.
+//! Finds the pairs nearest to a number sigma, which may be anywhere in the spectrum. The method is Lanczos on
+//! `(A - sigma)^-1` (Ericsson and Ruhe 1980). The inverse is applied by a sparse `L B L'` factorization, which is
+//! indefinite if sigma is within the spectrum.
 
 use super::cholesky::{Ordering, Pattern, analyze};
 use super::{RitzPairs, ritz_pairs};

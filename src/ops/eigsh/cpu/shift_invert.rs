@@ -1,6 +1,6 @@
-//! Finds the smallest pairs of a matrix that is positive definite, or becomes so by a tiny shift, from the largest
-//! pairs of the inverse of the shifted matrix. If a Cholesky factor has little fill (paths, grids, meshes, roads),
-//! a few dozen solves replace thousands of products.
+//! Finds the smallest pairs of a matrix, from the largest pairs of the inverse of the shifted matrix. The matrix must
+//! be positive definite, or become so by a tiny shift. If a Cholesky factor has little fill (paths, grids, meshes,
+//! roads), a few dozen solves replace thousands of products.
 
 use super::cholesky::{Factor, Ordering, Pattern};
 use super::{RitzPairs, ritz_pairs};
@@ -82,9 +82,9 @@ pub(in crate::ops::eigsh) fn plan(
     let (entries, flops) = (ordering.entries, 2.0 * ordering.products);
     let n = operator.rows() as f64;
     // `factor` counts the bytes of L, of its structure, and of a reordered copy of the matrix. L includes the zeros
-    // in supernodes, which were observed to be a quarter of L. The other bytes are those of the basis and of the
-    // input and output blocks of the map and of the solver. The memory of the last Rayleigh-Ritz step is not
-    // counted, because that step runs after L is freed.
+    // in supernodes, which were observed to be a quarter of L. The other bytes are those of the basis and of four
+    // blocks: the map and the solver each have an input and an output. The memory of the last Rayleigh-Ritz step is
+    // not counted, because that step runs after L is freed.
     let factor = 8.0 * 1.3 * entries + 0.25 * 8.0 * entries + 24.0 * pattern.entries() as f64;
     let bytes = factor + 8.0 * n * (most + default_basis(wanted) + 4 * BLOCK) as f64;
     let (solves, fixed) = solves(operator.rows(), separator, wanted);
@@ -92,10 +92,10 @@ pub(in crate::ops::eigsh) fn plan(
     Some(Plan { pattern, ordering, entries, bytes, seconds })
 }
 
-/// Finds at most `most` pairs. Returns the pairs in ascending order of their values, and their column-major
-/// vectors; `None` if the matrix turns out not to be positive definite, or if memory cannot hold the factor. The
-/// values are Rayleigh quotients of the matrix, and the residuals are those of the matrix, so neither contains the
-/// shift or the factor's rounding errors.
+/// Finds at most `most` pairs. Returns their values, in ascending order, with residuals, and their column-major
+/// vectors. Returns `None` if the matrix turns out not to be positive definite, or if memory cannot hold the factor.
+/// The values are Rayleigh quotients of the matrix, and the residuals are those of the matrix, so neither contains
+/// the shift or the factor's rounding errors.
 ///
 /// # Errors
 /// Cancellation, and the errors of the Lanczos iteration and of the Rayleigh-Ritz step.
@@ -209,8 +209,8 @@ mod tests {
         }
     }
 
-    /// With a resolution, the whole group of the last wanted eigenvalue is found. These are all 9 equal eigenvalues
-    /// of the hypercube, although only 5 were requested.
+    /// With a resolution, the whole group of the last wanted eigenvalue is found. In this test, the group has 9 equal
+    /// eigenvalues of the hypercube, and all are found although only 5 were requested.
     #[test]
     fn ties_come_whole() {
         let graph = generate::hypercube(9).unwrap();

@@ -4,7 +4,7 @@
 //! A subtree of the elimination tree shares only the rows below its root with the rest of the matrix. So subtrees
 //! are processed in parallel, each in a copy of its own rows and of the shared rows. The other nodes are processed
 //! sequentially, after the subtrees in the forward solve and before them in the backward solve. The division into
-//! subtrees depends only on L, and so does every bit of a solution.
+//! subtrees depends only on L, so a solution has the same bits for any number of threads.
 
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
@@ -38,8 +38,8 @@ struct Node {
 struct Part {
     nodes: Range<usize>,
     own: Range<usize>,
-    /// The rows outside of the part that the part changes in the forward solve and reads in the backward solve,
-    /// ascending.
+    /// The rows of the rest of the matrix, ascending, that the forward solve of this part changes and its backward
+    /// solve reads.
     outer: Vec<u32>,
 }
 
@@ -76,7 +76,8 @@ impl Triangular {
         let parent =
             |node: &Node| rows.get(node.rows.clone()).and_then(<[u32]>::first).map(|&row| owner[row as usize] as usize);
         let parents: Vec<Option<usize>> = nodes.iter().map(parent).collect();
-        // For the subtree below each node: its work, its number of nodes and its first node.
+        // For each node: the work, the number of nodes and the first node of the subtree that has this node as its
+        // root.
         let mut work: Vec<usize> = nodes.iter().map(|node| node.values.len()).collect();
         let mut sizes = vec![1; count];
         let mut firsts: Vec<usize> = (0..count).collect();

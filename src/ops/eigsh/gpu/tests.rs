@@ -18,8 +18,8 @@ use nalgebra::{DMatrix, DVector};
 
 /// The unit roundoff of f32.
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
-/// The number of columns in a block. If the rows of a slab are limited to three vectors of four elements, one slab
-/// has three vectors and another has two. The last vector then has one column of padding.
+/// The number of columns in a block. If a slab may have at most three vectors of four elements per row, one slab has
+/// three vectors per row, and another has two. The last vector then has one column of padding.
 const WIDTH: usize = 19;
 
 fn path(nodes: u32) -> Graph {

@@ -4,7 +4,7 @@ use super::Search;
 use faer::Mat;
 use std::ops::Range;
 
-/// The norm, relative to the norm of the map, at or below which a new vector consists of rounding errors.
+/// A new vector consists of rounding errors if its norm is at most this times the norm of the map.
 const NEGLIGIBLE: f64 = 100.0 * f64::EPSILON;
 
 /// The minimum share of a vector's squared norm that must be left after the other vectors of its block are

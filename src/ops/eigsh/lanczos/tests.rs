@@ -41,10 +41,10 @@ fn pairs_of(operator: &Operator<'_, f64>, mut request: Request) -> Pairs {
     pairs
 }
 
-/// Checks that vectors are orthonormal up to rounding errors. Gram-Schmidt in two passes leaves dot products of a
-/// few eps for each vector of a basis, and 1e-13 is several hundred eps. Also checks that the residuals, which are
-/// computed from the Lanczos relation, hold for the operator. The products with the vectors add rounding errors of
-/// up to 1e-12 of the norm.
+/// Checks that the vectors are orthonormal, and orthogonal to the null vectors, up to rounding errors. Gram-Schmidt in
+/// two passes leaves dot products of a few eps for each vector of a basis, and 1e-13 is several hundred eps. The search
+/// computes the residuals of the pairs from the Lanczos relation. Also checks that no residual computed with the
+/// operator exceeds the residual from the search by more than 1%, plus 1e-12 of the norm for rounding errors.
 fn check(operator: &Operator<'_, f64>, pairs: &Pairs) {
     let n = operator.rows();
     let column = |j: usize| &pairs.vectors[j * n..(j + 1) * n];

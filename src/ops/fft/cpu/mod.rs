@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 /// The number of elements in a task of one thread, which is a few microseconds of work.
 const TASK: usize = 1 << 13;
-/// The number of lines that are gathered together from a strided array, which is the number of complex f32 in a cache
-/// line.
+/// The number of lines of a strided array that are gathered together. This number of complex f32 fills one line of the
+/// cache.
 const BLOCK: usize = 8;
 
 /// The precisions that rustfft supports, with their transforms. The transforms are methods of concrete types, so that

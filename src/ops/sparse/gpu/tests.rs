@@ -15,7 +15,7 @@ fn noise(count: usize, seed: u64) -> Vec<f32> {
 }
 
 /// Returns four graphs: a star with 3000 leaves, a weighted random graph with isolated nodes, a single node, and a
-/// graph with rows of 256 entries, which are not cut, and of 257 entries, which are.
+/// graph with rows of 256 and of 257 entries. Only rows of more than 256 entries are summed in segments.
 fn graphs() -> GraphBatch {
     let conventions = Conventions::default();
     let star: Vec<(u32, u32)> = (1..=3000).map(|leaf| (0, leaf)).collect();

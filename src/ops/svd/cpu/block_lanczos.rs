@@ -39,7 +39,7 @@ pub(in super::super) fn truncated<T: Real>(
 }
 
 impl<F: Real> Sampled<F> {
-    /// Casts from F to T, which the caller has made sure are the same type.
+    /// Casts from F to T. The caller must ensure that F and T are the same type.
     fn cast<T: Real>(self) -> Sampled<T> {
         let Self { u, s, vh, residual, certificates } = self;
         let [u, s, vh, residual] = [u, s, vh, residual].map(bytemuck::allocation::cast_vec);

@@ -17,7 +17,7 @@ const PARALLEL_FROM: usize = 512;
 
 /// The largest residual that is accepted from a computation in f32: 2 eps, relative to the 1-norm of the matrix.
 /// Refined factors reach at most 1.3 eps. For some graded matrices, faer 0.24.4 deflates too early, and refinement does
-/// not correct that: it left residuals of up to 12 eps and errors of up to 18 eps s_max in the singular values, where
+/// not correct that: residuals of up to 12 eps remained, and errors of up to 18 eps s_max in the singular values, where
 /// s_max is the largest singular value (2026-11-23, the families of tests/dense/svd.rs, seeds 1 to 3). Matrices with a
 /// larger residual than this limit are solved again in f64.
 const WELL: f64 = 2.0 * f32::EPSILON as f64;

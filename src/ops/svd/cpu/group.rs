@@ -139,8 +139,8 @@ impl<F: Working, V: Vector<Scalar = F>> Work<V> {
         self.x.copy_from_slice(&self.y);
         self.reflections.factor(&mut self.x, long);
         self.reflections.form(&self.x, &mut self.p, long);
-        // Singular values that rounding cannot separate may be out of order, so each one is replaced by the smallest of
-        // itself and those before it.
+        // Singular values that are equal up to rounding may be out of order. Each singular value is therefore replaced
+        // by the smallest of itself and those before it.
         let mut least = self.reflections.betas[0].abs();
         for (s, beta) in self.s.iter_mut().zip(&self.reflections.betas) {
             let beta = beta.abs();

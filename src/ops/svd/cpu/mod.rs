@@ -63,7 +63,7 @@ struct Matrices<'a, T> {
 }
 
 impl<'a, T: Real> Matrices<'a, T> {
-    /// Casts from T to F, which the caller has made sure are the same type.
+    /// Casts from T to F. The caller must ensure that T and F are the same type.
     fn cast<F: Working>(self) -> Matrices<'a, F> {
         let Self { problem, u, s, vh, certificates } = self;
         let (u, s) = (bytemuck::cast_slice_mut(u), bytemuck::cast_slice_mut(s));

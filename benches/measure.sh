@@ -6,6 +6,7 @@
 # FIEDLER names the binary (default: target/release/fiedler). The other variables are optional:
 # - TESTS: a folder with the suite's test binaries (from `cargo test --no-run`), which are run on every adapter first.
 # - AUTO: the binary of benches/auto.rs.
+# - ISA: files of compilers' statistics, which are compared with the budgets of the kernels (benches/isa.md).
 # - PEERS: a command whose JSON lines are stored next to those of fiedler.
 # - PEERS_DIR: the folder of dense_peers.py, for dense operations (benches/dense.py) and large sparse graphs
 #   (benches/sparse.py) next to numpy, SciPy and torch, or CuPy, JAX and torch. These are the last steps: if a result of
@@ -22,6 +23,10 @@ if [ -n "${TESTS:-}" ]; then
     for binary in "$TESTS"/*; do
         "$binary" 2>&1 | tee -a "$out/suite.txt"
     done
+fi
+if [ -n "${ISA:-}" ]; then
+    # shellcheck disable=SC2086 # several files
+    python3 "$(dirname "$0")/isa.py" $ISA --table | tee "$out/isa.md" || true
 fi
 largest=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["largest_order_on_device"] or 2048)' "$out/doctor.json")
 [ "${1:-}" = --backend ] && [ "${2:-}" = gpu ] || largest=2048

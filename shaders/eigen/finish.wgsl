@@ -1,6 +1,7 @@
 // Finishes a one-sided Jacobi of W = 2^-e A + s I (eigen/prepare.wgsl), whose column j is now w_j: computes the
 // eigenvectors v_j = w_j / |w_j|, the eigenvalues as Rayleigh quotients of A itself, their ascending order, and the
-// certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory, one invocation per column.
+// certificate. One workgroup per matrix, n <= CAPACITY, V in workgroup memory, PARTS invocations per column. They share
+// the rows of the column, and then the rows of A.
 //
 // Let B = 2^-e A, let g_j = |w_j| - s be a first approximation of eigenvalue j of B, and let r = B v_j - g_j v_j and
 // d = v_j' r. Then the Rayleigh quotient of B is g_j + d, and the residual of this eigenpair is sqrt(|r|^2 - d^2).
@@ -12,8 +13,8 @@
 
 override CAPACITY: u32 = 32;
 override STRIDE: u32 = 9;
-// At least CAPACITY.
-override WIDTH: u32 = 32;
+override PARTS: u32 = 4;
+override WIDTH: u32 = PARTS * CAPACITY;
 
 // vectors: 0 if only the eigenvalues are wanted.
 struct Params { first: u32, vectors: u32 }
@@ -27,7 +28,8 @@ struct Params { first: u32, vectors: u32 }
 @group(0) @binding(6) var<storage, read_write> certificates: array<vec4<f32>>;
 
 var<workgroup> columns: array<vec4<f32>, CAPACITY * STRIDE>;
-var<workgroup> row_of_a: array<vec4<f32>, STRIDE>;
+var<workgroup> rows_of_a: array<vec4<f32>, PARTS * STRIDE>;
+var<workgroup> partial: array<vec2<f32>, PARTS * CAPACITY>;
 var<workgroup> quotients: array<f32, CAPACITY>;
 var<workgroup> shared_order: u32;
 // Maxima of nonnegative numbers, computed on their bits.
@@ -37,7 +39,14 @@ var<workgroup> departure: atomic<u32>;
 // Returns component `i` (a row) of a column in workgroup memory.
 fn at(column: u32, i: u32) -> f32 { return columns[column * STRIDE + i / 4u][i % 4u]; }
 
-@compute @workgroup_size(WIDTH)
+// Returns the sum over the invocations of a column.
+fn sum_of(column: u32) -> vec2<f32> {
+    var sum = vec2<f32>();
+    for (var part = 0u; part < PARTS; part += 1u) { sum += partial[part * CAPACITY + column]; }
+    return sum;
+}
+
+@compute @workgroup_size(PARTS * CAPACITY)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let m = matrix_of(table[params.first + group.x]);
     let word = state[m.place].x;
@@ -53,53 +62,70 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let n = workgroupUniformLoad(&shared_order);
     let quads = (n + 3u) / 4u;
 
+    let own = lane % CAPACITY;
+    let part = lane / CAPACITY;
+
     // v_j = w_j / |w_j|, and a first approximation of its eigenvalue.
-    var guess = 0.0;
-    if lane < n {
-        var square = 0.0;
-        for (var q = 0u; q < quads; q += 1u) {
+    var square = 0.0;
+    if own < n {
+        for (var q = part; q < quads; q += PARTS) {
             var x = vec4<f32>();
             for (var i = 0u; i < 4u; i += 1u) {
-                if q * 4u + i < n { x[i] = w[m.elements + q * 4u + i + lane * n]; }
+                if q * 4u + i < n { x[i] = w[m.elements + q * 4u + i + own * n]; }
             }
             square += dot(x, x);
-            columns[lane * STRIDE + q] = x;
+            columns[own * STRIDE + q] = x;
         }
+    }
+    partial[lane] = vec2<f32>(square, 0.0);
+    workgroupBarrier();
+    square = sum_of(own).x;
+    var guess = 0.0;
+    if own < n {
         let inverse = reciprocal_sqrt(square);
-        for (var q = 0u; q < quads; q += 1u) { columns[lane * STRIDE + q] *= inverse; }
+        for (var q = part; q < quads; q += PARTS) { columns[own * STRIDE + q] *= inverse; }
         guess = square * inverse - shift;
     }
 
     var remainder = 0.0;
     var correction = 0.0;
-    for (var row = 0u; row < n; row += 1u) {
+    for (var first = 0u; first < n; first += PARTS) {
         workgroupBarrier();
-        for (var q = lane; q < quads; q += WIDTH) {
+        for (var slot = lane; slot < PARTS * quads; slot += WIDTH) {
+            let row = first + slot / quads;
+            let q = slot % quads;
             var x = vec4<f32>();
             for (var i = 0u; i < 4u; i += 1u) {
                 let column = q * 4u + i;
-                if column < n { x[i] = a[m.elements + max(row, column) + min(row, column) * n] * scale; }
+                if max(row, column) < n { x[i] = a[m.elements + max(row, column) + min(row, column) * n] * scale; }
             }
-            row_of_a[q] = x;
+            rows_of_a[slot / quads * STRIDE + q] = x;
         }
         workgroupBarrier();
-        if lane < n {
-            let v = at(lane, row);
+        let row = first + part;
+        if own < n && row < n {
+            let v = at(own, row);
             var r = -guess * v;
-            for (var q = 0u; q < quads; q += 1u) { r += dot(row_of_a[q], columns[lane * STRIDE + q]); }
+            for (var q = 0u; q < quads; q += 1u) { r += dot(rows_of_a[part * STRIDE + q], columns[own * STRIDE + q]); }
             remainder += r * r;
             correction += r * v;
         }
     }
-    if lane < n {
-        quotients[lane] = guess + correction;
-        // An eigenvalue may overflow in f32 although no element of A does.
-        if magnitude_bits((guess + correction) * unscale) >= INFINITE { atomicMax(&residual, INFINITE); }
-        atomicMax(&residual, magnitude_bits(sqrt(max(remainder - correction * correction, 0.0))));
-        for (var other = lane; other < n; other += 1u) {
-            var product = select(0.0, -1.0, other == lane);
+    partial[lane] = vec2<f32>(remainder, correction);
+    workgroupBarrier();
+    if own < n {
+        if part == 0u {
+            let sums = sum_of(own);
+            let value = guess + sums.y;
+            quotients[own] = value;
+            // An eigenvalue may overflow in f32 although no element of A does.
+            if magnitude_bits(value * unscale) >= INFINITE { atomicMax(&residual, INFINITE); }
+            atomicMax(&residual, magnitude_bits(sqrt(max(sums.x - sums.y * sums.y, 0.0))));
+        }
+        for (var other = own + part; other < n; other += PARTS) {
+            var product = select(0.0, -1.0, other == own);
             for (var q = 0u; q < quads; q += 1u) {
-                product += dot(columns[lane * STRIDE + q], columns[other * STRIDE + q]);
+                product += dot(columns[own * STRIDE + q], columns[other * STRIDE + q]);
             }
             atomicMax(&departure, magnitude_bits(product));
         }
@@ -107,19 +133,21 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
 
     let finite = (word & FLAG_NON_FINITE) == 0u;
-    if lane < n {
-        let own = quotients[lane];
+    if own < n {
+        let value = quotients[own];
         var rank = 0u;
         for (var other = 0u; other < n; other += 1u) {
             let x = quotients[other];
-            if x < own || (x == own && other < lane) { rank += 1u; }
+            if x < value || (x == value && other < own) { rank += 1u; }
         }
         // If the matrix is not finite, its eigenvalues are NaN and its eigenvectors are 0. The NaN is made from bits at
         // run time, because WGSL has no constant NaN.
-        if finite { values[m.rows + rank] = own * unscale; }
-        else { values[m.rows + lane] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
-        for (var row = 0u; row < n && params.vectors != 0u; row += 1u) {
-            w[m.elements + row + select(lane, rank, finite) * n] = select(0.0, at(lane, row), finite);
+        if part == 0u {
+            if finite { values[m.rows + rank] = value * unscale; }
+            else { values[m.rows + own] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
+        }
+        for (var row = part; row < n && params.vectors != 0u; row += PARTS) {
+            w[m.elements + row + select(own, rank, finite) * n] = select(0.0, at(own, row), finite);
         }
     }
     if lane == 0u {

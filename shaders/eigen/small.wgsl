@@ -13,8 +13,8 @@ struct Params { first: u32, count: u32, sweeps: u32, vectors: u32 }
 @group(0) @binding(4) var<storage, read_write> values: array<f32>;
 @group(0) @binding(5) var<storage, read_write> certificates: array<vec4<f32>>;
 
-// Returns an element of A, which is read from the lower triangle, or 0 beyond the order. (An early return from a
-// function that is called in a loop hangs SwiftShader.)
+// Returns an element of A, which is read from the lower triangle, or 0 beyond the order. (It has no early
+// return, see shared/real.wgsl.)
 fn entry(m: Matrix, i: u32, j: u32) -> f32 {
     var x = 0.0;
     if max(i, j) < m.order { x = a[m.elements + max(i, j) + min(i, j) * m.order]; }

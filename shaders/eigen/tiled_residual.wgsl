@@ -22,7 +22,6 @@ const WIDTH: u32 = QUADS * FOURS;
 
 var<workgroup> left: array<vec4<f32>, COLUMNS * QUADS>;
 var<workgroup> right: array<vec4<f32>, COLUMNS * FOURS>;
-var<workgroup> partial: array<vec2<f32>, COLUMNS * QUADS>;
 
 struct Place { elements: u32, order: u32 }
 
@@ -88,12 +87,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let column = begin + 4u * four + j;
         let v = vec4<f32>(of_v(p, row, column), of_v(p, row + 1u, column), of_v(p, row + 2u, column), of_v(p, row + 3u, column));
         let r = product[j];
-        partial[(4u * four + j) * QUADS + quad] = vec2<f32>(dot(r, r), dot(v, r));
+        // The sums of the tile take the place of its elements of A.
+        left[(4u * four + j) * QUADS + quad] = vec4<f32>(dot(r, r), dot(v, r), 0.0, 0.0);
     }
     workgroupBarrier();
     if lane < COLUMNS && begin + lane < m.order {
         var sum = vec2<f32>();
-        for (var q = 0u; q < QUADS; q += 1u) { sum += partial[lane * QUADS + q]; }
+        for (var q = 0u; q < QUADS; q += 1u) { sum += left[lane * QUADS + q].xy; }
         let at = 2u * ((matrix * params.capacity + begin + lane) * params.tiles + tile);
         sums[at] = sum.x;
         sums[at + 1u] = sum.y;

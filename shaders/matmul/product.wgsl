@@ -51,34 +51,42 @@ fn tangent(x: f32) -> f32 {
     return select(select(far, -far, x < 0.0), near, abs(x) < 0.3);
 }
 
+// Applies the activation. (These functions have no early return, see shared/real.wgsl.)
 fn activated(x: f32) -> f32 {
+    var y = x;
     // NaN is returned unchanged, because the comparisons below would lose it.
-    if params.activation == IDENTITY || magnitude_bits(x) > INFINITE { return x; }
-    if params.activation == RELU { return select(x, 0.0, (bitcast<u32>(x) >> 31u) == 1u); }
-    if params.activation == GELU {
+    if params.activation == IDENTITY || magnitude_bits(x) > INFINITE {
+    } else if params.activation == RELU {
+        y = select(x, 0.0, (bitcast<u32>(x) >> 31u) == 1u);
+    } else if params.activation == GELU {
         // The clamp keeps the cube finite. It does not change tanh, which is 1 or -1 in f32 beyond these limits.
         let bounded = clamp(x, -100.0, 100.0);
         let u = 0.7978845608 * (bounded + 0.044715 * bounded * bounded * bounded);
         // For an infinite negative x, `bounded` avoids infinity times 0, which is NaN.
-        return select(x, bounded, x < 0.0) * (0.5 * (1.0 + tangent(u)));
+        y = select(x, bounded, x < 0.0) * (0.5 * (1.0 + tangent(u)));
+    } else if params.activation == TANH {
+        y = tangent(x);
+    } else {
+        let t = exp(-min(abs(x), 100.0));
+        y = select(1.0, t, x < 0.0) / (1.0 + t);
     }
-    if params.activation == TANH { return tangent(x); }
-    let t = exp(-min(abs(x), 100.0));
-    return select(1.0, t, x < 0.0) / (1.0 + t);
+    return y;
 }
 
 // Returns the element of the result at a row and a column of a matrix, given the sum of its terms: applies alpha,
 // beta, the bias and the activation.
 fn finished(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
     var x = params.alpha * sum;
-    if PLAIN { return x; }
-    if params.beta != 0.0 {
-        let at = matrix * params.c_stride + column * params.m + row;
-        x += params.beta * number(c[word_of(at)], at);
+    if !PLAIN {
+        if params.beta != 0.0 {
+            let at = matrix * params.c_stride + column * params.m + row;
+            x += params.beta * number(c[word_of(at)], at);
+        }
+        if params.bias_is != NO_BIAS {
+            let at = matrix * params.bias_stride + select(column, row, params.bias_is == BIAS_OF_ROWS);
+            x += number(bias[word_of(at)], at);
+        }
+        x = activated(x);
     }
-    if params.bias_is != NO_BIAS {
-        let at = matrix * params.bias_stride + select(column, row, params.bias_is == BIAS_OF_ROWS);
-        x += number(bias[word_of(at)], at);
-    }
-    return activated(x);
+    return x;
 }

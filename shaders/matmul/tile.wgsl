@@ -6,6 +6,9 @@
 
 override SIDE: u32 = 16;
 override DEPTH: u32 = 8;
+// Whether the loop over the terms of a step stays a loop. Compilers unroll it otherwise, which needs more registers than
+// an invocation has on some adapters.
+override ROLLED: bool = false;
 
 // FOURS: the number of groups of four rows (or columns) in a tile. STEP: the number of groups of four elements that a
 // step loads from each factor. STORED: twice STEP, the length of the array of each factor with its two halves.
@@ -57,6 +60,7 @@ fn main(
     let base_b = matrix * params.b_stride;
     let begin = part * params.span;
     let end = min(begin + params.span, k);
+    let terms = select(DEPTH, params.depth, ROLLED);
     let steps = (max(end, begin) - begin + DEPTH - 1u) / DEPTH;
 
     let of_a = brought(index, A_ALONG);
@@ -82,7 +86,7 @@ fn main(
         }
         if step > 0u {
             let from_half = ((step - 1u) & 1u) * STEP;
-            for (var p = 0u; p < DEPTH; p += 1u) {
+            for (var p = 0u; p < terms; p += 1u) {
                 let a0 = left[from_half + place_of(p, place.x)];
                 let a1 = left[from_half + place_of(p, place.x + SIDE)];
                 let b0 = right[from_half + place_of(p, place.y)];
@@ -103,16 +107,24 @@ fn main(
         workgroupBarrier();
     }
 
-    let r0 = row + 4u * place.x;
-    let r1 = r0 + 4u * SIDE;
-    let q0 = column + 4u * place.y;
-    let q1 = q0 + 4u * SIDE;
-    store_tile(c00, matrix, part, m, n, r0, q0); store_tile(c01, matrix, part, m, n, r0, q0 + 1u);
-    store_tile(c02, matrix, part, m, n, r0, q0 + 2u); store_tile(c03, matrix, part, m, n, r0, q0 + 3u);
-    store_tile(c04, matrix, part, m, n, r0, q1); store_tile(c05, matrix, part, m, n, r0, q1 + 1u);
-    store_tile(c06, matrix, part, m, n, r0, q1 + 2u); store_tile(c07, matrix, part, m, n, r0, q1 + 3u);
-    store_tile(c10, matrix, part, m, n, r1, q0); store_tile(c11, matrix, part, m, n, r1, q0 + 1u);
-    store_tile(c12, matrix, part, m, n, r1, q0 + 2u); store_tile(c13, matrix, part, m, n, r1, q0 + 3u);
-    store_tile(c14, matrix, part, m, n, r1, q1); store_tile(c15, matrix, part, m, n, r1, q1 + 1u);
-    store_tile(c16, matrix, part, m, n, r1, q1 + 2u); store_tile(c17, matrix, part, m, n, r1, q1 + 3u);
+    // Each invocation stores its sixteen groups of four results from workgroup memory, four groups at a time, because
+    // registers cannot be indexed. The code that finishes and stores a group is then compiled once and not sixteen times,
+    // which reduced the instructions of the kernel from 17,300 to 2,600 on RDNA3 (2026-11-24). An invocation reads only
+    // what it wrote, so no barriers are needed.
+    for (var quarter = 0u; quarter < 4u; quarter += 1u) {
+        let x = index;
+        let y = index + SIDE * SIDE;
+        if quarter == 0u { left[x] = c00; left[y] = c01; right[x] = c02; right[y] = c03; }
+        if quarter == 1u { left[x] = c04; left[y] = c05; right[x] = c06; right[y] = c07; }
+        if quarter == 2u { left[x] = c10; left[y] = c11; right[x] = c12; right[y] = c13; }
+        if quarter == 3u { left[x] = c14; left[y] = c15; right[x] = c16; right[y] = c17; }
+        let r = row + 4u * place.x + (quarter / 2u) * 4u * SIDE;
+        let q = column + 4u * place.y + (quarter % 2u) * 4u * SIDE;
+        for (var j = 0u; j < 4u; j += 1u) {
+            let at = index + (j % 2u) * SIDE * SIDE;
+            var sums = left[at];
+            if j >= 2u { sums = right[at]; }
+            store_tile(sums, matrix, part, m, n, r, q + j);
+        }
+    }
 }

@@ -72,10 +72,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             }
         }
     }
+    // The groups of four results are stored from workgroup memory, so that the code is compiled once (see
+    // matmul/tile.wgsl).
+    workgroupBarrier();
+    left[index] = c0;
+    left[index + WIDTH] = c1;
+    left[index + 2u * WIDTH] = c2;
+    left[index + 3u * WIDTH] = c3;
     if busy {
-        store_tile(c0, first + own, 0u, m, n, 4u * i, 4u * j);
-        store_tile(c1, first + own, 0u, m, n, 4u * i, 4u * j + 1u);
-        store_tile(c2, first + own, 0u, m, n, 4u * i, 4u * j + 2u);
-        store_tile(c3, first + own, 0u, m, n, 4u * i, 4u * j + 3u);
+        for (var q = 0u; q < 4u; q += 1u) {
+            store_tile(left[index + q * WIDTH], first + own, 0u, m, n, 4u * i, 4u * j + q);
+        }
     }
 }

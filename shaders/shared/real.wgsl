@@ -1,5 +1,7 @@
 // Arithmetic that is more accurate than WGSL requires, and tests on bits, which are needed because a compiler may
 // assume that NaN does not occur.
+//
+// A function that is called in a loop must have no early return: SwiftShader hangs in such a loop (2026-11-21).
 
 // Returns 1 / sqrt(x) for x > 0. The built-in may be 2 ulp off, and one Newton step corrects this.
 fn reciprocal_sqrt(x: f32) -> f32 {

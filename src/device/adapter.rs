@@ -34,6 +34,8 @@ pub struct Adapter {
     /// The maximum number of loop iterations that one invocation may run in a dispatch before the driver silently ends
     /// the loop.
     pub loop_budget: u32,
+    /// Whether an invocation has only about 128 registers, as on GPUs made by Intel. On other GPUs it has about 255.
+    pub(crate) few_registers: bool,
     /// The order, 16 or 8, of the f16 matrices that a subgroup may multiply on the device's matrix units with f32 sums,
     /// or `None` if the device has no such units.
     pub(crate) cooperative: Option<u32>,
@@ -108,6 +110,9 @@ const OPTIONAL: [(&str, Features); 6] = [
 pub(super) fn wanted_features(offered: Features) -> Features {
     OPTIONAL.iter().fold(Features::empty(), |all, (_, f)| all | *f) & offered
 }
+
+/// The PCI vendor ID of Intel.
+const INTEL: u32 = 0x8086;
 
 /// Creates the instance without GL, which overcommits memory and has the weakest limits.
 fn instance() -> wgpu::Instance {
@@ -239,6 +244,7 @@ impl Adapter {
                 uniform_alignment: limits.min_uniform_buffer_offset_alignment,
             },
             loop_budget,
+            few_registers: info.vendor == INTEL,
             cooperative,
             kernels: Vec::new(),
             slower: Vec::new(),
@@ -290,9 +296,49 @@ impl Adapter {
         (least == most && self.features.contains(&"subgroups")).then_some(least)
     }
 
+    /// Returns the sizes of the smallest and of the largest subgroup, if shaders may use subgroups. Which of the sizes
+    /// between them a kernel gets is up to the driver: wgpu 30 requests none, and lets drivers choose a size for each
+    /// pipeline.
+    pub(crate) fn subgroups(&self) -> Option<[u32; 2]> {
+        self.features.contains(&"subgroups").then_some(self.subgroup_size)
+    }
+
     /// Returns the rank of the adapter's class. A smaller rank is better.
     fn rank(&self) -> usize {
         ["discrete", "integrated", "virtual", "other", "software"].iter().position(|c| *c == self.class).unwrap_or(9)
+    }
+}
+
+#[cfg(test)]
+impl Adapter {
+    /// Returns an adapter for tests, without optional features and with the minimum limits that WebGPU guarantees.
+    pub(crate) fn made_up() -> Self {
+        Self {
+            name: "made up".into(),
+            index: 0,
+            pci: None,
+            backend: "none".into(),
+            driver: String::new(),
+            class: "other",
+            software: false,
+            subgroup_size: [4, 4],
+            features: Vec::new(),
+            limits: AdapterLimits {
+                workgroup_storage: 16 << 10,
+                workgroup_invocations: 256,
+                workgroups_per_dimension: 65_535,
+                storage_binding: 128 << 20,
+                buffer: 256 << 20,
+                storage_buffers: 8,
+                uniform_alignment: 256,
+            },
+            loop_budget: 1 << 24,
+            few_registers: false,
+            cooperative: None,
+            kernels: Vec::new(),
+            slower: Vec::new(),
+            rate: 1e9,
+        }
     }
 }
 

@@ -54,6 +54,28 @@ impl Declaration {
     }
 }
 
+/// What the compilers of GPUs may make of the variants of a kernel. `benches/isa.py` compares the budget with what the
+/// compilers say (benches/isa.md). The registers and the instructions are the most on any of these GPUs. A variant
+/// never keeps registers in memory on a GPU that is given it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// The maximum number of registers per invocation on NVIDIA's and AMD's GPUs. Intel's compiler counts differently.
+    pub(crate) registers: u32,
+    /// The maximum number of instructions of the whole kernel.
+    pub(crate) instructions: u32,
+    /// The least number of waves that run at the same time on NVIDIA's and AMD's GPUs, in percent of those that the
+    /// processor can hold.
+    pub(crate) occupancy: u32,
+    /// Why the occupancy is less than that of [`Budget::USUAL`], or "" if it is not.
+    pub(crate) because: &'static str,
+}
+
+impl Budget {
+    /// The budget of kernels that declare none. Half of the waves hide the latency of memory. 1,200 instructions are a
+    /// quarter of the smallest instruction cache.
+    pub(crate) const USUAL: Self = Self { registers: 64, instructions: 1_200, occupancy: 50, because: "" };
+}
+
 /// A kernel and its shipped variants.
 #[derive(Debug)]
 pub(crate) struct Shipped {
@@ -61,6 +83,8 @@ pub(crate) struct Shipped {
     pub(crate) declarations: &'static [Declaration],
     /// A function that returns the override values of each variant.
     pub(crate) variants: fn() -> Vec<Vec<(&'static str, f64)>>,
+    /// What compilers may make of each variant.
+    pub(crate) budget: Budget,
 }
 
 /// A compute shader with everything that it binds. Each field has the name of its WGSL variable. The recorder accepts
@@ -97,12 +121,13 @@ macro_rules! uniform {
 
 /// Declares the kernels of one family and a test that needs no device. The test checks that every shipped variant
 /// agrees with its WGSL and that each of naga's back ends accepts it. The word after `variants` names a function that
-/// returns the override values of every shipped variant.
+/// returns the override values of every shipped variant. The line `budget` may be left out.
 ///
 /// ```text
 /// kernels! {
 ///     /// `y[i] = a x[i]`.
 ///     Scale = ["shared/index.wgsl", "vector/scale.wgsl"] variants scale_variants {
+///         budget Budget { registers: 96, ..Budget::USUAL };
 ///         uniform params: ScaleParams,
 ///         read x: f32,
 ///         write y: f32,
@@ -116,7 +141,7 @@ macro_rules! uniform {
 /// ```
 macro_rules! kernels {
     ($($(#[$meta:meta])* $name:ident = $files:tt $(each $order:ident in $generated:literal $orders:tt)? variants $variants:ident {
-        $(uniform $u:ident: $uty:ty,)? $(read $r:ident: $rty:ty,)* $(write $w:ident: $wty:ty,)*
+        $(budget $budget:expr;)? $(uniform $u:ident: $uty:ty,)? $(read $r:ident: $rty:ty,)* $(write $w:ident: $wty:ty,)*
     })+) => {
         $($(#[$meta])* #[derive(Debug)] pub(super) struct $name<'a> {
             $(pub(super) $order: u32,)?
@@ -153,7 +178,11 @@ macro_rules! kernels {
         })+
         /// Every kernel of the family, with its variants.
         pub(in super::super) const KERNELS: &[$crate::device::Shipped] =
-            &[$($crate::device::Shipped { declarations: $name::DECLARATIONS, variants: $variants }),+];
+            &[$($crate::device::Shipped {
+                declarations: $name::DECLARATIONS,
+                variants: $variants,
+                budget: $crate::device::kernels!(@budget $($budget)?),
+            }),+];
         #[cfg(test)]
         mod agree {
             #[test]
@@ -161,6 +190,12 @@ macro_rules! kernels {
                 super::KERNELS.iter().for_each($crate::device::check_kernel);
             }
         }
+    };
+    (@budget) => {
+        $crate::device::Budget::USUAL
+    };
+    (@budget $budget:expr) => {
+        $budget
     };
     (@at $kernel:ident) => {
         0

@@ -2,10 +2,10 @@
 //! variable, before a device receives the kernel. Also tests that a variant that exceeds the limits of an adapter is
 //! refused before the driver receives it.
 
-use super::adapter::{Adapter, AdapterLimits};
+use super::adapter::Adapter;
 use super::pipelines::check_limits;
 use super::shader::Overrides;
-use super::{Declaration, Shader, Shipped, Uniform as _, check_kernel, read_kind, uniform, write_kind};
+use super::{Budget, Declaration, Shader, Shipped, Uniform as _, check_kernel, read_kind, uniform, write_kind};
 use crate::error::{Error, ErrorKind};
 
 uniform! {
@@ -60,7 +60,11 @@ fn what_agrees_passes() {
     kernel!(RIGHT_KERNEL, RIGHT);
     judged(&RIGHT_KERNEL, &[]).unwrap();
     judged(&RIGHT_KERNEL, &[("WIDTH", 32.0), ("TILE", 8.0)]).unwrap();
-    check_kernel(&Shipped { declarations: &[RIGHT_KERNEL], variants: || vec![vec![], vec![("WIDTH", 128.0)]] });
+    check_kernel(&Shipped {
+        declarations: &[RIGHT_KERNEL],
+        variants: || vec![vec![], vec![("WIDTH", 128.0)]],
+        budget: Budget::USUAL,
+    });
     let reflection = RIGHT_KERNEL.shader.reflect(&[("WIDTH", 128.0), ("TILE", 10.0)]).unwrap();
     assert_eq!((reflection.workgroup_size, reflection.workgroup_storage), ([128, 1, 1], 160));
 }
@@ -152,45 +156,16 @@ fn main() { let = 1; }";
     assert!(refused(&SCALAR_KERNEL, &[]).contains("`params`"));
 }
 
-/// Returns an adapter with the minimum limits that WebGPU guarantees.
-fn small_adapter() -> Adapter {
-    Adapter {
-        cooperative: None,
-        kernels: Vec::new(),
-        slower: Vec::new(),
-        name: "made up".into(),
-        index: 0,
-        pci: None,
-        backend: "none".into(),
-        driver: String::new(),
-        class: "other",
-        software: false,
-        subgroup_size: [4, 4],
-        features: Vec::new(),
-        limits: AdapterLimits {
-            workgroup_storage: 16 << 10,
-            workgroup_invocations: 256,
-            workgroups_per_dimension: 65_535,
-            storage_binding: 128 << 20,
-            buffer: 256 << 20,
-            storage_buffers: 8,
-            uniform_alignment: 256,
-        },
-        loop_budget: 1 << 24,
-        rate: 1e9,
-    }
-}
-
 #[test]
 fn limits_of_the_adapter() {
     kernel!(RIGHT_KERNEL, RIGHT);
     let check = |overrides: Overrides<'_>, adapter: &Adapter| {
         check_limits(&RIGHT_KERNEL.shader, &RIGHT_KERNEL.shader.reflect(overrides).unwrap(), overrides, adapter)
     };
-    let adapter = small_adapter();
+    let adapter = Adapter::made_up();
     check(&[("TILE", 1024.0), ("WIDTH", 256.0)], &adapter).unwrap(); // exactly the limits
     let few = {
-        let mut few = small_adapter();
+        let mut few = Adapter::made_up();
         few.limits.storage_buffers = 1;
         few
     };

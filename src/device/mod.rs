@@ -34,7 +34,7 @@ pub use adapter::{Adapter, AdapterLimits, Slower, WgpuBuffer, WgpuDevice};
 pub(crate) use buffer::{Bound, Buffer, Element, Shared};
 pub(crate) use gpu::{Chosen, DeviceOptions, Gpu};
 pub(crate) use kernel::{
-    Declaration, Kernel, Shipped, Slot, Uniform, kernels, mirrors, read_kind, uniform, write_kind,
+    Budget, Declaration, Kernel, Shipped, Slot, Uniform, kernels, mirrors, read_kind, uniform, write_kind,
 };
 #[cfg(test)]
 pub(crate) use mirror::{check_constant, constants};

@@ -12,7 +12,7 @@ use naga::{Module, ShaderStage, valid::ModuleInfo};
 ///
 /// # Panics
 /// If a variant is refused. The message contains the kernel, the variant and the message of naga's back end.
-pub(crate) fn check_kernel(&Shipped { declarations, variants }: &Shipped) {
+pub(crate) fn check_kernel(&Shipped { declarations, variants, .. }: &Shipped) {
     let variants = variants();
     assert!(!variants.is_empty(), "{} ships no variant", declarations[0].shader.name);
     declarations.iter().for_each(|kernel| check_variants(kernel, &variants));

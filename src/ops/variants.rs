@@ -3,7 +3,7 @@
 
 use super::FAMILIES;
 use crate::context::Context;
-use crate::device::{Adapter, Declaration, Overrides};
+use crate::device::{Adapter, Budget, Declaration, Overrides};
 use crate::error::Result;
 use std::fmt::{self, Display, Formatter};
 
@@ -14,6 +14,7 @@ pub struct KernelVariant {
     declaration: &'static Declaration,
     overrides: Vec<(&'static str, f64)>,
     is_given: fn(&Adapter, &'static str, Overrides<'_>) -> bool,
+    budget: Budget,
 }
 
 impl KernelVariant {
@@ -24,7 +25,7 @@ impl KernelVariant {
         for &(family, kernels, is_given) in FAMILIES {
             for kernel in kernels {
                 for declaration in kernel.declarations {
-                    let of = |overrides| Self { family, declaration, overrides, is_given };
+                    let of = |overrides| Self { family, declaration, overrides, is_given, budget: kernel.budget };
                     all.extend((kernel.variants)().into_iter().map(of));
                 }
             }
@@ -43,6 +44,15 @@ impl KernelVariant {
     #[must_use]
     pub fn is_for(&self, adapter: &Adapter) -> bool {
         (self.is_given)(adapter, self.declaration.shader.name, &self.overrides)
+    }
+
+    /// Returns what the compilers of GPUs may make of the variant, in the words of `benches/isa.py`: the maximum number
+    /// of registers per invocation, the maximum number of instructions, the least occupancy in percent, and the reason
+    /// for a low occupancy.
+    #[must_use]
+    pub fn budget(&self) -> String {
+        let Budget { registers, instructions, occupancy, because } = self.budget;
+        format!("registers={registers};instructions={instructions};occupancy={occupancy};because={because}")
     }
 
     /// Compiles the variant on the adapter of `ctx` and discards the result.
@@ -72,8 +82,18 @@ impl Display for KernelVariant {
 #[cfg(test)]
 mod tests {
     use super::KernelVariant;
+    use crate::device::Budget;
     use std::collections::HashSet;
     use std::path::Path;
+
+    /// A kernel that may leave most of a processor idle says why.
+    #[test]
+    fn a_low_occupancy_has_a_reason() {
+        for variant in KernelVariant::all() {
+            let Budget { occupancy, because, .. } = variant.budget;
+            assert_eq!(occupancy < Budget::USUAL.occupancy, !because.is_empty(), "{variant}");
+        }
+    }
 
     /// Every family that has shaders is in the table, and every variant has a unique name.
     #[test]

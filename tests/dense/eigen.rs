@@ -127,7 +127,7 @@ fn size_classes(ctx: &Context) -> Checked {
     let ctx = &alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Workgroup)]).build()?;
     let limit = device_order_limit(ctx) as usize;
     assert!(limit >= 60, "16 KiB of workgroup memory, WebGPU's least, hold n = 60; the limit is {limit}");
-    let sizes = [4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 59, 60, 61, 63, 64, 65, 83, 84, 85, 107, 108];
+    let sizes = [4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 59, 60, 61, 63, 64, 65, 83, 84, 85, 103, 104];
     let mut cases = Vec::new();
     for n in sizes.into_iter().filter(|&n| n <= limit).chain([limit]) {
         let types = lapack_types(n, 3);

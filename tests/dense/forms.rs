@@ -19,7 +19,7 @@ use std::time::Duration;
 /// ops/jacobi/ring.rs).
 type Form = (JacobiForm, &'static [usize]);
 const TINY: Form = (JacobiForm::Tiny, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
-const LANE: Form = (JacobiForm::Lane, &[0, 1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 48, 63, 64]);
+const LANE: Form = (JacobiForm::Lane, &[0, 1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 32]);
 const REGISTER: Form = (JacobiForm::Register, &[0, 1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 79, 80]);
 const LARGE: Form = (JacobiForm::Register, &[81, 96, 97, 100, 110, 112, 113, 127, 128]);
 const WORKGROUP: Form = (JacobiForm::Workgroup, &[0, 1, 2, 3, 5, 8, 9, 16, 17, 32, 33]);

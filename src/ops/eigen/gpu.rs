@@ -137,9 +137,9 @@ pub(super) fn eigh(gpu: &Gpu, layout: &Layout, a: &Buffer<f32>, vectors: bool) -
 fn finish_class(adapter: &Adapter, capacity: u32) -> Option<FinishClass> {
     let limits = &adapter.limits;
     FINISH_CLASSES.into_iter().find(|class| {
-        class.0 >= capacity
+        class.capacity >= capacity
             && class.workgroup_bytes() <= limits.workgroup_storage
-            && class.0 <= limits.workgroup_invocations
+            && class.invocations() <= limits.workgroup_invocations
     })
 }
 
@@ -161,7 +161,7 @@ fn finish(
     vectors: bool,
 ) -> Result<()> {
     let Buffers { table, a, w, state, values, certificates } = buffers;
-    let work = 4.0 * f64::from(class.0).powi(3);
+    let work = 4.0 * f64::from(class.capacity).powi(3);
     for range in rec.ranges(matrices.end - matrices.start, work) {
         let params = Ending { first: matrices.start + range.first, vectors: vectors.into() };
         let finish = Finish { params, table, a, state, w, values, certificates };
@@ -203,4 +203,65 @@ fn table(gpu: &Gpu, layout: &Layout) -> Table {
         first = end;
     }
     (parts.concat(), ranges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Solver;
+    use crate::device::Adapter;
+    use crate::forms::JacobiForm;
+
+    /// Adapters as GPUs of several makers describe themselves, and for each form the largest order that it solves.
+    #[test]
+    fn forms_follow_from_what_the_adapter_says_of_itself() {
+        use JacobiForm::{Blocked, Lane, Register, Tiny, Workgroup};
+        let adapter = |subgroup_size, few_registers, kib: u32| {
+            let mut adapter = Adapter::made_up();
+            adapter.subgroup_size = subgroup_size;
+            adapter.few_registers = few_registers;
+            adapter.features = vec!["subgroups"];
+            adapter.limits.workgroup_storage = kib << 10;
+            adapter
+        };
+        let usual = vec![(Tiny, 8), (Lane, 32), (Register, 128), (Blocked, 2048)];
+        let intel = vec![(Tiny, 6), (Lane, 16), (Register, 80), (Workgroup, 104), (Blocked, 2048)];
+        let mut without_subgroups = adapter([32, 32], false, 48);
+        without_subgroups.features.clear();
+        for (maker, adapter, expected) in [
+            ("NVIDIA", adapter([32, 32], false, 48), usual.clone()),
+            ("AMD", adapter([32, 64], false, 64), usual),
+            ("Apple", adapter([4, 64], false, 32), vec![(Tiny, 8), (Register, 128), (Blocked, 2048)]),
+            ("Intel Xe", adapter([8, 32], true, 64), intel.clone()),
+            ("Intel Xe2", adapter([16, 32], true, 64), intel),
+            ("no subgroups", without_subgroups, vec![(Tiny, 8), (Register, 128), (Blocked, 2048)]),
+        ] {
+            let mut found: Vec<(JacobiForm, u32)> = Vec::new();
+            for order in 1..=2048 {
+                let form = match Solver::of(&adapter, order).expect("a solver") {
+                    Solver::Small(small) => small.form(),
+                    Solver::Jacobi(method) => method.form(),
+                };
+                match found.last_mut() {
+                    Some(last) if last.0 == form => last.1 = order,
+                    _ => found.push((form, order)),
+                }
+            }
+            assert_eq!(found, expected, "{maker}");
+        }
+    }
+
+    /// The variants that are compiled for an adapter are those that some call uses.
+    #[test]
+    fn variants_that_no_order_uses_are_not_compiled() {
+        use crate::ops::{eigen, jacobi};
+        let mut adapter = Adapter::made_up();
+        adapter.few_registers = true;
+        adapter.subgroup_size = [8, 32];
+        adapter.features = vec!["subgroups"];
+        let given = |kernel| {
+            eigen::kernels::is_given(&adapter, kernel, &[]) && jacobi::kernels::is_given(&adapter, kernel, &[])
+        };
+        let kernels = ["Tiny6", "Tiny8", "Lane16", "Lane32", "Register80", "Register96", "Finish", "Workgroup"];
+        assert_eq!(kernels.map(given), [true, false, true, false, true, false, true, true]);
+    }
 }

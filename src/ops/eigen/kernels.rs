@@ -1,11 +1,15 @@
 //! The kernels of the symmetric eigendecomposition.
 
-use crate::device::{kernels, mirrors, uniform};
+use super::small::Small;
+use crate::device::{Adapter, Budget, Overrides, kernels, mirrors, uniform};
+use crate::forms::JacobiForm;
 
 /// The number of rows in a tile of a large matrix.
 pub(super) const ROWS: u32 = 64;
 /// The number of columns in a tile of a large matrix.
 pub(super) const COLUMNS: u32 = 32;
+/// The number of rows, and of columns, in a tile of V'V.
+pub(super) const SIDE: u32 = 64;
 /// The number of elements that workgroup memory holds while columns are sorted.
 pub(super) const SLOTS: u32 = 4096;
 
@@ -37,38 +41,54 @@ uniform! {
     pub(super) struct Tiles { first: u32, groups: u32, capacity: u32, tiles: u32 }
 }
 
-/// A size class of the kernel that finishes a matrix in workgroup memory. The field is the largest order of the class.
+/// A size class of the kernel that finishes a matrix in workgroup memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FinishClass(pub(super) u32);
+pub(super) struct FinishClass {
+    /// The largest order of the matrices in the class.
+    pub(super) capacity: u32,
+    /// The number of invocations per column.
+    pub(super) parts: u32,
+}
 
-/// The classes that ship, smallest first.
-pub(super) const FINISH_CLASSES: [FinishClass; 8] = [
-    FinishClass(8),
-    FinishClass(16),
-    FinishClass(32),
-    FinishClass(48),
-    FinishClass(60),
-    FinishClass(64),
-    FinishClass(84),
-    FinishClass(108),
-];
+const fn class(capacity: u32, parts: u32) -> FinishClass {
+    FinishClass { capacity, parts }
+}
+
+/// The classes that ship, smallest first. Each has as many invocations per column, up to four, as fit in a workgroup of
+/// 256 invocations and in 16, 32 or 48 KiB of workgroup memory. More invocations in the same memory hide its latency
+/// better.
+pub(super) const FINISH_CLASSES: [FinishClass; 8] =
+    [class(8, 4), class(16, 4), class(32, 4), class(48, 4), class(60, 2), class(64, 4), class(84, 3), class(104, 2)];
 
 impl FinishClass {
     /// Returns the distance from one column to the next, counted in groups of four rows. The distance is odd so that
     /// columns start in different memory banks.
     fn stride(self) -> u32 {
-        self.0.div_ceil(4) | 1
+        self.capacity.div_ceil(4) | 1
     }
 
-    /// Returns the number of bytes of workgroup memory, which holds the eigenvectors V, a row of A, the Rayleigh
-    /// quotients, and three words.
+    /// Returns the number of invocations in a workgroup.
+    pub(super) fn invocations(self) -> u32 {
+        self.capacity * self.parts
+    }
+
+    /// Returns the number of bytes of workgroup memory, which holds the eigenvectors V, `parts` rows of A, two numbers
+    /// for each invocation, the Rayleigh quotients, and three words.
     pub(super) fn workgroup_bytes(self) -> u32 {
-        16 * (self.0 + 1) * self.stride() + 4 * self.0 + 12
+        16 * (self.capacity + self.parts) * self.stride() + 8 * self.invocations() + 4 * self.capacity + 12
     }
 
     pub(super) fn overrides(self) -> [(&'static str, f64); 3] {
-        [("CAPACITY", self.0.into()), ("STRIDE", self.stride().into()), ("WIDTH", self.0.into())]
+        [("CAPACITY", self.capacity.into()), ("STRIDE", self.stride().into()), ("PARTS", self.parts.into())]
     }
+}
+
+/// Returns whether decompositions on the adapter use this variant.
+pub(in super::super) fn is_given(adapter: &Adapter, kernel: &str, _: Overrides<'_>) -> bool {
+    [("Tiny", JacobiForm::Tiny), ("Lane", JacobiForm::Lane)].into_iter().all(|(name, form)| {
+        let order = kernel.strip_prefix(name).and_then(|order| order.parse().ok());
+        order.is_none_or(|order| Small::of(adapter, order, &|other| other == form).is_some())
+    })
 }
 
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
@@ -91,6 +111,12 @@ kernels! {
     /// Computes the eigenvectors, the eigenvalues, the ascending order of the eigenvalues, and the certificate from the
     /// orthogonal columns of W.
     Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/finish.wgsl"] variants finish_variants {
+        budget Budget {
+            registers: 256,
+            instructions: 1400,
+            occupancy: 10,
+            because: "the eigenvectors fill workgroup memory, and compilers use the registers that this leaves",
+        };
         uniform params: Ending,
         read table: [u32; 4],
         read a: f32,
@@ -106,6 +132,12 @@ kernels! {
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl",
         "eigen/small.wgsl"
     ] each order in "generated/eigen/tiny_" [2, 3, 4, 6, 8] variants one_variant {
+        budget Budget {
+            registers: 168,
+            instructions: 9000,
+            occupancy: 20,
+            because: "a matrix is in the registers of an invocation; a sweep at order 8 has 3,107 instructions on RDNA3",
+        };
         uniform params: Few,
         read table: [u32; 4],
         read a: f32,
@@ -117,7 +149,13 @@ kernels! {
     Lane = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl",
         "eigen/promise.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl"
-    ] each order in "generated/eigen/lane_" [8, 16, 32, 64] variants one_variant {
+    ] each order in "generated/eigen/lane_" [8, 16, 32] variants one_variant {
+        budget Budget {
+            registers: 256,
+            instructions: 8000,
+            occupancy: 10,
+            because: "a pair of columns is in the registers of an invocation; a sweep at order 32 has 1,205 instructions on RDNA3",
+        };
         uniform params: Few,
         read table: [u32; 4],
         read a: f32,
@@ -161,6 +199,12 @@ kernels! {
     }
     /// Computes, tile by tile, the sums from which the residuals of large matrices are computed.
     Residual = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_residual.wgsl"] variants one_variant {
+        budget Budget {
+            registers: 72,
+            instructions: 2300,
+            occupancy: 30,
+            because: "12 KiB of workgroup memory for 128 invocations",
+        };
         uniform params: Tiles,
         read table: [u32; 4],
         read a: f32,
@@ -180,6 +224,12 @@ kernels! {
     }
     /// Computes the largest magnitude in each tile of V'V - I, where V are the eigenvectors of a large matrix.
     Departure = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_departure.wgsl"] variants one_variant {
+        budget Budget {
+            registers: 96,
+            instructions: 1800,
+            occupancy: 30,
+            because: "14 KiB of workgroup memory and 16 sums in registers for each of 256 invocations",
+        };
         uniform params: Tiles,
         read table: [u32; 4],
         read w: f32,
@@ -206,6 +256,12 @@ kernels! {
     }
     /// Sorts the eigenvectors of large matrices.
     Sort = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_sort.wgsl"] variants one_variant {
+        budget Budget {
+            instructions: 1300,
+            occupancy: 40,
+            because: "16 KiB of workgroup memory for 256 invocations",
+            ..Budget::USUAL
+        };
         uniform params: Tiles,
         read table: [u32; 4],
         read state: [u32; 4],
@@ -228,5 +284,6 @@ mirrors! {
     NON_FINITE = crate::ops::Status::NonFinite as u8,
     ROWS = ROWS,
     COLUMNS = COLUMNS,
+    SIDE = SIDE,
     SLOTS = SLOTS,
 }

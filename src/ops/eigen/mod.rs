@@ -1,10 +1,10 @@
 //! Eigendecomposition of symmetric matrices, batched.
 //!
-//! On the device, the forms tiny and lane solve a matrix of order up to 64 with a single kernel, if the adapter
+//! On the device, the forms tiny and lane solve a matrix of order up to 32 with a single kernel, if the adapter
 //! supports them. All other matrices are solved in three steps. `prepare` computes `W = A + s I`, where A is scaled by
 //! a power of two and s comes from Gershgorin's bound, so that W is positive definite. `ops/jacobi` makes the columns
 //! of W orthogonal. `finish` normalizes the columns, computes Rayleigh quotients, sorts the eigenpairs, and certifies
-//! them. Beyond order 108, or where a matrix does not fit in workgroup memory, the kernels `tiled_*` do the work of
+//! them. Beyond order 104, or where a matrix does not fit in workgroup memory, the kernels `tiled_*` do the work of
 //! `prepare` and `finish`. The CPU's implementation is described in `cpu`.
 
 mod batches;

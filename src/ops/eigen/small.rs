@@ -20,23 +20,28 @@ pub(super) enum Small {
     Lane(u32),
 }
 
-/// Returns the order of the smallest `Lane` kernel that solves matrices of the order `order` on subgroups of `subgroup`
-/// lanes; `None` if there is none. A subgroup must hold a whole number of matrices, and a workgroup must hold a whole
-/// number of subgroups.
-fn lane_class(subgroup: u32, order: u32) -> Option<u32> {
+/// The largest orders of a `Tiny` kernel and of a `Lane` kernel that need no more than 128 registers.
+const LARGEST_WITH_FEW_REGISTERS: [u32; 2] = [6, 16];
+
+/// Returns the order of the smallest `Lane` kernel that solves matrices of the order `order` on subgroups of
+/// `subgroups[0]` to `subgroups[1]` lanes; `None` if there is none. All sizes are powers of two. A subgroup must hold a
+/// whole number of matrices, and a workgroup must hold a whole number of subgroups.
+fn lane_class(subgroups: [u32; 2], order: u32) -> Option<u32> {
+    let [least, most] = subgroups;
     Lane::ORDERS
         .iter()
         .copied()
-        .find(|&n| order <= n && subgroup.is_multiple_of(n / 2) && WIDTHS[1].is_multiple_of(subgroup))
+        .find(|&n| order <= n && least.is_multiple_of(n / 2) && most.is_power_of_two() && most <= WIDTHS[1])
 }
 
 impl Small {
     /// Returns the smallest kernel that solves matrices of the given order, among the forms that `may` allows.
     pub(super) fn of(adapter: &Adapter, order: u32, may: &dyn Fn(JacobiForm) -> bool) -> Option<Self> {
-        let tiny = Tiny::ORDERS.iter().copied().find(|&n| order <= n && may(JacobiForm::Tiny)).map(Self::Tiny);
+        let [tiny, lane] = if adapter.few_registers { LARGEST_WITH_FEW_REGISTERS } else { [u32::MAX; 2] };
+        let tiny = Tiny::ORDERS.iter().copied().find(|&n| order <= n && n <= tiny && may(JacobiForm::Tiny));
         let fits = may(JacobiForm::Lane) && WIDTHS[1] <= adapter.limits.workgroup_invocations;
-        let lane = || adapter.subgroup().filter(|_| fits).and_then(|size| lane_class(size, order)).map(Self::Lane);
-        tiny.or_else(lane)
+        let class = || adapter.subgroups().and_then(|sizes| lane_class(sizes, order));
+        tiny.map(Self::Tiny).or_else(|| class().filter(|&n| fits && n <= lane).map(Self::Lane))
     }
 
     /// Returns the largest order that the kernel solves.
@@ -107,17 +112,21 @@ mod tests {
 
     #[test]
     fn subgroups_take_what_they_hold() {
-        for (subgroup, largest) in [(4, 8), (8, 16), (16, 32), (32, 64), (64, 64), (128, 64)] {
-            for order in 0..=65 {
-                let class = lane_class(subgroup, order);
-                assert_eq!(class.is_some(), order <= largest, "order {order} on subgroups of {subgroup}");
+        let equal = [(4, 8), (8, 16), (16, 32), (32, 32), (64, 32), (128, 32)].map(|(size, n)| ([size, size], n));
+        // The sizes of Apple's, AMD's and two of Intel's GPUs.
+        let various = [([4, 64], 8), ([32, 64], 32), ([8, 32], 16), ([16, 32], 32)];
+        for (subgroups, largest) in equal.into_iter().chain(various) {
+            for order in 0..=33 {
+                let class = lane_class(subgroups, order);
+                assert_eq!(class.is_some(), order <= largest, "order {order} on subgroups of {subgroups:?}");
                 let smallest = Lane::ORDERS.iter().copied().find(|&n| n >= order);
                 assert!(class.is_none() || class == smallest, "order {order}: {class:?}");
             }
         }
         // Subgroup sizes that do not divide a workgroup, or that are not a multiple of the number of lanes that a
         // matrix needs.
-        assert_eq!([1, 2, 3, 6, 48, 256].map(|subgroup| lane_class(subgroup, 8)), [None; 6]);
+        assert_eq!([1, 2, 3, 6, 48, 256].map(|subgroup| lane_class([subgroup; 2], 8)), [None; 6]);
+        assert_eq!(lane_class([32, 256], 8), None);
     }
 
     /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. In eigen/lane_N.wgsl, a

@@ -3,7 +3,7 @@
 
 use super::buffers::Buffers;
 use super::kernels::{
-    COLUMNS, Certify, Departure, Norm, Normalize, Peak, Quotient, ROWS, Rank, Residual, SLOTS, Shift, Sort, Tiles,
+    COLUMNS, Certify, Departure, Norm, Normalize, Peak, Quotient, ROWS, Rank, Residual, SIDE, SLOTS, Shift, Sort, Tiles,
 };
 use crate::device::{Adapter, Grid, Recorder};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Returns the number of tiles in the rectangle into which the lower triangle of V'V is folded
 /// (eigen/tiled_departure.wgsl).
 fn folded(capacity: u32) -> u32 {
-    let tiles = capacity.div_ceil(COLUMNS);
+    let tiles = capacity.div_ceil(SIDE);
     tiles.div_ceil(2) * (tiles + 1)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn finish(
 
 #[cfg(test)]
 mod tests {
-    use super::{COLUMNS, ROWS, SLOTS, folded};
+    use super::{COLUMNS, ROWS, SIDE, SLOTS, folded};
 
     /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. The counts follow the
     /// kernels: the iterations of a nested loop are multiplied by those of the loop around it. Each kernel that is not
@@ -118,7 +118,7 @@ mod tests {
             let rows = n.div_ceil(ROWS);
             let peak = ROWS * (1 + rows);
             let residual = n.div_ceil(COLUMNS) * (1 + 4 + 2 + COLUMNS) + 4 + ROWS / 4;
-            let departure = n.div_ceil(60) * (1 + 15 + 15 * (1 + 4)) + 4 * 5;
+            let departure = n.div_ceil(28) * (1 + 4 + 7 * (1 + 4)) + 4 * 5;
             let sort = 2 * SLOTS / 256;
             for (kernel, loops) in
                 [("peak", peak), ("residual", residual), ("departure", departure), ("sort", sort), ("others", 3 * n)]
@@ -134,7 +134,7 @@ mod tests {
     fn the_folded_triangle_is_whole() {
         for tiles in 1..=64 {
             let mut seen = std::collections::HashSet::new();
-            for group in 0..folded(tiles * COLUMNS) {
+            for group in 0..folded(tiles * SIDE) {
                 let (fold, along) = (group / (tiles + 1), group % (tiles + 1));
                 let upper = along < tiles - fold;
                 let x = if upper { tiles - 1 - fold } else { fold };

@@ -1,6 +1,6 @@
 //! The kernels that operate on blocks of vectors.
 
-use crate::device::{kernels, mirrors, uniform};
+use crate::device::{Budget, kernels, mirrors, uniform};
 use crate::ops::sparse::gpu::MOST_LANES;
 
 /// The label of a row that is a connected component by itself. Its null vector is 0 in all other rows, so blocks
@@ -67,6 +67,12 @@ fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
 kernels! {
     /// Computes tiles of X'X and X'AX, summed over chunks of rows.
     Gram = ["eigsh/gram.wgsl"] variants gram_variants {
+        budget Budget {
+            registers: 96,
+            occupancy: 30,
+            because: "up to 64 sums are in the registers of an invocation",
+            ..Budget::USUAL
+        };
         uniform params: Tiles,
         read chunks: [u32; 4],
         read left: [f32; 4],

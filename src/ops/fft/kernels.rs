@@ -1,7 +1,7 @@
 //! The kernels of the Fourier transforms.
 
 use super::plan::Stages;
-use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
+use crate::device::{Adapter, Budget, Overrides, kernels, mirrors, uniform};
 use crate::forms::{FftForm, KernelForm};
 
 /// Two passes need the n-th roots of unity, where n is the length of the line. Each of these roots is computed as a
@@ -262,6 +262,12 @@ kernels! {
     Transform = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_complex.wgsl"
     ] variants complex {
+        budget Budget {
+            registers: 192,
+            instructions: 6300,
+            occupancy: 20,
+            because: "16 KiB of workgroup memory for 128 invocations, each of which has 16 loads in flight",
+        };
         uniform params: Pass,
         read tables: [f32; 2],
         read input: [f32; 2],
@@ -280,6 +286,12 @@ kernels! {
     FromReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_real.wgsl", "fft/to_complex.wgsl"
     ] variants from_real {
+        budget Budget {
+            registers: 192,
+            instructions: 6300,
+            occupancy: 20,
+            because: "16 KiB of workgroup memory for 128 invocations, each of which has 16 loads in flight",
+        };
         uniform params: Pass,
         read tables: [f32; 2],
         read input: f32,
@@ -300,6 +312,12 @@ kernels! {
     ToReal = [
         "fft/pass.wgsl", "fft/complex.wgsl", "fft/point_single.wgsl", "generated/fft/butterflies.wgsl", "fft/from_complex.wgsl", "fft/to_real.wgsl"
     ] variants to_real {
+        budget Budget {
+            registers: 192,
+            instructions: 6300,
+            occupancy: 20,
+            because: "16 KiB of workgroup memory for 128 invocations, each of which has 16 loads in flight",
+        };
         uniform params: Pass,
         read tables: [f32; 2],
         read input: [f32; 2],

@@ -1,6 +1,7 @@
 //! The kernels of one-sided Jacobi.
 
-use crate::device::{kernels, mirrors, uniform};
+use super::register;
+use crate::device::{Adapter, Budget, Overrides, kernels, mirrors, uniform};
 
 /// The number of columns in a pair of blocks of a large matrix.
 pub(super) const PAIR: u32 = 32;
@@ -43,10 +44,10 @@ const fn class(capacity: u32, lanes: u32) -> SizeClass {
     SizeClass { capacity, lanes }
 }
 
-/// The classes that ship, smallest first. The capacities 60, 84 and 108 are orders that fit in 16, 32 and 48 KiB of
+/// The classes that ship, smallest first. The capacities 60, 84 and 104 are orders that fit in 16, 32 and 48 KiB of
 /// workgroup memory.
 pub(super) const SIZE_CLASSES: [SizeClass; 8] =
-    [class(8, 2), class(16, 4), class(32, 4), class(48, 4), class(60, 2), class(64, 4), class(84, 2), class(108, 2)];
+    [class(8, 2), class(16, 4), class(32, 4), class(48, 4), class(60, 4), class(64, 4), class(84, 4), class(104, 4)];
 
 impl SizeClass {
     /// Returns the number of pairs of columns in a round of a sweep.
@@ -81,6 +82,14 @@ impl SizeClass {
     }
 }
 
+/// Returns whether decompositions on the adapter use this variant.
+pub(in super::super) fn is_given(adapter: &Adapter, kernel: &str, _: Overrides<'_>) -> bool {
+    match kernel.strip_prefix("Register").and_then(|order| order.parse().ok()) {
+        Some(order) => register::Register::of(adapter, order).is_some(),
+        None => true,
+    }
+}
+
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
@@ -94,6 +103,7 @@ kernels! {
     Workgroup = [
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "jacobi/workgroup.wgsl"
     ] variants workgroup_variants {
+        budget Budget { occupancy: 10, because: "the matrix fills workgroup memory", ..Budget::USUAL };
         uniform params: Sweeps,
         read table: [u32; 4],
         write w: f32,
@@ -104,6 +114,12 @@ kernels! {
         "shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl",
         "jacobi/register.wgsl"
     ] each order in "generated/jacobi/register_" [16, 32, 48, 64, 80, 96, 112, 128] variants one_variant {
+        budget Budget {
+            registers: 128,
+            instructions: 3200,
+            occupancy: 20,
+            because: "the matrix is in the registers of a workgroup",
+        };
         uniform params: Ringing,
         read table: [u32; 4],
         write w: f32,
@@ -111,6 +127,12 @@ kernels! {
     }
     /// Computes the inner products of the columns in each pair of blocks.
     Gram = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_gram.wgsl"] variants one_variant {
+        budget Budget {
+            registers: 108,
+            instructions: 2200,
+            occupancy: 20,
+            because: "9 KiB of workgroup memory for 64 invocations",
+        };
         uniform params: Round,
         read table: [u32; 4],
         read w: f32,
@@ -130,6 +152,12 @@ kernels! {
     }
     /// Multiplies the blocks by the rotations that `Solve` found.
     Apply = ["shared/ragged.wgsl", "shared/state.wgsl", "jacobi/blocked.wgsl", "jacobi/blocked_apply.wgsl"] variants one_variant {
+        budget Budget {
+            instructions: 1600,
+            occupancy: 25,
+            because: "13 KiB of workgroup memory for 128 invocations",
+            ..Budget::USUAL
+        };
         uniform params: Round,
         read table: [u32; 4],
         read state: [u32; 4],

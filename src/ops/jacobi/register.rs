@@ -18,6 +18,9 @@ const ORDERS: &[u32] = kernels::Register::ORDERS;
 /// The number of invocations in a workgroup for each pair of columns.
 const PARTS: u32 = 4;
 
+/// The largest order of a kernel that needs no more than 128 registers.
+const LARGEST_WITH_FEW_REGISTERS: u32 = 80;
+
 /// The kernel for matrices up to a certain order. The field is this order. One workgroup solves one matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ops) struct Register(u32);
@@ -25,13 +28,16 @@ pub(in crate::ops) struct Register(u32);
 impl Register {
     /// Returns the smallest kernel that solves matrices of the given order on this adapter.
     pub(super) fn of(adapter: &Adapter, order: u32) -> Option<Self> {
-        Self::within(adapter.limits.workgroup_invocations, order)
+        let largest = if adapter.few_registers { LARGEST_WITH_FEW_REGISTERS } else { u32::MAX };
+        Self::within(adapter.limits.workgroup_invocations, largest, order)
     }
 
     /// Returns the smallest kernel that solves matrices of the given order with workgroups of `invocations`
-    /// invocations. All kernels fit in the workgroup memory that WebGPU guarantees (tools/unroll/files/ring.rs).
-    fn within(invocations: u32, order: u32) -> Option<Self> {
-        ORDERS.iter().copied().find(|&n| order <= n && PARTS * n / 2 <= invocations).map(Self)
+    /// invocations, among the kernels for orders up to `largest`. All kernels fit in the workgroup memory that WebGPU
+    /// guarantees (tools/unroll/files/ring.rs).
+    fn within(invocations: u32, largest: u32, order: u32) -> Option<Self> {
+        let fits = |&n: &u32| order <= n && n <= largest && PARTS * n / 2 <= invocations;
+        ORDERS.iter().copied().find(fits).map(Self)
     }
 
     /// Returns the largest order that the kernel solves.
@@ -71,10 +77,13 @@ mod tests {
         for (order, class) in
             [(0, 16), (16, 16), (17, 32), (33, 48), (64, 64), (65, 80), (97, 112), (113, 128), (128, 128)]
         {
-            assert_eq!(Register::within(256, order), Some(Register(class)), "order {order}");
+            assert_eq!(Register::within(256, u32::MAX, order), Some(Register(class)), "order {order}");
         }
-        assert_eq!((Register::within(256, 129), Register::within(128, 65)), (None, None));
-        assert_eq!(Register::within(128, 64), Some(Register(64)));
+        let within = |invocations, order| Register::within(invocations, u32::MAX, order);
+        assert_eq!((within(256, 129), within(128, 65)), (None, None));
+        assert_eq!(within(128, 64), Some(Register(64)));
+        // Few registers.
+        assert_eq!([80, 81].map(|order| Register::within(256, 80, order)), [Some(Register(80)), None]);
     }
 
     /// lavapipe silently cuts off the loops of an invocation after 65,535 iterations in total. In

@@ -1,7 +1,7 @@
 //! Selects the kernel for a product, and the length of the parts into which its sums are cut. Both depend only on the
 //! shape of one product, so that the bits of one result do not depend on the rest of the batch.
 
-use super::kernels::{DIRECT, ORDERS, ROOM, SMALL_SUBGROUP_SIZES, SUBGROUP_SIZES, WIDTH};
+use super::kernels::{DIRECT, ORDERS, ROOM, SMALL_SUBGROUP_SIZES, SUBGROUP_SIZES, WIDTH, is_rolled};
 use crate::device::Adapter;
 use crate::forms::{KernelForm, MatmulForm};
 use crate::shape::to_u32;
@@ -24,8 +24,9 @@ pub(super) enum Form {
     /// Several products per workgroup. `order` is the order of both factors if they are square and there is a variant
     /// for that order, otherwise 0.
     Tiny { order: u32 },
-    /// One tile per workgroup, of `8 side` rows and columns. Each step of the kernel's loop adds `depth` terms.
-    Tile { side: u32, depth: u32 },
+    /// One tile per workgroup, of `8 side` rows and columns. Each step of the kernel's loop adds `depth` terms, with a
+    /// loop over the terms if `rolled`.
+    Tile { side: u32, depth: u32, rolled: bool },
     /// One tile per invocation without workgroup memory, for adapters on a CPU. A tile has 16 rows if `tall` and 16
     /// columns if `wide`, otherwise 8.
     Direct { tall: bool, wide: bool },
@@ -91,7 +92,8 @@ impl Plan {
             _ => return None,
         };
         let span = span(adapter, m, n, k, side, depth);
-        Some(Self { form: Form::Tile { side, depth }, span, together: 1, depth })
+        let rolled = is_rolled(adapter.few_registers, depth);
+        Some(Self { form: Form::Tile { side, depth, rolled }, span, together: 1, depth })
     }
 
     /// Returns the name of the form.
@@ -188,8 +190,24 @@ fn cooperative_loops(fragment: u32, lanes: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{Form, PART, Plan, TINY_TERMS, cooperative_loops, most_steps};
+    use crate::device::Adapter;
     use crate::ops::matmul::kernels::{ROOM, SMALL_SUBGROUP_SIZES, SUBGROUP_SIZES, WIDTH};
     use crate::ops::matmul::split::CHUNK;
+
+    /// On adapters with few registers, the loop over eight terms is not unrolled.
+    #[test]
+    fn tiles_follow_the_registers_of_the_adapter() {
+        let tile = |few_registers, kib: u32, n| {
+            let mut adapter = Adapter::made_up();
+            adapter.few_registers = few_registers;
+            adapter.limits.workgroup_storage = kib << 10;
+            Plan::of(&adapter, n, n, n, false).expect("a plan").form
+        };
+        let form = |side, depth, rolled| Form::Tile { side, depth, rolled };
+        assert_eq!([64, 4096].map(|n| tile(false, 48, n)), [form(8, 8, false), form(16, 16, false)]);
+        assert_eq!([64, 4096].map(|n| tile(true, 64, n)), [form(8, 8, true), form(16, 16, false)]);
+        assert_eq!([64, 4096].map(|n| tile(true, 16, n)), [form(8, 8, true), form(16, 8, true)]);
+    }
 
     /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. This test counts the
     /// iterations as the kernels make them.
@@ -221,7 +239,7 @@ mod tests {
         // split.wgsl and largest.wgsl: the loop over the chunks of a line, 32 chunks at a time, and the loop over the
         // terms of one chunk.
         assert!((u32::MAX.div_ceil(CHUNK) / 32 + 1) + 5 + CHUNK / 32 <= BUDGET && CHUNK.is_multiple_of(2));
-        let plan = Plan { form: Form::Tile { side: 8, depth: 8 }, span: 512, together: 1, depth: 8 };
+        let plan = Plan { form: Form::Tile { side: 8, depth: 8, rolled: false }, span: 512, together: 1, depth: 8 };
         assert_eq!((plan.parts(0), plan.parts(512), plan.parts(513)), (1, 1, 2));
     }
 }

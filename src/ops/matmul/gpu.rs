@@ -4,7 +4,7 @@
 use super::forms::{Form, Plan};
 use super::kernels::{
     BIAS_OF_COLUMNS, BIAS_OF_ROWS, Cooperative, Direct, IDENTITY, NO_BIAS, Operands, Params, SUMMED, SmallCooperative,
-    Sum, SumOfScaled, Tile, Tiny,
+    Sum, SumOfScaled, Tile, Tiny, tile_overrides,
 };
 use crate::device::{Adapter, Buffer, Gpu, Recorder};
 use crate::error::{ErrorKind, Result};
@@ -184,8 +184,8 @@ fn multiply(
                 let variant = [&operands[..], &[("ORDER", order.into())]].concat();
                 rec.dispatch(&Tiny { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
-            Form::Tile { side, depth } => {
-                let variant = [&operands[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat();
+            Form::Tile { side, depth, rolled } => {
+                let variant = [&operands[..], &tile_overrides(side, depth, rolled)[..]].concat();
                 rec.dispatch(&Tile { params, a, b, c, bias, out }, &variant, grid, flops)?;
             }
             Form::Direct { tall, wide } => {

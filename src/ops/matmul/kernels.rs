@@ -1,6 +1,6 @@
 //! The kernels of matrix products.
 
-use crate::device::{Adapter, Overrides, kernels, mirrors, uniform};
+use crate::device::{Adapter, Budget, Overrides, kernels, mirrors, uniform};
 use half::f16;
 
 uniform! {
@@ -55,6 +55,17 @@ pub(super) const ORDERS: [u32; 4] = [4, 8, 16, 32];
 /// halves of both factors together take 32 KiB for (16, 16), and at most 16 KiB otherwise.
 pub(super) const TILES: [(u32, u32); 3] = [(8, 8), (16, 8), (16, 16)];
 
+/// Returns whether the loop over the terms of a step stays a loop on an adapter that has few registers. No compiler
+/// unrolls the loop over 16 terms.
+pub(super) fn is_rolled(few_registers: bool, depth: u32) -> bool {
+    few_registers && depth == 8
+}
+
+/// Returns the overrides of a tile that are not those of its operands.
+pub(super) fn tile_overrides(side: u32, depth: u32, rolled: bool) -> [(&'static str, f64); 3] {
+    [("SIDE", side.into()), ("DEPTH", depth.into()), ("ROLLED", rolled.into())]
+}
+
 /// The settings that are compiled into the kernels of a product: the storage order of the factors, whether elements are
 /// f16, and whether results are just sums times alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +99,14 @@ fn tiny_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 fn tile_variants() -> Vec<Vec<(&'static str, f64)>> {
-    let variant = |(side, depth): (u32, u32), operands: Operands| {
-        [&operands.overrides()[..], &[("SIDE", side.into()), ("DEPTH", depth.into())]].concat()
+    let forms = TILES.into_iter().flat_map(|(side, depth)| {
+        let rolled = [false, true].into_iter().filter(move |&rolled| is_rolled(rolled, depth) == rolled);
+        rolled.map(move |rolled| (side, depth, rolled))
+    });
+    let variant = |(side, depth, rolled), operands: Operands| {
+        [&operands.overrides()[..], &tile_overrides(side, depth, rolled)[..]].concat()
     };
-    TILES.into_iter().flat_map(|tile| Operands::all().map(move |operands| variant(tile, operands))).collect()
+    forms.flat_map(|form| Operands::all().map(move |operands| variant(form, operands))).collect()
 }
 
 /// The subgroup sizes for which the kernels on matrix units of 16 x 16 are shipped.
@@ -137,10 +152,12 @@ fn line_variants() -> Vec<Vec<(&'static str, f64)>> {
 
 /// Returns whether products on the adapter use this variant.
 pub(in super::super) fn is_given(adapter: &Adapter, kernel: &str, overrides: Overrides<'_>) -> bool {
-    let lanes = overrides.iter().find(|(name, _)| *name == "LANES").map(|(_, lanes)| *lanes);
+    let of = |name: &str| overrides.iter().find(|(other, _)| *other == name).map(|(_, value)| *value);
+    let lanes = of("LANES");
     let units = |order: u32| adapter.cooperative == Some(order) && lanes == adapter.subgroup().map(f64::from);
     match kernel {
         "Direct" => adapter.software,
+        "Tile" => of("DEPTH") != Some(8.0) || of("ROLLED") == Some(f64::from(u8::from(adapter.few_registers))),
         "Cooperative" => units(16),
         "SmallCooperative" => units(8),
         _ => true,
@@ -153,6 +170,12 @@ kernels! {
         "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/store_tile.wgsl",
         "matmul/tiny.wgsl"
     ] variants tiny_variants {
+        budget Budget {
+            registers: 80,
+            instructions: 2400,
+            occupancy: 20,
+            because: "16 KiB of workgroup memory for 128 invocations",
+        };
         uniform params: Params,
         read a: u32,
         read b: u32,
@@ -165,6 +188,12 @@ kernels! {
         "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/factors.wgsl", "matmul/store_tile.wgsl",
         "matmul/tile.wgsl"
     ] variants tile_variants {
+        budget Budget {
+            registers: 160,
+            instructions: 3800,
+            occupancy: 10,
+            because: "64 results are in the registers of an invocation, and the factors fill workgroup memory",
+        };
         uniform params: Params,
         read a: u32,
         read b: u32,

@@ -1,6 +1,6 @@
 //! The kernels of sparse products.
 
-use crate::device::{kernels, mirrors, uniform};
+use crate::device::{Budget, kernels, mirrors, uniform};
 
 /// The number of elements in a block of the radix sort and of the prefix sums.
 pub(super) const BLOCK: u32 = 1024;
@@ -197,12 +197,19 @@ kernels! {
     }
     /// Counts how often each value of a digit occurs in each block.
     Histogram = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/histogram.wgsl"] variants one_variant {
+        budget Budget {
+            registers: 72,
+            occupancy: 40,
+            because: "the counts of a block are in workgroup memory",
+            ..Budget::USUAL
+        };
         uniform params: Digit,
         read keys: u32,
         write counts: u32,
     }
     /// Moves every entry to its position in the order of one digit.
     Scatter = ["sparse/blocks.wgsl", "sparse/digits.wgsl", "sparse/scatter.wgsl"] variants scatter_variants {
+        budget Budget { occupancy: 40, because: "the counts of a block are in workgroup memory", ..Budget::USUAL };
         uniform params: Digit,
         read starts: u32,
         read keys: u32,

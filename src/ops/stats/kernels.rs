@@ -1,6 +1,6 @@
 //! The kernels of statistics.
 
-use crate::device::{kernels, mirrors, uniform};
+use crate::device::{Budget, kernels, mirrors, uniform};
 
 /// The number of series that a workgroup of [`Leaf`] reduces, which is also the number of columns that a workgroup of
 /// [`Means`] reduces.
@@ -225,6 +225,12 @@ kernels! {
     }
     /// For every leaf and every pair of columns, the sum of the products of the distances from the leaf's means.
     Gram = ["shared/real.wgsl", "stats/tiles.wgsl", "stats/distance.wgsl", "stats/gram.wgsl"] variants side_variants {
+        budget Budget {
+            registers: 72,
+            instructions: 2100,
+            occupancy: 40,
+            because: "the sums are in the registers of an invocation, and the rows in workgroup memory",
+        };
         uniform params: Columns,
         read x: f32,
         read shifts: f32,

@@ -1,6 +1,6 @@
 //! The kernels of the singular value decomposition.
 
-use crate::device::{kernels, mirrors, uniform};
+use crate::device::{Budget, kernels, mirrors, uniform};
 
 uniform! {
     /// The index of the dispatch's first workgroup, counted over all dispatches of the same step, and the shape of the
@@ -168,6 +168,7 @@ kernels! {
     }
     /// Computes departures from orthonormality.
     Gram = ["shared/real.wgsl", "svd/gram.wgsl"] variants tile_variants {
+        budget Budget { registers: 96, ..Budget::USUAL };
         uniform params: Basis,
         read q: f32,
         write departures: f32,

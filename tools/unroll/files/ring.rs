@@ -5,7 +5,7 @@ use super::wgsl::{Wgsl, joined, largest};
 use std::ops::Range;
 
 /// The orders N of the form that exchanges columns through a subgroup, with N / 2 lanes per matrix.
-pub const LANES: [usize; 4] = [8, 16, 32, 64];
+pub const LANES: [usize; 3] = [8, 16, 32];
 /// The orders N of the form that exchanges columns through workgroup memory, with 2 N invocations per matrix.
 pub const REGISTERS: [usize; 8] = [16, 32, 48, 64, 80, 96, 112, 128];
 

@@ -11,8 +11,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// The environment variable that names a file to which a Vulkan layer appends pipeline statistics. If the variable is
-/// set, the command appends a line with the variant's name before each pipeline and a line with the outcome after each
-/// pipeline.
+/// set, the command appends two lines before each pipeline, with the variant's name and with its budget, and a line
+/// with the outcome after each pipeline.
 const STATISTICS: &str = "ISA_OUT";
 
 /// The results for the variants of one family.
@@ -62,6 +62,7 @@ pub(super) fn run(words: &str, open: &dyn Fn() -> Result<Context, Failure>, as_j
         }
         let name = variant.to_string();
         statistics.line(&format!("KERNEL {name}"))?;
+        statistics.line(&format!("BUDGET {}", variant.budget()))?;
         let began = Instant::now();
         let result = variant.compile(&ctx);
         let time = began.elapsed();

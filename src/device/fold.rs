@@ -1,13 +1,17 @@
 //! Removes from a naga module the code that cannot run with a variant's override values, so that the driver does not
 //! compile this code. Drivers inline every call before they search for dead code. Without the removal, they would
-//! process the code of all variants of a kernel each time they compile one variant.
+//! process the code of all variants of a kernel each time they compile one variant. Also replaces array sizes that
+//! depend on overrides by their values.
 
 use naga::compact::{KeepUnused, compact};
-use naga::{Block, Expression, Function, Handle, Literal, Module, Statement};
+use naga::proc::IndexableLength;
+use naga::{ArraySize, Block, Expression, Function, Handle, Literal, Module, Statement, Type, TypeInner};
+use std::num::NonZeroU32;
 
-/// Removes from every function the branches that are never taken, and then removes from the module everything that is
-/// unused. The overrides must be resolved. A branch is removed only if its condition consists of overrides and
-/// constants. A condition that calls a function is not evaluated, so both its branches remain.
+/// Removes from every function the branches that are never taken, gives every array its size, and then removes from
+/// the module everything that is unused. The overrides must be resolved. A branch is removed only if its condition
+/// consists of overrides and constants. A condition that calls a function is not evaluated, so both its branches
+/// remain.
 pub(super) fn fold(mut module: Module) -> Module {
     let functions: Vec<(Handle<Function>, Block)> =
         module.functions.iter().map(|(handle, f)| (handle, folded(&module, f, &f.body))).collect();
@@ -23,8 +27,37 @@ pub(super) fn fold(mut module: Module) -> Module {
         entry.function.named_expressions.clear();
         entry.function.body = body;
     }
+    give_sizes(&mut module);
     compact(&mut module, KeepUnused::No);
     module
+}
+
+/// Replaces the size of every array that depends on overrides by its value. No back end but naga's WGSL writer needs
+/// this: it writes `array<N>` instead of `array<f32, N>` for an array of N elements, where N is an override.
+fn give_sizes(module: &mut Module) {
+    let sizes: Vec<(Handle<Type>, NonZeroU32)> = module
+        .types
+        .iter()
+        .filter_map(|(handle, ty)| match ty.inner {
+            TypeInner::Array { size: size @ ArraySize::Pending(_), .. } => match size.resolve(module.to_ctx()) {
+                Ok(IndexableLength::Known(length)) => Some((handle, NonZeroU32::new(length)?)),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    for (handle, length) in sizes {
+        let mut ty = module.types[handle].clone();
+        if let TypeInner::Array { size, .. } = &mut ty.inner {
+            *size = ArraySize::Constant(length);
+        }
+        // A module has no two equal types. Arrays of equal sizes are told apart by a name, which no back end writes
+        // as it is.
+        if module.types.get(&ty).is_some() {
+            ty.name = Some(format!("array_{}", handle.index()));
+        }
+        module.types.replace(handle, ty);
+    }
 }
 
 fn folded(module: &Module, function: &Function, block: &Block) -> Block {
@@ -73,7 +106,8 @@ fn settled(module: &Module, function: &Function, condition: Handle<Expression>) 
 
 #[cfg(test)]
 mod tests {
-    use crate::device::shader::Shader;
+    use crate::device::shader::{Shader, validate};
+    use naga::{ArraySize, GlobalVariable, TypeInner};
 
     /// Returns the statements of a test module's functions as text, including nested statements.
     fn statements(overrides: &[(&'static str, f64)]) -> String {
@@ -104,5 +138,26 @@ mod tests {
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Return {")), [1, 2, 1]);
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Call {")), [0, 1, 0]);
         assert_eq!([&none, &one, &deep].map(|text| count(text, "Store {")), [2, 3, 3]);
+    }
+
+    /// Two of the arrays have equal sizes that depend on overrides, and a third has this size without an override.
+    #[test]
+    fn every_array_has_a_size() {
+        let source = "override A: u32 = 4;
+            override B: u32 = 2u * A;
+            override C: u32 = 3;
+            var<workgroup> a: array<f32, A>;
+            var<workgroup> b: array<f32, B>;
+            var<workgroup> c: array<f32, C>;
+            var<workgroup> d: array<f32, 6>;
+            @compute @workgroup_size(1) fn main() { a[0] = 1.0; b[0] = a[0]; c[0] = b[0]; d[0] = c[0]; }";
+        let module = Shader { family: "fold", name: "test", source }.reflect(&[("A", 3.0)]).unwrap().module;
+        let length = |(_, variable): (_, &GlobalVariable)| match module.types[variable.ty].inner {
+            TypeInner::Array { size: ArraySize::Constant(length), .. } => length.get(),
+            ref other => panic!("{other:?}"),
+        };
+        assert_eq!(module.global_variables.iter().map(length).collect::<Vec<_>>(), [3, 6, 3, 6]);
+        assert!(module.overrides.is_empty());
+        assert!(validate(&module).is_ok());
     }
 }

@@ -41,8 +41,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
     var sum = 0.0;
     var low_sum = 0.0;
-    var least = LARGEST;
-    var most = -LARGEST;
+    var least = largest();
+    var most = -largest();
     var mark = vec2<u32>(0u);
     for (var from_row = begin; from_row < end; from_row += SOME) {
         var some = 0.0;

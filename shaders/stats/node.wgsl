@@ -29,11 +29,14 @@ const FLAG_NAN: u32 = 1u;
 const FLAG_MORE: u32 = 2u;
 const FLAG_LESS: u32 = 4u;
 const FLAG_FINITE: u32 = 8u;
-const LARGEST: f32 = 3.4028234e38;
 const LEAST_EXPONENT: i32 = -126;
 const LOWERED: i32 = 16;
 // The bits of 2^100.
 const FAR: u32 = 0x71800000u;
+
+// Returns the largest finite number. It is not a constant, because naga's WGSL writer would round the constant up to
+// 3.4028235e38, which browsers refuse.
+fn largest() -> f32 { return bitcast<f32>(INFINITE - 1u); }
 
 fn node_of(a: vec4<u32>, b: vec4<u32>, c: vec4<u32>) -> Node {
     return Node(a.xy, a.z, bitcast<i32>(a.w), bitcast<f32>(b.x), bitcast<f32>(b.y), bitcast<f32>(b.z), bitcast<f32>(b.w),

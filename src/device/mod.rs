@@ -6,6 +6,8 @@
 //! `kernel`, `kernel` uses `shader` and `buffer`, and `buffer` uses `pool`.
 
 mod adapter;
+#[cfg(feature = "testing")]
+mod browser;
 mod buffer;
 mod core;
 #[cfg(feature = "testing")]

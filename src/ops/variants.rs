@@ -66,6 +66,15 @@ impl KernelVariant {
         ctx.cancel().check()?;
         ctx.gpu()?.compile(self.declaration, &self.overrides)
     }
+
+    /// Returns the WGSL text that a browser receives for the variant (feature `testing`).
+    ///
+    /// # Errors
+    /// [`Kernel`](crate::ErrorKind::Kernel) if naga rejects the variant or cannot write it.
+    #[cfg(feature = "testing")]
+    pub fn browser_wgsl(&self) -> Result<String> {
+        self.declaration.browser_wgsl(&self.overrides)
+    }
 }
 
 /// Writes the family, the kernel, and, in parentheses, the values of its overrides, as in `stats Gram (SIDE=16)`.

@@ -72,11 +72,20 @@ pub struct Test {
     body: Body,
     /// The adapter feature that the test needs. The test does not run on adapters without this feature.
     needs: Option<&'static str>,
+    /// What the test lacks, in short and in full. A test that lacks something is listed as ignored.
+    lacks: Option<(&'static str, String)>,
+}
+
+impl Test {
+    /// Lists a test without a context as ignored, with the reason in short, if `why` gives the reason in full.
+    pub fn ignored_because(self, short: &'static str, why: Option<String>) -> Self {
+        Self { lacks: why.map(|why| (short, why)), ..self }
+    }
 }
 
 fn on<O: Outcome>(name: &str, cpu: bool, gpus: bool, body: impl Fn(&Context) -> O + 'static) -> Test {
     let body = Body::Device { cpu, gpus, run: Box::new(move |ctx| body(ctx).outcome()) };
-    Test { name: name.into(), body, needs: None }
+    Test { name: name.into(), body, needs: None, lacks: None }
 }
 
 /// Makes a test for the CPU backend and for every adapter.
@@ -102,7 +111,8 @@ pub fn on_gpus_with<O: Outcome>(feature: &'static str, name: &str, body: impl Fn
 
 /// Makes a test that runs once, without a context.
 pub fn device_free<O: Outcome>(name: &str, body: impl Fn() -> O + 'static) -> Test {
-    Test { name: name.into(), body: Body::Free(Box::new(move || body().outcome())), needs: None }
+    let body = Body::Free(Box::new(move || body().outcome()));
+    Test { name: name.into(), body, needs: None, lacks: None }
 }
 
 /// Prefixes the tests of one file with its name: `cargo test --test dense svd::` runs the tests of svd.rs.
@@ -264,7 +274,10 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
         };
         let (cpu, gpus) = match test.body {
             Body::Free(_) => {
-                push("", None);
+                match &test.lacks {
+                    None => push("", None),
+                    Some((short, why)) => all.push(ignored(format!("{} ({short})", test.name), why.clone())),
+                }
                 continue;
             }
             Body::Device { cpu, gpus, .. } => (cpu, gpus),
@@ -278,7 +291,7 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
             for found in adapters.iter().filter(|found| !able(found)) {
                 let why = format!("{} has no {}", found.name, test.needs.unwrap_or_default());
                 let name = format!("{}@{} (no {})", test.name, found.name, test.needs.unwrap_or_default());
-                all.push(Trial::test(name, move || Err(why.into())).with_ignored_flag(true));
+                all.push(ignored(name, why));
             }
             all.extend(
                 absent.iter().map(|name| absence(&test.name, name, required.contains(name), !failed.is_empty())),
@@ -289,6 +302,11 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
         failed.into_iter().map(|(which, why)| Trial::test(format!("probe of {which}"), move || Err(why.into()))),
     );
     all
+}
+
+/// Returns a trial that is listed as ignored.
+fn ignored(name: String, why: String) -> Trial {
+    Trial::test(name, move || Err(why.into())).with_ignored_flag(true)
 }
 
 /// Returns the trial of an adapter that is absent. The trial is ignored. But it fails if the adapter is required,

@@ -2,6 +2,7 @@
 #![allow(missing_docs, missing_debug_implementations, reason = "it is read by this workspace's tests alone")]
 
 pub mod batches;
+pub mod chromium;
 pub mod divergences;
 pub mod families;
 pub mod fourier;

@@ -1,5 +1,6 @@
 //! Tests of the device, and of what every family promises about it: one suite per file.
 
+mod browser;
 mod floor;
 mod foreign;
 mod gates;
@@ -11,6 +12,7 @@ mod together;
 fn main() -> std::process::ExitCode {
     common::run([
         roofline::tests(),
+        browser::tests(),
         floor::tests(),
         foreign::tests(),
         gates::tests(),

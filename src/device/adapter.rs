@@ -25,9 +25,9 @@ pub struct Adapter {
     pub software: bool,
     /// The sizes of the smallest and of the largest subgroup, in invocations.
     pub subgroup_size: [u32; 2],
-    /// The optional features that are used if the adapter offers them: `f16`, `f64`, `subgroups`, `timestamps`,
-    /// `pipeline-cache`, `immediates`, and `matrix-units` (f16 products with f32 sums). Matrix units are used only if
-    /// the caller requests by name the kernel form that needs them.
+    /// The optional features that are used if the adapter offers them: `f16`, `f64`, `subgroups`, `timestamps`, and
+    /// `matrix-units` (f16 products with f32 sums). Matrix units are used only if the caller requests by name the kernel
+    /// form that needs them.
     pub features: Vec<&'static str>,
     /// The limits that matter to the kernels of this crate.
     pub limits: AdapterLimits,
@@ -97,13 +97,11 @@ pub struct WgpuDevice {
 pub struct WgpuBuffer(pub wgpu::Buffer);
 
 /// The features that are requested if the adapter offers them, each with the name that users see.
-const OPTIONAL: [(&str, Features); 6] = [
+const OPTIONAL: [(&str, Features); 4] = [
     ("f16", Features::SHADER_F16),
     ("f64", Features::SHADER_F64),
     ("subgroups", Features::SUBGROUP),
     ("timestamps", Features::TIMESTAMP_QUERY),
-    ("pipeline-cache", Features::PIPELINE_CACHE),
-    ("immediates", Features::IMMEDIATES),
 ];
 
 /// Returns the features in `offered` that this crate can use.

@@ -10,6 +10,7 @@ pub(crate) use storage::{Incoming, Storage};
 use crate::context::Context;
 use crate::device::WgpuBuffer;
 use crate::error::{Error, Result};
+use crate::memory::Elements;
 use crate::policy::Choice;
 use crate::shape::{Layout, Shape};
 use nalgebra::{DMatrix, DMatrixView};
@@ -196,16 +197,14 @@ impl Array<f32> {
 #[derive(Clone, Debug)]
 pub struct HostArray<T> {
     shape: Shape,
-    data: Arc<Vec<T>>,
+    data: Elements<T>,
     choice: Option<Arc<Choice>>,
 }
 
 impl<T: Scalar> HostArray<T> {
     /// Creates the array from `data`, without the elements at the end that only pad the last 32-bit word.
-    fn of(shape: Shape, mut data: Arc<Vec<T>>, choice: Option<Arc<Choice>>) -> Self {
-        if data.len() > shape.len() {
-            Arc::make_mut(&mut data).truncate(shape.len());
-        }
+    fn of(shape: Shape, mut data: Elements<T>, choice: Option<Arc<Choice>>) -> Self {
+        data.truncate(shape.len());
         Self { shape, data, choice }
     }
 
@@ -286,7 +285,7 @@ impl<T: Real> Ragged<T> {
     /// # Errors
     /// Device errors.
     pub fn to_host(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
-        self.storage.to_vec(ctx)
+        Ok(self.storage.to_vec(ctx)?.shared())
     }
 
     /// Returns the elements of all matrices, as [`Ragged::to_host`] does, for callers that cannot block.
@@ -294,7 +293,7 @@ impl<T: Real> Ragged<T> {
     /// # Errors
     /// Device errors.
     pub async fn to_host_async(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
-        self.storage.read(ctx)?.arrive().await
+        Ok(self.storage.read(ctx)?.arrive().await?.shared())
     }
 }
 

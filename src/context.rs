@@ -8,6 +8,7 @@ use crate::cancel::Cancel;
 use crate::device::{Adapter, Buffer, Element, Gpu, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extensions::Extensions;
+use crate::memory::HostMemory;
 use crate::policy::{Backend, Choice, Policy, Workload};
 use crate::profile::{Profile, Stopwatch};
 use std::ops::Range;
@@ -141,8 +142,9 @@ impl Context {
         self.gpu.as_ref().map(|gpu| gpu.counters()).unwrap_or_default()
     }
 
-    /// Frees all device memory that is not in use.
+    /// Frees all device memory that is not in use, and the host memory that is kept for large results.
     pub fn trim(&self) {
+        self.host_memory().trim();
         if let Some(gpu) = &self.gpu {
             gpu.trim();
         }
@@ -187,6 +189,17 @@ impl Context {
         if let Some(gpu) = &self.gpu {
             gpu.destroy();
         }
+    }
+
+    /// Returns a vector for a result of `len` elements, of which the caller writes every element.
+    /// [`Storage::host_from`](crate::array::Storage::host_from) makes it an array whose memory is used again.
+    pub(crate) fn room<T: bytemuck::Pod + Send>(&self, len: usize) -> Vec<T> {
+        self.host_memory().take(len, self.budget)
+    }
+
+    /// Returns the host memory that large results use again.
+    pub(crate) fn host_memory(&self) -> Arc<HostMemory> {
+        self.extension()
     }
 
     /// Returns the value of type `T` that calls on this context share, such as a table. The first call creates the

@@ -90,6 +90,7 @@ pub mod forms;
 pub mod graph;
 pub mod io;
 mod lanes;
+mod memory;
 pub mod ops;
 mod parallel;
 pub mod policy;

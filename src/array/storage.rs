@@ -4,12 +4,12 @@ use super::Scalar;
 use crate::context::Context;
 use crate::device::{Buffer, Gpu, Read, Shared};
 use crate::error::Result;
-use std::sync::Arc;
+use crate::memory::Elements;
 
 /// The elements of an array, on the host or on the device.
 #[derive(Clone, Debug)]
 pub(crate) enum Storage<T> {
-    Host(Arc<Vec<T>>),
+    Host(Elements<T>),
     /// Words of 32 bits, which [`Buffer::cast`] can view as elements of another type. `T` defines the meaning of the
     /// words.
     Device(Shared<f32>),
@@ -17,7 +17,12 @@ pub(crate) enum Storage<T> {
 
 impl<T: Scalar> Storage<T> {
     pub(crate) fn host(data: Vec<T>) -> Self {
-        Self::Host(Arc::new(data))
+        Self::Host(Elements::new(data))
+    }
+
+    /// Wraps a result that is in a vector from [`Context::room`]. When it is dropped, later results use its memory.
+    pub(crate) fn host_from(ctx: &Context, data: Vec<T>) -> Self {
+        Self::Host(Elements::of(ctx.host_memory(), data))
     }
 
     /// Wraps a device buffer, which will not be written any more.
@@ -28,7 +33,7 @@ impl<T: Scalar> Storage<T> {
     /// Starts to read the elements back to the host, without waiting.
     pub(crate) fn read(&self, ctx: &Context) -> Result<Incoming<T>> {
         Ok(match self {
-            Self::Host(data) => Incoming::Here(Arc::clone(data)),
+            Self::Host(data) => Incoming::Here(data.clone()),
             Self::Device(buffer) => Incoming::Coming(ctx.gpu_of(buffer)?.read(buffer)?),
         })
     }
@@ -46,7 +51,7 @@ impl<T: Scalar> Storage<T> {
     }
 
     /// Returns the elements on the host. If the elements are on the device, waits for the device.
-    pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Arc<Vec<T>>> {
+    pub(crate) fn to_vec(&self, ctx: &Context) -> Result<Elements<T>> {
         self.read(ctx)?.wait()
     }
 }
@@ -54,22 +59,22 @@ impl<T: Scalar> Storage<T> {
 /// Elements that are being read back to the host.
 #[derive(Debug)]
 pub(crate) enum Incoming<T> {
-    Here(Arc<Vec<T>>),
+    Here(Elements<T>),
     Coming(Read<f32>),
 }
 
 impl<T: Scalar> Incoming<T> {
-    pub(crate) fn wait(self) -> Result<Arc<Vec<T>>> {
+    pub(crate) fn wait(self) -> Result<Elements<T>> {
         match self {
             Self::Here(data) => Ok(data),
-            Self::Coming(read) => Ok(Arc::new(T::from_device(read.wait()?))),
+            Self::Coming(read) => Ok(Elements::new(T::from_device(read.wait()?))),
         }
     }
 
-    pub(crate) async fn arrive(self) -> Result<Arc<Vec<T>>> {
+    pub(crate) async fn arrive(self) -> Result<Elements<T>> {
         match self {
             Self::Here(data) => Ok(data),
-            Self::Coming(read) => Ok(Arc::new(T::from_device(read.await?))),
+            Self::Coming(read) => Ok(Elements::new(T::from_device(read.await?))),
         }
     }
 }

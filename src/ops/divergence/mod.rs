@@ -20,7 +20,6 @@ use crate::ops::operation::{Call, Operation, Precision};
 use crate::parallel;
 use crate::policy::{Choice, Workload};
 use crate::shape::Shape;
-use std::sync::Arc;
 
 /// The number of histograms that a thread checks at a time.
 const CHECKED: usize = 1 << 8;
@@ -279,7 +278,7 @@ fn bins(shape: Shape) -> Result<()> {
 /// Checks that histograms on the host are valid.
 fn check_entries<T: Real>(ctx: &Context, name: &str, histograms: &Array<T>, options: &DivergenceOptions) -> Result<()> {
     let Storage::Host(data) = histograms.storage() else { return Ok(()) };
-    let (data, bins) = (Arc::clone(data), histograms.shape().rows.max(1));
+    let (data, bins) = (data.clone(), histograms.shape().rows.max(1));
     let wrong = |(i, histogram): (usize, &[T])| {
         let mut sum = 0.0;
         for (bin, x) in histogram.iter().map(|x| x.to_f64()).enumerate() {

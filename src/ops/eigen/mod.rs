@@ -454,8 +454,8 @@ impl<T: Real> EighRead<T> {
     pub async fn arrive(self) -> Result<HostEigh<T>> {
         Ok(HostEigh {
             layout: self.layout,
-            values: self.values.arrive().await?,
-            vectors: self.vectors.arrive().await?,
+            values: self.values.arrive().await?.shared(),
+            vectors: self.vectors.arrive().await?.shared(),
             certificates: self.certificates.arrive().await?,
         })
     }
@@ -467,8 +467,8 @@ impl<T: Real> EighRead<T> {
     pub fn wait(self) -> Result<HostEigh<T>> {
         Ok(HostEigh {
             layout: self.layout,
-            values: self.values.wait()?,
-            vectors: self.vectors.wait()?,
+            values: self.values.wait()?.shared(),
+            vectors: self.vectors.wait()?.shared(),
             certificates: self.certificates.wait()?,
         })
     }

@@ -365,8 +365,9 @@ impl Task {
         let on_cpu = || {
             let window = window.map(|window| window.storage().to_vec(ctx)).transpose()?;
             let data = a.storage().to_vec(ctx)?;
-            let made = self.on_cpu(ctx, &data, window.as_ref().map(|window| window.as_slice()));
-            Ok(Storage::host(made))
+            let mut made = ctx.room::<O>(self.shape.len());
+            self.on_cpu(ctx, &data, window.as_ref().map(|window| window.as_slice()), &mut made);
+            Ok(Storage::host_from(ctx, made))
         };
         let (made, choice) = self.run(ctx, on_cpu, |gpu| {
             // If there is no plan, the kernels do not support the length, and planning again returns the error.
@@ -381,12 +382,12 @@ impl Task {
 
     /// Transforms on the CPU. The kind of the transform determines whether `I` and `O` are real or complex. Both have
     /// the same precision, f32 or f64.
-    fn on_cpu<I: Scalar, O: Scalar>(&self, ctx: &Context, data: &[I], window: Option<&[I]>) -> Vec<O> {
+    fn on_cpu<I: Scalar, O: Scalar>(&self, ctx: &Context, data: &[I], window: Option<&[I]>, to: &mut [O]) {
         // Only data in f32 can be on a device, so `ON_DEVICE` means that the precision is f32.
         if I::ON_DEVICE {
-            self.in_precision::<f32, I, O>(&ctx.extension(), data, window)
+            self.in_precision::<f32, I, O>(&ctx.extension(), data, window, to);
         } else {
-            self.in_precision::<f64, I, O>(&ctx.extension(), data, window)
+            self.in_precision::<f64, I, O>(&ctx.extension(), data, window, to);
         }
     }
 
@@ -395,22 +396,20 @@ impl Task {
         plans: &cpu::Plans<F>,
         data: &[I],
         window: Option<&[I]>,
-    ) -> Vec<O>
-    where
+        to: &mut [O],
+    ) where
         Complex<F>: bytemuck::Pod,
     {
-        let lines = self.lines;
+        use bytemuck::{cast_slice, cast_slice_mut};
+        let (n, lines) = (self.n, self.lines);
         match self.kind {
             Kind::Forward | Kind::Inverse => {
-                bytemuck::allocation::cast_vec(F::complex(plans, self.kind, self.n, lines, bytemuck::cast_slice(data)))
+                F::complex(plans, self.kind, n, lines, cast_slice(data), cast_slice_mut(to));
             }
             Kind::RealForward => {
-                let window = window.map(bytemuck::cast_slice);
-                bytemuck::allocation::cast_vec(F::forward(plans, self.n, lines, bytemuck::cast_slice(data), window))
+                F::forward(plans, n, lines, cast_slice(data), window.map(cast_slice), cast_slice_mut(to));
             }
-            Kind::RealInverse => {
-                bytemuck::allocation::cast_vec(F::backward(plans, self.n, lines, bytemuck::cast_slice(data)))
-            }
+            Kind::RealInverse => F::backward(plans, n, lines, cast_slice(data), cast_slice_mut(to)),
         }
     }
 }

@@ -29,9 +29,9 @@ const FINISHED: usize = 1 << 14;
 
 /// The precisions that the CPU multiplies in.
 pub(super) trait Working: Real + faer::traits::RealField {
-    /// Computes all products of a batch, one result after another. This is a method of a concrete type, so that it is
-    /// compiled once in this crate and not again in every crate that calls it.
-    fn gemm(problem: &Problem, operands: Operands<'_, Self>) -> Vec<Self>;
+    /// Computes all products of a batch, one result after another, and writes every element of `out`. This is a method
+    /// of a concrete type, so that it is compiled once in this crate and not again in every crate that calls it.
+    fn gemm(problem: &Problem, operands: Operands<'_, Self>, out: &mut [Self]);
     /// Returns the hyperbolic tangent.
     fn tangent(self) -> Self;
     /// Returns e to this power.
@@ -40,8 +40,8 @@ pub(super) trait Working: Real + faer::traits::RealField {
 
 macro_rules! working {
     ($($real:ty),+) => { $(impl Working for $real {
-        fn gemm(problem: &Problem, operands: Operands<'_, Self>) -> Vec<Self> {
-            gemm(problem, operands)
+        fn gemm(problem: &Problem, operands: Operands<'_, Self>, out: &mut [Self]) {
+            gemm(problem, operands, out);
         }
         fn tangent(self) -> Self {
             self.tanh()
@@ -63,24 +63,23 @@ pub(super) struct Operands<'a, T> {
     pub(super) bias: &'a [T],
 }
 
-fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>) -> Vec<T> {
-    let Problem { m, n, batch, .. } = *problem;
-    let size = m * n;
-    if size * batch == 0 {
-        return Vec::new();
+fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>, out: &mut [T]) {
+    if out.is_empty() {
+        return;
     }
+    let Problem { m, n, .. } = *problem;
     let work = Work { problem, operands, alpha: T::from_f64(problem.alpha) };
     // As in the BLAS, A and B are not read if alpha is 0.
     let k = if problem.alpha == 0.0 { 0 } else { problem.k };
     if k > 0 && m.max(n) <= TINY && k <= TINY && m <= tiny::most_rows::<T>() {
-        return tiny::gemm(&work);
+        return tiny::gemm(&work, out);
     }
-    let mut out = vec![T::from_f64(0.0); size * batch];
     if k > 0 {
-        work.multiply(&mut out);
+        work.multiply(out);
+    } else {
+        out.fill(T::from_f64(0.0));
     }
-    work.finish_all(&mut out);
-    out
+    work.finish_all(out);
 }
 
 /// Finishes products that are already computed: adds C and the bias, and applies the activation.
@@ -92,10 +91,13 @@ pub(super) fn finish<T: Working>(problem: &Problem, operands: Operands<'_, T>, o
 
 /// Computes all products of a batch of f16 with sums in f32. Results are rounded to the nearest f16, ties to even, and
 /// magnitudes of 65520 or more become infinite.
-pub(super) fn gemm_of_halves(problem: &Problem, operands: Operands<'_, f16>) -> Vec<f16> {
+pub(super) fn gemm_of_halves(problem: &Problem, operands: Operands<'_, f16>, out: &mut [f16]) {
     let wide = [operands.a, operands.b, operands.c, operands.bias].map(widened);
     let [a, b, c, bias] = &wide;
-    narrowed(&gemm(problem, Operands { a, b, c, bias }))
+    let mut sums = vec![0.0; out.len()];
+    gemm(problem, Operands { a, b, c, bias }, &mut sums);
+    let chunks = sums.chunks(CONVERTED).zip(out.chunks_mut(CONVERTED));
+    parallel::for_each(chunks, |_, (from, to)| to.convert_from_f32_slice(from));
 }
 
 /// The number of elements that a thread converts at a time.
@@ -105,13 +107,6 @@ fn widened(from: &[f16]) -> Vec<f32> {
     let mut to = vec![0.0; from.len()];
     let chunks = from.chunks(CONVERTED).zip(to.chunks_mut(CONVERTED));
     parallel::for_each(chunks, |_, (from, to)| from.convert_to_f32_slice(to));
-    to
-}
-
-fn narrowed(from: &[f32]) -> Vec<f16> {
-    let mut to = vec![f16::ZERO; from.len()];
-    let chunks = from.chunks(CONVERTED).zip(to.chunks_mut(CONVERTED));
-    parallel::for_each(chunks, |_, (from, to)| to.convert_from_f32_slice(from));
     to
 }
 
@@ -179,6 +174,7 @@ impl<'a, T: Working> Work<'a, T> {
         parallel::for_each(sums.chunks_mut(m * n), |part, sums| {
             self.product(matrix, part * PART..((part + 1) * PART).min(k), sums, Par::Seq);
         });
+        out.fill(T::from_f64(0.0));
         for part in sums.chunks(m * n) {
             out.iter_mut().zip(part).for_each(|(out, sum)| *out += *sum);
         }

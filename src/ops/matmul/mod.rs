@@ -347,7 +347,7 @@ impl<T: Multiplied> Gemm<T> {
         let operands = [Some(a.storage()), Some(b.storage()), c, bias];
         let (made, choice) = Task::of::<T>(&problem, self.precision, a.is_resident() && b.is_resident()).run(
             ctx,
-            || Ok(Storage::host(on_cpu(ctx, &problem, operands, self.precision)?)),
+            || Ok(Storage::host_from(ctx, on_cpu(ctx, &problem, operands, self.precision)?)),
             |gpu| batches::solve(ctx, gpu, &problem, operands, self.precision),
         )?;
         Ok(Array::from_storage(shape, made).chosen(&choice))
@@ -368,10 +368,15 @@ fn on_cpu<T: Multiplied>(
     let numbers = |i: usize| here[i].as_ref().map_or(&[][..], |numbers| numbers.as_slice());
     let all = cpu::Operands { a: numbers(0), b: numbers(1), c: numbers(2), bias: numbers(3) };
     let problem = &if problem.m.max(problem.n) > cpu::TINY { problem.folded() } else { *problem };
-    Ok(match T::NAME {
-        "f64" => bytemuck::allocation::cast_vec(<f64 as cpu::Working>::gemm(problem, all.cast())),
-        "f16" => bytemuck::allocation::cast_vec(cpu::gemm_of_halves(problem, all.cast())),
-        _ if precision == Precision::SplitF16 => bytemuck::allocation::cast_vec(cpu::split::gemm(problem, all.cast())),
-        _ => bytemuck::allocation::cast_vec(<f32 as cpu::Working>::gemm(problem, all.cast())),
-    })
+    let mut made = ctx.room::<T>(problem.result().len());
+    let out = &mut made[..];
+    match T::NAME {
+        "f64" => <f64 as cpu::Working>::gemm(problem, all.cast(), bytemuck::cast_slice_mut(out)),
+        "f16" => cpu::gemm_of_halves(problem, all.cast(), bytemuck::cast_slice_mut(out)),
+        _ if precision == Precision::SplitF16 => {
+            cpu::split::gemm(problem, all.cast(), bytemuck::cast_slice_mut(out));
+        }
+        _ => <f32 as cpu::Working>::gemm(problem, all.cast(), bytemuck::cast_slice_mut(out)),
+    }
+    Ok(made)
 }

@@ -7,33 +7,32 @@ use super::quantile::{normal_of, normal_of_two};
 use super::{Law, Stream};
 use crate::array::{Real, Scalar};
 use crate::parallel;
-use bytemuck::allocation::cast_vec;
+use bytemuck::cast_slice_mut;
 
 /// The number of random numbers that a thread makes at a time, which fill 64 KiB in f32.
 const CHUNK: usize = 1 << 14;
 
-pub(super) fn words(stream: &Stream, len: usize) -> Vec<u32> {
-    made::<u32, 1>(stream, len, 0, |[word]| word)
+pub(super) fn words(stream: &Stream, out: &mut [u32]) {
+    made::<u32, 1>(stream, out, |[word]| word);
 }
 
-pub(super) fn fill<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
-    if T::ON_DEVICE { cast_vec(fill_f32(stream, len, law)) } else { cast_vec(fill_f64(stream, len, law)) }
+pub(super) fn fill<T: Real>(stream: &Stream, law: Law, out: &mut [T]) {
+    if T::ON_DEVICE { fill_f32(stream, law, cast_slice_mut(out)) } else { fill_f64(stream, law, cast_slice_mut(out)) }
 }
 
 /// Instantiates [`of_law`] here, once, instead of in every crate that calls it.
-fn fill_f32(stream: &Stream, len: usize, law: Law) -> Vec<f32> {
-    of_law(stream, len, law)
+fn fill_f32(stream: &Stream, law: Law, out: &mut [f32]) {
+    of_law(stream, law, out);
 }
 
-fn fill_f64(stream: &Stream, len: usize, law: Law) -> Vec<f64> {
-    of_law(stream, len, law)
+fn fill_f64(stream: &Stream, law: Law, out: &mut [f64]) {
+    of_law(stream, law, out);
 }
 
-fn of_law<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
-    let zero = T::from_f64(0.0);
+fn of_law<T: Real>(stream: &Stream, law: Law, out: &mut [T]) {
     match law {
         // Words are made by [`words`], because they have a different type.
-        Law::Words => Vec::new(),
+        Law::Words => {}
         Law::Uniform { low, high } => {
             let (from, width) = (T::from_f64(low), T::from_f64(high - low));
             let below = T::from_f64(high.next_down().min(last_below::<T>(high)));
@@ -42,24 +41,24 @@ fn of_law<T: Real>(stream: &Stream, len: usize, law: Law) -> Vec<T> {
                 if x.to_f64() < high { x } else { below }
             };
             if T::ON_DEVICE {
-                made::<T, 1>(stream, len, zero, |[word]| place(T::from_f64(f64::from(word >> 8) / f64::from(1 << 24))))
+                made::<T, 1>(stream, out, |[word]| place(T::from_f64(f64::from(word >> 8) / f64::from(1 << 24))));
             } else {
                 #[expect(clippy::cast_precision_loss, reason = "53 bits")]
                 let unit = |low: u32, high: u32| ((u64::from(high) << 32 | u64::from(low)) >> 11) as f64;
-                made::<T, 2>(stream, len, zero, |[a, b]| place(T::from_f64(unit(a, b) / (1_u64 << 53) as f64)))
+                made::<T, 2>(stream, out, |[a, b]| place(T::from_f64(unit(a, b) / (1_u64 << 53) as f64)));
             }
         }
         Law::Normal { mean, deviation } => {
             let (mean, deviation) = (T::from_f64(mean), T::from_f64(deviation));
             if T::ON_DEVICE {
-                made::<T, 1>(stream, len, zero, |[word]| mean + deviation * T::from_f64(normal_of(word).into()))
+                made::<T, 1>(stream, out, |[word]| mean + deviation * T::from_f64(normal_of(word).into()));
             } else {
-                made::<T, 2>(stream, len, zero, |[a, b]| mean + deviation * T::from_f64(normal_of_two(a, b)))
+                made::<T, 2>(stream, out, |[a, b]| mean + deviation * T::from_f64(normal_of_two(a, b)));
             }
         }
         Law::Bernoulli { below } => {
-            let one = T::from_f64(1.0);
-            made::<T, 1>(stream, len, zero, |[word]| if u64::from(word) < below { one } else { zero })
+            let (zero, one) = (T::from_f64(0.0), T::from_f64(1.0));
+            made::<T, 1>(stream, out, |[word]| if u64::from(word) < below { one } else { zero });
         }
     }
 }
@@ -70,14 +69,8 @@ pub(super) fn last_below<T: Real>(high: f64) -> f64 {
     if T::ON_DEVICE { (high as f32).next_down().into() } else { high.next_down() }
 }
 
-/// Returns the next `len` numbers of the stream, each made of `N` words.
-fn made<T: Scalar, const N: usize>(
-    stream: &Stream,
-    len: usize,
-    zero: T,
-    make: impl Fn([u32; N]) -> T + Sync,
-) -> Vec<T> {
-    let mut out = vec![zero; len];
+/// Makes the next numbers of the stream, each from `N` words.
+fn made<T: Scalar, const N: usize>(stream: &Stream, out: &mut [T], make: impl Fn([u32; N]) -> T + Sync) {
     parallel::for_each(out.chunks_mut(CHUNK), |chunk, out| {
         // `dispatch` runs the closure as compiled for the widest vectors of this CPU.
         pulp::Arch::new().dispatch(
@@ -85,7 +78,6 @@ fn made<T: Scalar, const N: usize>(
             || fill_chunk(stream, (chunk * CHUNK * N) as u64, out, &make),
         );
     });
-    out
 }
 
 #[inline(always)]

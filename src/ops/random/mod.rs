@@ -70,7 +70,11 @@ enum Law {
 pub fn words(ctx: &Context, stream: &mut Stream, shape: Shape) -> Result<Array<u32>> {
     let (made, choice) = check::<u32>("random words", ctx, shape, 1)?.run(
         ctx,
-        || Ok(Storage::host(cpu::words(stream, shape.len()))),
+        || {
+            let mut made = ctx.room(shape.len());
+            cpu::words(stream, &mut made);
+            Ok(Storage::host_from(ctx, made))
+        },
         |gpu| Ok(Storage::device(gpu::fill(gpu, stream, shape.len(), Law::Words)?)),
     )?;
     stream.skip(shape.len() as u128);
@@ -196,7 +200,11 @@ fn fill<T: Real>(
     let words = if T::ON_DEVICE || matches!(law, Law::Bernoulli { .. }) { 1 } else { 2 };
     let (made, choice) = check::<T>(operation, ctx, shape, words)?.run(
         ctx,
-        || Ok(Storage::host(cpu::fill(stream, shape.len(), law))),
+        || {
+            let mut made = ctx.room(shape.len());
+            cpu::fill(stream, law, &mut made);
+            Ok(Storage::host_from(ctx, made))
+        },
         |gpu| Ok(Storage::device(gpu::fill(gpu, stream, shape.len(), law)?)),
     )?;
     stream.skip(shape.len() as u128 * words);

@@ -21,7 +21,14 @@ const BLOCK: usize = 8;
 /// they are compiled once in this crate and not again in every crate that calls them.
 pub(super) trait Working: Real + FftNum {
     /// Computes complex transforms; the inverse divides by the length.
-    fn complex(plans: &Plans<Self>, kind: Kind, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Complex<Self>>;
+    fn complex(
+        plans: &Plans<Self>,
+        kind: Kind,
+        n: usize,
+        lines: Lines,
+        from: &[Complex<Self>],
+        to: &mut [Complex<Self>],
+    );
     /// Transforms reals to half of a spectrum. If there is a window, each line is first multiplied by the window.
     fn forward(
         plans: &Plans<Self>,
@@ -29,21 +36,37 @@ pub(super) trait Working: Real + FftNum {
         lines: Lines,
         from: &[Self],
         window: Option<&[Self]>,
-    ) -> Vec<Complex<Self>>;
+        to: &mut [Complex<Self>],
+    );
     /// Transforms half of a spectrum to reals and divides by the length.
-    fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Self>;
+    fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>], to: &mut [Self]);
 }
 
 macro_rules! working {
     ($($real:ty),+) => { $(impl Working for $real {
-        fn complex(p: &Plans<Self>, kind: Kind, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Complex<Self>> {
-            complex(p, kind, n, lines, from)
+        fn complex(
+            plans: &Plans<Self>,
+            kind: Kind,
+            n: usize,
+            lines: Lines,
+            from: &[Complex<Self>],
+            to: &mut [Complex<Self>],
+        ) {
+            complex(plans, kind, n, lines, from, to);
         }
-        fn forward(p: &Plans<Self>, n: usize, lines: Lines, from: &[Self], w: Option<&[Self]>) -> Vec<Complex<Self>> {
-            forward(p, n, lines, from, w)
+        fn forward(
+            plans: &Plans<Self>,
+            n: usize,
+            lines: Lines,
+            from: &[Self],
+            window: Option<&[Self]>,
+            to: &mut [Complex<Self>],
+        ) {
+            every(&Forward { fft: plans.real_forward(n), window }, lines, from, to);
         }
-        fn backward(p: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>]) -> Vec<Self> {
-            backward(p, n, lines, from)
+        fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>], to: &mut [Self]) {
+            let engine = Backward { fft: plans.real_inverse(n), scale: <Self as Real>::from_f64(1.0 / n as f64) };
+            every(&engine, lines, from, to);
         }
     })+ };
 }
@@ -149,38 +172,34 @@ impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
     }
 }
 
-fn complex<F: Working>(plans: &Plans<F>, kind: Kind, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<Complex<F>> {
+fn complex<F: Working>(
+    plans: &Plans<F>,
+    kind: Kind,
+    n: usize,
+    lines: Lines,
+    from: &[Complex<F>],
+    to: &mut [Complex<F>],
+) {
     let engine = match kind {
         Kind::Inverse => Whole { fft: plans.inverse(n), scale: Some(<F as Real>::from_f64(1.0 / n as f64)) },
         _ => Whole { fft: plans.forward(n), scale: None },
     };
-    every(&engine, lines, from)
+    every(&engine, lines, from, to);
 }
 
-fn forward<F: Working>(plans: &Plans<F>, n: usize, lines: Lines, from: &[F], window: Option<&[F]>) -> Vec<Complex<F>> {
-    every(&Forward { fft: plans.real_forward(n), window }, lines, from)
-}
-
-fn backward<F: Working>(plans: &Plans<F>, n: usize, lines: Lines, from: &[Complex<F>]) -> Vec<F> {
-    every(&Backward { fft: plans.real_inverse(n), scale: <F as Real>::from_f64(1.0 / n as f64) }, lines, from)
-}
-
-/// Transforms all lines, in parallel if there is enough work.
-fn every<I, O, E: Engine<I, O>>(engine: &E, lines: Lines, from: &[I]) -> Vec<O>
+/// Transforms all lines, in parallel if there is enough work. Every element of `to` is written.
+fn every<I, O, E: Engine<I, O>>(engine: &E, lines: Lines, from: &[I], to: &mut [O])
 where
     I: bytemuck::Pod + Send + Sync,
     O: bytemuck::Pod + Send + Sync,
 {
     let [before, after] = engine.lengths();
     let Lines { inner, outer } = lines;
-    // This does not touch the memory: each page is mapped by the thread that first writes to the page.
-    let mut to = zeroed::<O>(inner * outer * after);
     if to.is_empty() {
-        return to;
+        return;
     }
     if inner == 1 {
-        side_by_side(engine, from, &mut to);
-        return to;
+        return side_by_side(engine, from, to);
     }
     // Each block is gathered into contiguous lines, transformed, and scattered back to its strides.
     let (block_in, block_out) = (inner * before, inner * after);
@@ -201,7 +220,6 @@ where
             .zip(from.chunks_exact(block_in))
             .for_each(|(to, from)| all_threads(engine, inner, from, to));
     }
-    to
 }
 
 /// Transforms lines that are contiguous in memory, in parallel if there is enough work.

@@ -81,12 +81,12 @@ impl Parts {
     }
 }
 
-/// Computes all products of a batch.
-pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32>) -> Vec<f32> {
+/// Computes all products of a batch, and writes every element of `out`.
+pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32>, out: &mut [f32]) {
     let Problem { m, n, k, a, b, batch, .. } = *problem;
     if m * n * k * batch == 0 || problem.alpha == 0.0 {
         // There are no terms to split.
-        return super::gemm(problem, operands);
+        return super::gemm(problem, operands, out);
     }
     let stored = |given: Given, rows: usize, cols: usize| if given.transposed { (cols, rows) } else { (rows, cols) };
     let (of_a, of_b) = (stored(a, m, k), stored(b, k, n));
@@ -94,9 +94,13 @@ pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32
     let left = Parts::of(operands.a, of_a.0, of_a.1, !a.transposed);
     let right = Parts::of(operands.b, of_b.0, of_b.1, b.transposed);
     let plain = Problem { alpha: 1.0, c: None, bias: None, activation: Activation::None, ..*problem };
-    let product = |a: &[f32], b: &[f32]| super::gemm(&plain, Operands { a, b, c: &[], bias: &[] });
-    let mut out = product(&left.high, &right.high);
-    for small in [product(&left.high, &right.low), product(&left.low, &right.high)] {
+    let product = |a: &[f32], b: &[f32], out: &mut [f32]| {
+        super::gemm(&plain, Operands { a, b, c: &[], bias: &[] }, out);
+    };
+    product(&left.high, &right.high, out);
+    let mut small = vec![0.0; out.len()];
+    for (a, b) in [(&left.high, &right.low), (&left.low, &right.high)] {
+        product(a, b, &mut small);
         parallel::for_each(out.chunks_mut(CHUNK).zip(small.chunks(CHUNK)), |_, (out, small)| {
             out.iter_mut().zip(small).for_each(|(out, x)| *out += x);
         });
@@ -115,6 +119,5 @@ pub(in crate::ops::matmul) fn gemm(problem: &Problem, operands: Operands<'_, f32
     parallel::for_each(out.chunks_mut(run * m), |i, out| {
         (i * run..).zip(out.chunks_mut(m)).for_each(|(column, out)| of_column(column, out));
     });
-    super::finish(problem, operands, &mut out);
-    out
+    super::finish(problem, operands, out);
 }

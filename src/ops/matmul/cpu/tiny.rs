@@ -36,31 +36,17 @@ impl<T: Copy> Task<T> for Lanes {
     }
 }
 
-pub(super) fn gemm<T: Working>(work: &Work<'_, T>) -> Vec<T> {
+pub(super) fn gemm<T: Working>(work: &Work<'_, T>, out: &mut [T]) {
     let Problem { m, n, batch, .. } = *work.problem;
     let size = m * n;
-    let zero = T::from_f64(0.0);
-    if BLOCK.is_multiple_of(size) && size * batch >= 8 * BLOCK {
-        let each = BLOCK / size;
-        // All blocks have the same length; the excess elements of the last block are truncated.
-        let mut out = vec![zero; batch.div_ceil(each) * BLOCK];
-        parallel::for_each(out.chunks_mut(BLOCK), |block, out| {
-            let first = block * each;
-            let count = each.min(batch - first);
-            T::in_lanes(Block { work, first, out: &mut out[..count * size] });
-        });
-        out.truncate(size * batch);
-        return out;
-    }
-    let mut out = vec![zero; size * batch];
-    let each = (CHUNK / size).max(1);
-    let block = |(chunk, out): (usize, &mut [T])| T::in_lanes(Block { work, first: chunk * each, out });
+    let elements = if BLOCK.is_multiple_of(size) && size * batch >= 8 * BLOCK { BLOCK } else { CHUNK };
+    let each = (elements / size).max(1);
+    let block = |chunk: usize, out: &mut [T]| T::in_lanes(Block { work, first: chunk * each, out });
     if batch <= each {
-        block((0, &mut out));
+        block(0, out);
     } else {
-        parallel::for_each(out.chunks_mut(each * size), |chunk, out| block((chunk, out)));
+        parallel::for_each(out.chunks_mut(each * size), block);
     }
-    out
 }
 
 /// A block of results, starting at matrix `first`.

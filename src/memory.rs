@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The number of bytes from which on memory is kept. Smaller allocations cost less than looking for one that fits.
 const LEAST: usize = 1 << 20;
 /// The maximum number of bytes that a context keeps, unless a quarter of its byte budget is less.
-const MOST: u64 = 512 << 20;
+pub(crate) const MOST: u64 = 512 << 20;
 /// Memory that has not been used for this number of results is given back to the system.
 const AGE: u64 = 16;
 
@@ -42,8 +42,8 @@ impl HostMemory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a vector of `len` elements with arbitrary contents, of which the caller writes every element. `budget` is
-    /// the byte budget of the context.
+    /// Returns a vector of `len` elements with arbitrary contents, of which the caller writes every element. `budget`
+    /// is the byte budget of the context.
     pub(crate) fn take<T: bytemuck::Pod + Send>(&self, len: usize, budget: u64) -> Vec<T> {
         let mut vector = self.used(len, budget).unwrap_or_else(|| bytemuck::allocation::zeroed_vec(len));
         // In tests, an element that is not written is NaN, or a huge integer.

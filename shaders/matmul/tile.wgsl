@@ -6,8 +6,8 @@
 
 override SIDE: u32 = 16;
 override DEPTH: u32 = 8;
-// Whether the loop over the terms of a step stays a loop. Compilers unroll it otherwise, which needs more registers than
-// an invocation has on some adapters.
+// Whether the loop over the terms of a step stays a loop. Compilers unroll it otherwise, which needs more registers
+// than an invocation has on some adapters.
 override ROLLED: bool = false;
 
 // FOURS: the number of groups of four rows (or columns) in a tile. STEP: the number of groups of four elements that a
@@ -108,9 +108,9 @@ fn main(
     }
 
     // Each invocation stores its sixteen groups of four results from workgroup memory, four groups at a time, because
-    // registers cannot be indexed. The code that finishes and stores a group is then compiled once and not sixteen times,
-    // which reduced the instructions of the kernel from 17,300 to 2,600 on RDNA3 (2026-11-24). An invocation reads only
-    // what it wrote, so no barriers are needed.
+    // registers cannot be indexed. The code that finishes and stores a group is then compiled once and not sixteen
+    // times, which reduced the instructions of the kernel from 17,300 to 2,600 on RDNA3 (2026-11-24). An invocation
+    // reads only what it wrote, so no barriers are needed.
     for (var quarter = 0u; quarter < 4u; quarter += 1u) {
         let x = index;
         let y = index + SIDE * SIDE;

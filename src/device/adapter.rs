@@ -26,8 +26,8 @@ pub struct Adapter {
     /// The sizes of the smallest and of the largest subgroup, in invocations.
     pub subgroup_size: [u32; 2],
     /// The optional features that are used if the adapter offers them: `f16`, `f64`, `subgroups`, `timestamps`, and
-    /// `matrix-units` (f16 products with f32 sums). Matrix units are used only if the caller requests by name the kernel
-    /// form that needs them.
+    /// `matrix-units` (f16 products with f32 sums). Matrix units are used only if the caller requests by name the
+    /// kernel form that needs them.
     pub features: Vec<&'static str>,
     /// The limits that matter to the kernels of this crate.
     pub limits: AdapterLimits,

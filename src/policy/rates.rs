@@ -175,7 +175,7 @@ impl CpuRates {
     pub fn seconds(&self, work: &Workload) -> f64 {
         let computed = self.curves.measured(work, work.cpu_flops);
         computed.unwrap_or_else(|| self.curves.estimated(work, work.cpu_flops) + self.host(work))
-            + self.new_pages(work.made)
+            + self.new_pages(if work.family.uses_memory_again(work.made) { 0.0 } else { work.made })
     }
 
     /// Returns the predicted time, in seconds, of the work that the CPU does regardless of the chosen side. It is used
@@ -185,8 +185,8 @@ impl CpuRates {
     }
 
     /// Returns the additional time, in seconds, of writing results of `bytes` bytes to new memory, on either side. The
-    /// memory for large results is always new, because the program returns the memory of earlier large results to the
-    /// operating system when it frees them.
+    /// memory for large results is new, because the program returns the memory of earlier large results to the
+    /// operating system when it frees them, unless the CPU computed them and their family uses memory again.
     pub(super) fn new_pages(&self, bytes: f64) -> f64 {
         if bytes >= MAPPED { bytes / self.fresh } else { 0.0 }
     }

@@ -1,5 +1,6 @@
 //! The description of an operation's work for the cost model.
 
+use crate::memory::MOST;
 use std::fmt;
 
 /// Declares the measured families. For each family it states the meaning of the size, the name in workloads and files,
@@ -78,6 +79,14 @@ impl Family {
             "stats" => Some(Self::Describe),
             name => Self::MEASURED.into_iter().find(|family| family.name() == name),
         }
+    }
+}
+
+impl Family {
+    /// Returns whether the CPU writes results of `bytes` bytes to the memory of earlier results
+    /// (`Context::room`).
+    pub(super) fn uses_memory_again(self, bytes: f64) -> bool {
+        matches!(self, Self::Fft | Self::Rfft | Self::Matmul) && bytes <= MOST as f64
     }
 }
 

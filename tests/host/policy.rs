@@ -213,6 +213,13 @@ fn large_results_pay_for_their_pages() {
         assert!((choice.cpu_seconds - pages).abs() < 1e-12, "{choice:?}");
         assert!((choice.gpu_seconds - 1e-4 - bytes / 1e9 - pages).abs() < 1e-12, "{choice:?}");
     }
+    // The CPU writes products to the memory of earlier ones, up to 512 MiB.
+    for (bytes, pages) in [(536_870_912.0, 0.0), (536_870_913.0, 0.536_870_913)] {
+        let work = Workload { family: Family::Matmul, download: bytes, made: bytes, ..Workload::default() };
+        let choice = policy.choose(&work, true);
+        assert!((choice.cpu_seconds - pages).abs() < 1e-12, "{choice:?}");
+        assert!((choice.gpu_seconds - 1e-4 - 2.0 * bytes / 1e9).abs() < 1e-12, "{choice:?}");
+    }
 }
 
 /// The algorithm in a choice is the algorithm of the chosen side.

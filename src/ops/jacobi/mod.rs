@@ -21,7 +21,8 @@
 //!
 //! Where an invocation has few registers (`Adapter::few_registers`), the kernels that would keep values in memory
 //! instead are left out: tiny of order 8, lane of order 32, and register beyond 80. The next form in the table then
-//! solves these orders. Intel's compiler says so for an Arc A770, Xe2 and Tiger Lake (benches/results/2026-11-24-isa.md).
+//! solves these orders. Intel's compiler says so for an Arc A770, Xe2 and Tiger Lake
+//! (benches/results/2026-11-24-isa.md).
 
 mod batch;
 mod blocked;

@@ -70,7 +70,7 @@ impl Register {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_SWEEPS, ORDERS, Register};
+    use super::{Adapter, MAX_SWEEPS, ORDERS, Register, kernels};
 
     #[test]
     fn workgroups_take_what_they_hold() {
@@ -82,6 +82,10 @@ mod tests {
         let within = |invocations, order| Register::within(invocations, u32::MAX, order);
         assert_eq!((within(256, 129), within(128, 65)), (None, None));
         assert_eq!(within(128, 64), Some(Register(64)));
+        let mut adapter = Adapter::made_up();
+        adapter.few_registers = true;
+        let given = ["Register80", "Register96", "Workgroup"].map(|kernel| kernels::is_given(&adapter, kernel, &[]));
+        assert_eq!(given, [true, false, true]);
         // Few registers.
         assert_eq!([80, 81].map(|order| Register::within(256, 80, order)), [Some(Register(80)), None]);
     }

@@ -1,13 +1,15 @@
 //! Computes transforms on the CPU with rustfft and realfft. The lines are distributed over all threads.
 
 mod plans;
+mod real;
 
 use super::gpu::{Kind, Lines};
 use crate::array::Real;
 use crate::parallel;
 use num_complex::Complex;
 pub(super) use plans::Plans;
-use realfft::{ComplexToReal, RealToComplex};
+use real::RealForward;
+use realfft::ComplexToReal;
 use rustfft::{Fft, FftNum};
 use std::sync::Arc;
 
@@ -62,7 +64,7 @@ macro_rules! working {
             window: Option<&[Self]>,
             to: &mut [Complex<Self>],
         ) {
-            every(&Forward { fft: plans.real_forward(n), window }, lines, from, to);
+            every(&Forward { n, plan: plans.real_forward(n), window }, lines, from, to);
         }
         fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>], to: &mut [Self]) {
             let engine = Backward { fft: plans.real_inverse(n), scale: <Self as Real>::from_f64(1.0 / n as f64) };
@@ -109,33 +111,54 @@ impl<F: Working> Engine<Complex<F>, Complex<F>> for Whole<F> {
 }
 
 struct Forward<'a, F> {
-    fft: Arc<dyn RealToComplex<F>>,
+    n: usize,
+    plan: Arc<RealForward<F>>,
     window: Option<&'a [F]>,
 }
 
-impl<F: Working> Engine<F, Complex<F>> for Forward<'_, F> {
+impl<F: Working> Engine<F, Complex<F>> for Forward<'_, F>
+where
+    Complex<F>: bytemuck::Pod,
+{
     type Scratch = (Vec<F>, Vec<Complex<F>>);
 
     fn lengths(&self) -> [usize; 2] {
-        [self.fft.len(), self.fft.complex_len()]
+        [self.n, self.n / 2 + 1]
     }
 
     fn scratch(&self) -> Self::Scratch {
-        (zeroed(self.fft.len()), zeroed(self.fft.get_scratch_len()))
+        let len = match &*self.plan {
+            RealForward::Even { half, .. } => half.get_immutable_scratch_len(),
+            RealForward::Odd(fft) => fft.get_scratch_len(),
+        };
+        (zeroed(self.n), zeroed(len))
     }
 
     fn run(&self, from: &[F], to: &mut [Complex<F>], (line, scratch): &mut Self::Scratch) {
         let [before, after] = self.lengths();
         for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {
-            match self.window {
-                None => line.copy_from_slice(from),
-                Some(window) => {
-                    line.iter_mut().zip(from.iter().zip(window)).for_each(|(line, (x, w))| *line = *x * *w);
+            let windowed = self.window.map(|window| {
+                line.iter_mut().zip(from.iter().zip(window)).for_each(|(line, (x, w))| *line = *x * *w);
+            });
+            match &*self.plan {
+                RealForward::Even { half, roots } => {
+                    let pairs: &[Complex<F>] = bytemuck::cast_slice(if windowed.is_some() { line } else { from });
+                    half.process_immutable_with_scratch(pairs, &mut to[..after - 1], scratch);
+                    // `dispatch` runs the closure as compiled for the widest vectors of this CPU.
+                    pulp::Arch::new().dispatch(
+                        #[inline(always)]
+                        || real::unfold(to, roots),
+                    );
+                }
+                RealForward::Odd(fft) => {
+                    if windowed.is_none() {
+                        line.copy_from_slice(from);
+                    }
+                    // Every slice has the length that the plan expects, so this cannot fail.
+                    let done = fft.process_with_scratch(line, to, scratch);
+                    debug_assert!(done.is_ok());
                 }
             }
-            // Every slice has the length that the plan expects, so this cannot fail.
-            let done = self.fft.process_with_scratch(line, to, scratch);
-            debug_assert!(done.is_ok());
         }
     }
 }

@@ -1,8 +1,10 @@
 //! A cache of rustfft and realfft plans. It is useful because making the sine tables of a plan takes as long as
 //! transforming a few lines.
 
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
-use rustfft::{Fft, FftNum, FftPlanner};
+use super::Working;
+use super::real::RealForward;
+use realfft::{ComplexToReal, RealFftPlanner};
+use rustfft::{Fft, FftPlanner};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The maximum number of plans of one kind in the cache. pocketfft has the same limit.
@@ -49,11 +51,11 @@ impl<P: ?Sized> Last<P> {
 pub(in super::super) struct Plans<F> {
     forward: Last<dyn Fft<F>>,
     inverse: Last<dyn Fft<F>>,
-    real_forward: Last<dyn RealToComplex<F>>,
+    real_forward: Last<RealForward<F>>,
     real_inverse: Last<dyn ComplexToReal<F>>,
 }
 
-impl<F: FftNum> Plans<F> {
+impl<F: Working> Plans<F> {
     pub(super) fn forward(&self, n: usize) -> Arc<dyn Fft<F>> {
         self.forward.get(n, || FftPlanner::new().plan_fft_forward(n))
     }
@@ -62,8 +64,8 @@ impl<F: FftNum> Plans<F> {
         self.inverse.get(n, || FftPlanner::new().plan_fft_inverse(n))
     }
 
-    pub(super) fn real_forward(&self, n: usize) -> Arc<dyn RealToComplex<F>> {
-        self.real_forward.get(n, || RealFftPlanner::new().plan_fft_forward(n))
+    pub(super) fn real_forward(&self, n: usize) -> Arc<RealForward<F>> {
+        self.real_forward.get(n, || Arc::new(RealForward::new(n)))
     }
 
     pub(super) fn real_inverse(&self, n: usize) -> Arc<dyn ComplexToReal<F>> {

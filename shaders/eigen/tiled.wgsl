@@ -5,6 +5,8 @@
 // The number of rows in a tile, and the number of columns in a tile.
 const ROWS: u32 = 64u;
 const COLUMNS: u32 = 32u;
+// The number of rows, and of columns, in a tile of V'V - I.
+const SIDE: u32 = 64u;
 // The number of elements that workgroup memory holds while columns are sorted: 16 KiB, or two rows of a matrix of the
 // largest order.
 const SLOTS: u32 = 4096u;

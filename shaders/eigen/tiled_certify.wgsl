@@ -23,7 +23,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     if finite {
         for (var column = lane; column < m.order; column += 64u) { atomicMax(&residual, residuals[group.x * params.capacity + column]); }
-        let tiles = (m.order + COLUMNS - 1u) / COLUMNS;
+        let tiles = (m.order + SIDE - 1u) / SIDE;
         for (var tile = lane; tile < (tiles + 1u) / 2u * (tiles + 1u); tile += 64u) {
             atomicMax(&departure, departures[group.x * params.tiles + tile]);
         }

@@ -9,8 +9,6 @@
 @group(0) @binding(3) var<storage, read> state: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> departures: array<u32>;
 
-// The number of columns in a tile, also in ops/eigen/kernels.rs.
-const SIDE: u32 = 64u;
 // The number of rows that workgroup memory holds at a time. It is the largest that fits in 16 KiB, WebGPU's minimum of
 // workgroup memory, with an odd number of groups of four rows, so that columns start in different banks.
 const DEPTH: u32 = 28u;

@@ -281,12 +281,13 @@ fn kernels_are_compiled_and_named_around_each() {
     let variants = KernelVariant::all().into_iter().filter(|variant| variant.family() == "eigsh");
     let given: Vec<String> = variants.filter(|v| v.is_for(&adapter)).map(|v| v.to_string()).collect();
     assert!(given.len() > 10 && report["families"][0]["compiled"] == given.len(), "{report}");
-    // The file has a line before and after each kernel, in the order in which the kernels are compiled.
+    // The file names each kernel and its budget before it is compiled, and the outcome after it.
     let text = std::fs::read_to_string(statistics).expect("the lines");
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines.len(), 2 * given.len(), "{text}");
-    for (pair, name) in lines.chunks(2).zip(&given) {
-        assert!(pair[0] == format!("KERNEL {name}") && pair[1].starts_with("END OK "), "{pair:?}");
+    assert_eq!(lines.len(), 3 * given.len(), "{text}");
+    for (three, name) in lines.chunks(3).zip(&given) {
+        assert_eq!(three[0], format!("KERNEL {name}"));
+        assert!(three[1].starts_with("BUDGET registers=") && three[2].starts_with("END OK "), "{three:?}");
     }
     let folder = folder.path().to_str().expect("a plain path");
     let mut command = fiedler(&["doctor", "--compile", "roofline", "--adapter", &adapter.name]);

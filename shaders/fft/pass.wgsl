@@ -48,7 +48,7 @@ override FILTER: bool = (FLAGS & 16u) != 0u;
 // passes.
 override TURN: bool = (FLAGS & 32u) != 0u;
 override TURN_EACH: bool = TURN && LAST == 0u;
-// Elements are transformed twice, and filtered and conjugated in between.
+// After the transform, elements are multiplied by the filter, conjugated, and transformed a second time.
 override TWICE: bool = (FLAGS & 64u) != 0u;
 // The input is half of a spectrum and is folded into a transform of half the length.
 override FOLD: bool = (FLAGS & 128u) != 0u;

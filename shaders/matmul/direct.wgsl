@@ -86,8 +86,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let fours = vec4<u32>(0u, 4u, 8u, 12u);
     let row = (within / (pair * across) * pair + within % pair) * tall + fours;
     let column = within / pair % across * wide + fours;
-    // A group of four rows or columns beyond the last one is replaced by the last one. Its elements are computed again
-    // and not stored.
+    // If a group of four rows or columns lies beyond the end of the matrix, this invocation computes the last group of
+    // the matrix in its place and does not store it.
     let i = min(row, vec4<u32>(params.m - 4u));
     let j = min(column, vec4<u32>(params.n - 4u));
     let base_a = matrix * params.a_stride;

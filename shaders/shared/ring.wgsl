@@ -2,11 +2,11 @@
 // columns at each place. In eigen/lane_N, a place is a lane of a subgroup; in jacobi/register_N, it is four invocations
 // of a workgroup.
 //
-// The modulus ordering (Luk and Park, On parallel Jacobi orderings, SIAM J. Sci. Stat. Comput. 10, 1989): among m = 2 p
-// players, players i and j meet in round k if i + j = k mod m. In an even round (k = 2 s), player s would meet itself,
-// and so would player s + p, so these two players meet each other. Place 0 then has the columns s and s + p, and every
-// other place d has the columns x = s - d and y = s + d. In an odd round (k = 2 s + 1), place d has the columns x = s -
-// d and y = s + 1 + d.
+// The modulus ordering (Luk and Park, On parallel Jacobi orderings, SIAM J. Sci. Stat. Comput. 10, 1989): of m = 2 p
+// players, i and j meet in round k if i + j = k mod m, and m rounds make one cycle. In an even round, k = 2 s, this
+// rule pairs players s and s + p each with itself, so they meet each other instead. Place 0 then has the columns s and
+// s + p, and every other place d has the columns x = s - d and y = s + d. In an odd round (k = 2 s + 1), place d has
+// the columns x = s - d and y = s + 1 + d.
 //
 // So after each round, one column of each pair stays at its place, and the other moves to a neighboring place (a ring
 // as in Zhou and Brent, J. Parallel Distrib. Comput. 42, 1997). After an even round, each place gets its column y from

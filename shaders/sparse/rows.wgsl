@@ -1,7 +1,7 @@
 // Computes sums over the entries of rows. A workgroup handles TEAMS rows, with LANES invocations per row. Each
-// invocation handles four columns of a row-major slab of 4 LANES columns. The order of a sum is fixed and the same for
-// every slab: the terms of four adjacent entries are added first, then the sums of these groups are added in their
-// order.
+// invocation handles four columns of a row-major slab of 4 LANES columns. A sum is always made in the same order, which
+// does not depend on the slab: the entries of a row form groups of four, the terms of a group are added, and then the
+// sums of the groups are added one after another.
 //
 // Loop iterations of an invocation and row: entries / 4 + 3.
 

@@ -18,7 +18,8 @@ struct Params { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f
 @group(0) @binding(4) var<storage, read> right_means: array<f32>;
 @group(0) @binding(5) var<storage, read_write> out: array<vec4<f32>>;
 
-// Returns a node's unit divided by the common unit.
+// Returns `own / max(own, other)` for two units, the powers of two in which the sums of two nodes are stored. Units are
+// given as exponents.
 fn ratio(own: f32, other: f32) -> f32 { return power_of_two(clamp(i32(own - max(own, other)), -126, 0)); }
 
 @compute @workgroup_size(WIDTH)

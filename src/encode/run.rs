@@ -19,7 +19,7 @@ use crate::parallel;
 use crate::policy::{Backend, Side};
 use std::collections::VecDeque;
 
-/// A chunk that has been submitted to its side.
+/// A chunk of graphs whose decomposition has been submitted to the CPU or to the device.
 struct Submitted {
     indices: Vec<usize>,
     graphs: GraphBatch,

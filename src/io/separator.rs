@@ -96,8 +96,8 @@ fn ids_of(line: &str) -> &str {
     edge_data(line.trim_end()).map_or(line, |(ids, _)| ids)
 }
 
-/// Returns the separator of all lines if semicolons or tabs may separate the fields. Otherwise returns `None`, and each
-/// line shows its own separator.
+/// Returns the separator that all lines of the file share, if any line has a semicolon or a tab that may separate
+/// fields. Otherwise returns `None`: the separator of each line is then evident from that line alone.
 pub(super) fn find(path: &Path) -> Result<Option<Separator>> {
     let mut lines = Lines::open(path)?;
     let (mut survey, mut unquoted) = (Survey::new(), StringRecord::new());

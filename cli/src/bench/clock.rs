@@ -33,9 +33,9 @@ pub(super) fn first(call: &mut Call<'_>) -> Result<f64> {
     Ok(started.elapsed().as_secs_f64())
 }
 
-/// Times calls until the budget is used up, but at least 3 and at most 31 calls. An additional call before them wakes
-/// the threads. If it takes longer than the budget, it is one of the timed calls, and two timed calls are enough.
-/// Otherwise its time does not count.
+/// Times calls until the budget is used up, but at least 3 and at most 31 calls. A call before them wakes the threads
+/// and usually does not count. If it takes longer than the budget, however, it counts as one of the timed calls, and
+/// two timed calls are enough.
 pub(super) fn timed(call: &mut Call<'_>, budget: Duration) -> Result<Times> {
     let waking = first(call)?;
     let started = Instant::now();

@@ -133,7 +133,7 @@ impl<'a> Inverse<'a> {
         let operator = a.widened();
         let separator = separator(&operator);
         let most = most_of(&wanted, a.rows() - a.null.len());
-        // With the inverse, a tighter tolerance costs nothing.
+        // Iterations with the inverse converge so fast that a tighter tolerance costs almost nothing.
         let tolerance = options.tolerance_in::<T>().min(1e-10);
         Self { operator, wanted, separator, most, tolerance, seed: options.seed, plan: OnceCell::new() }
     }

@@ -16,10 +16,10 @@ use crate::ops::ties::tied;
 use std::fmt;
 
 /// Returns the maximum factor by which one filter may amplify the wanted end of the spectrum relative to the rest
-/// of the block. If the factor is too large, the smaller components of the columns drown in rounding errors, which
-/// are 6e-8 of a column in f32. The limit 1e5 leaves a margin for the first blocks, which are random. The condition
-/// number of X'X can reach the square of the factor. So the factor must also be at most the square root of the
-/// largest condition number that the sums in X'X resolve. For sums in f32, this square root is less than 1e5.
+/// of the block. Two limits apply. First, rounding errors, which are 6e-8 of a column in f32, must not cover the
+/// components that are amplified least; the limit 1e5 leaves a margin for the random first blocks. Second, the
+/// condition number of X'X may reach the square of the factor, and the sums in X'X resolve condition numbers only up
+/// to 1 / `GRAM_EPSILON`. For sums in f32, this second limit is the lower one.
 fn growth<S: Space>() -> f64 {
     S::GRAM_EPSILON.sqrt().recip().min(1e5)
 }
@@ -39,9 +39,9 @@ const PATIENCE: usize = 4;
 const RANDOM: usize = 2;
 /// A Ritz value counts as settled if its residual is less than this share of its magnitude.
 const SETTLED: f64 = 0.1;
-/// The factor by which the predicted number of steps is multiplied while the last wanted value has not settled. In
-/// two measurements on communities of 100,000 nodes, 850 and 1,050 steps were needed, while 255 and 341 were
-/// predicted (2026-11-23).
+/// The factor by which the predicted number of steps is multiplied while the last wanted value has not settled:
+/// predictions are too low until then. On two graphs with communities, of 100,000 nodes each, 255 and 341 steps were
+/// predicted, and 850 and 1,050 were needed (2026-11-23).
 const COMING: f64 = 2.5;
 /// The number of restarts that a block may need to find the wanted end of the spectrum at all. [`PATIENCE`] applies
 /// only after that many restarts.
@@ -59,8 +59,8 @@ const TOLD: f64 = 1e-2;
 /// than the residual that rounding in f64 leaves.
 const FLOOR: f64 = 2e-13;
 /// The limit on the product of the condition number of X'X and the relative error of its sums. If the product is
-/// larger, the block is not orthonormal enough, and the Rayleigh-Ritz step is repeated. If ten times the error of
-/// the sums is larger than this constant, the limit is ten times that error.
+/// larger, the block is not orthonormal enough, and the Rayleigh-Ritz step is repeated. If the sums are so inaccurate
+/// that ten times their relative error exceeds this constant, ten times the error is the limit instead.
 const ORTHONORMAL: f64 = 1e-8;
 
 /// The pairs that are wanted of one problem.

@@ -71,7 +71,7 @@ impl End {
         }
     }
 
-    /// Returns the error of the place of `value` if the value itself has the error `error`.
+    /// Returns the error of `self.place(value)` if the error of `value` is `error`.
     fn error(self, value: f64, error: f64) -> f64 {
         match self {
             Self::Smallest | Self::Largest => error,

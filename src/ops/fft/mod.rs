@@ -12,10 +12,10 @@
 //! serves every length. Powers of two have separate pipelines (form `known`), whose first stage reads directly from the
 //! input and whose last stage writes directly to the output. Windows, scaling, chirps and the folding of real
 //! transforms are applied when elements are loaded and stored. They are compiled in and not selected by a branch,
-//! because software adapters execute both sides of a branch. A point is one complex number (`point_single.wgsl`). On
-//! software adapters, if there is room, a point is two complex numbers that belong to two transforms
-//! (`point_pair.wgsl`), because these adapters access four f32 in the time of one. Strides describe the axes. The
-//! module `tables` computes lookup tables in f64, and the device caches them.
+//! because software adapters execute both sides of a branch. The type `Point` of the kernel is usually one complex
+//! number (`point_single.wgsl`). Software adapters access four f32 in the time of one, so on these, if there is room, a
+//! `Point` holds the same element of two transforms (`point_pair.wgsl`). Strides describe the axes. The module `tables`
+//! computes lookup tables in f64, and the device caches them.
 //!
 //! The CPU uses rustfft and realfft, whose plans the context keeps.
 

@@ -219,7 +219,8 @@ mod tests {
         for depth in [1, 2, 4, 8, 32] {
             assert!(TINY_TERMS.div_ceil(depth) * (1 + 2 * loads + depth) <= BUDGET);
         }
-        // tile.wgsl: the loop over the steps, with one additional step, and the loop over the terms of each step.
+        // tile.wgsl: the loop over the steps, which takes one more step than there are, and in each of them the loop
+        // over `depth` terms.
         for depth in [8, 16] {
             let most = most_steps(BUDGET, depth + 1);
             assert!((most + 1) * (1 + depth) <= BUDGET / 2 && most * depth > PART, "{depth}");
@@ -236,7 +237,7 @@ mod tests {
             let most = most_steps(BUDGET, loops);
             assert!(most * loops + 2 * fragment * fragment + 4 <= BUDGET && most * 32 > PART, "{fragment} {lanes}");
         }
-        // split.wgsl and largest.wgsl: the loop over the chunks of a line, 32 chunks at a time, and the loop over the
+        // split.wgsl and largest.wgsl: 32 invocations share a line. One loop is over its chunks, the other over the
         // terms of one chunk.
         assert!((u32::MAX.div_ceil(CHUNK) / 32 + 1) + 5 + CHUNK / 32 <= BUDGET && CHUNK.is_multiple_of(2));
         let plan = Plan { form: Form::Tile { side: 8, depth: 8, rolled: false }, span: 512, together: 1, depth: 8 };

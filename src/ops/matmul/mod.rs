@@ -64,8 +64,8 @@ impl Multiplied for f16 {}
 /// which are rounded to the nearest f16, ties to even; magnitudes of 65520 or more become infinite. Every element of a
 /// result differs from the exact value by at most `4 eps sqrt(k)` times the same element of `|A| |B|`, where eps is
 /// 2^-23 for f32 and f16 and 2^-52 for f64. In f16, the rounding of the result is an additional error. This bound
-/// assumes that rounding errors are independent. They are not if all k terms of a sum are equal, and then the relative
-/// error may reach `k eps`, as in any sequential sum. Infinities and NaN propagate through the arithmetic.
+/// assumes that the rounding errors of a sum are independent. Where they are not, for example if all k terms are equal,
+/// the relative error may reach `k eps`, as in any sequential sum. Infinities and NaN propagate through the arithmetic.
 ///
 /// # Shapes
 /// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches of `a` and `b` are equal, or one of them is 1. In
@@ -73,9 +73,9 @@ impl Multiplied for f16 {}
 ///
 /// # Errors
 /// [`crate::ErrorKind::Shape`] if k or the batches do not agree; [`crate::ErrorKind::Limit`] if the result exceeds the
-/// memory budget and is more than four times as large as all operands; with [`Backend::Gpu`](crate::Backend::Gpu),
-/// [`crate::ErrorKind::Limit`] if the product exceeds the limits of the kernels and [`crate::ErrorKind::Domain`] for
-/// f64; device errors.
+/// memory budget and is also more than four times as large as `a` and `b` together; with
+/// [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] if the product exceeds the limits of the kernels
+/// and [`crate::ErrorKind::Domain`] for f64; device errors.
 ///
 /// ```
 /// use fiedler::{Context, Shape, array::Array, ops::matmul};

@@ -115,7 +115,7 @@ impl<T: Multiplied> Gemm<T> {
         self
     }
 
-    /// Sets the factor of the product, rounded to the precision of the sums; 1 by default.
+    /// Sets the factor by which the product is multiplied; 1 by default. It is rounded to the precision of the sums.
     #[must_use]
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.alpha = alpha;

@@ -1,7 +1,7 @@
-//! f32 split into the sum of two f16 on the device: both factors are scaled and split line by line, and three products
-//! of f16 make raw sums. Then the raw sums are added, and the scaling is undone. A line is a row of op(A) or a column
-//! of op(B). The arithmetic is the same as on the CPU (`cpu/split.rs`), except for the order of the sums. If the plan
-//! is for matrix units, the products run on matrix units.
+//! Products of f32 by means of f16, on the device. A line is a row of op(A) or a column of op(B). First, every line is
+//! scaled, and each of its elements is split into a sum of two f16. Then three products of f16 matrices are computed
+//! and added, and the scaling is undone. The arithmetic is the same as on the CPU (`cpu/split.rs`), except for the
+//! order of the sums. If the plan is for matrix units, the products run on matrix units.
 
 use super::forms::Plan;
 use super::gpu::{self, Ending, Factor, Product};

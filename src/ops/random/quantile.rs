@@ -198,7 +198,8 @@ const fn ratio(r: f64, above: [f64; 8], below: [f64; 8]) -> f64 {
     a / b
 }
 
-/// Returns ln v for a normal number v = 2^e m with m in [sqrt(1/2), sqrt(2)), by ln m = 2 artanh((m - 1) / (m + 1)).
+/// Returns ln v for a positive normal f64. With v = 2^e m and m in [sqrt(1/2), sqrt(2)), this is
+/// e ln 2 + 2 artanh((m - 1) / (m + 1)).
 const fn logarithm(v: f64) -> f64 {
     let bits = v.to_bits();
     let mut e = (bits >> 52) as f64 - 1023.0;
@@ -260,7 +261,7 @@ mod tests {
         for (i, interval) in TABLE.iter().enumerate() {
             assert!(interval.iter().all(|&a| a > 0 && a < u32::MAX), "{i}: {interval:?}");
             assert!(interval[1] > interval[2] && interval[2] > interval[3], "{i}: {interval:?}");
-            // On each interval, the number that is subtracted from the coefficient `a` is largest at the largest r.
+            // The quantile subtracts from `a` a number that grows with r. It must not exceed `a` even at the largest r.
             let [a, b, c, d] = *interval;
             let r = u32::MAX - 63;
             let taken = (high(r, b - high(r, c - high(r, d))) + 8) >> 4;
@@ -268,8 +269,9 @@ mod tests {
         }
     }
 
-    /// Compares numbers with the quantile in f64, for the words at the ends and in the middle of every interval, for
-    /// the words before these, and for other words. The error is at most 2.5 units of 2^-29 plus half an ulp of f32.
+    /// Compares normal numbers with the quantile in f64. The words are those at both ends and in the middle of every
+    /// interval, the word before each of these, and some random words. The error is at most 2.5 units of 2^-29 plus
+    /// half an ulp of f32.
     #[test]
     fn normals_follow_the_quantile() {
         let mut words: Vec<u32> = (0..31).flat_map(|e| (0..64).map(move |j| ((64 + j) << 25 | 1 << 24) >> e)).collect();

@@ -71,11 +71,11 @@ impl Row {
 pub(super) struct View<'a> {
     /// The report itself.
     pub(super) report: &'a Report,
-    /// The families in order of appearance. The index of a family is its mark in the plots.
+    /// The families in order of appearance. The plots select a family by its index.
     pub(super) families: Vec<&'a str>,
-    /// The sides, of which those on the CPU come first. The index of a side is its mark in the plots.
+    /// The sides: first those on the CPU, then the adapters. The plots select a side by its index.
     pub(super) sides: Vec<&'a str>,
-    /// The batch sizes in ascending order. The index of a batch size is its mark in the plots.
+    /// The batch sizes in ascending order. The plots select a batch size by its index.
     pub(super) batches: Vec<f64>,
     /// The sides that are not on the CPU.
     pub(super) adapters: Vec<&'a str>,

@@ -14,7 +14,7 @@ const LONG: f64 = 0.01;
 /// The maximum number of values in the input of a workload. With larger inputs, the times would include the cost of new
 /// memory pages. This cost is measured separately.
 const MOST: usize = 1 << 21;
-/// The maximum ratio of one number of items to the previous number of items.
+/// The maximum factor by which the number of items grows from one measured size to the next.
 const STEP: f64 = 16.0;
 /// The maximum expected ratio of the time for one size to the time for the previous size.
 const LARGER: f64 = 2.5;

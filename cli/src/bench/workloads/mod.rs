@@ -37,7 +37,7 @@ pub(super) struct Calls<'a> {
 /// A function that uses a workload's calls.
 pub(super) type Use<'a> = &'a mut dyn FnMut(Calls<'_>) -> Result<()>;
 
-/// The parts of the names of a family's workloads.
+/// How the workloads of a family are named: by type, size, and number of items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
     /// The type of the values.

@@ -14,9 +14,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct Matmul {
-    /// Left factors, `(m, k)` or `(batch, m, k)` in a .npy file: float16, float32 or float64, integers and booleans as
-    /// float64. The right factors have the same type, and so have the products. Products of float16 are summed in
-    /// float32.
+    /// Left factors in a .npy file, `(m, k)` or `(batch, m, k)`. The type is float16, float32 or float64; integers and
+    /// booleans are read as float64. Left factors, right factors and products have the same type. Products of float16
+    /// are summed in float32.
     a: PathBuf,
     /// Right factors, `(k, n)` or `(batch, k, n)`. Both batches have the same size, or the left or the right factor is
     /// a single matrix.

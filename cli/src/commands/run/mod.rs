@@ -61,7 +61,7 @@ enum Operation {
     Spmm(sparse::Spmm),
     /// The highest rates of this machine, measured: bytes/s of a copy and flop/s of multiply-adds, as JSON.
     Ceilings(ceilings::Ceilings),
-    /// Divergences between histograms or samples: `d`.
+    /// Divergences between histograms or samples. The array in the output is named `d`.
     Divergence(divergence::Divergence),
     /// Random numbers of a named stream: `x`.
     Random(random::Random),

@@ -187,7 +187,8 @@ pub(super) fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// Writes U, S and Vh from P, S and Q.
+/// Writes the factors of a problem to `u`, `s` and `vh`. The singular values are multiplied by `scale`. If the matrix
+/// is wide, its transpose was decomposed, so the bases change places.
 pub(super) fn write<F: Working>(
     problem: &Problem,
     factors: &Factors<F>,

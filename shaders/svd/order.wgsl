@@ -1,6 +1,6 @@
 // Sorts the columns of W by descending length and scales each column to length 1. A column whose squared length is at
-// most MISSING is set to 0, and `state` records that the basis lacks a column, which another kernel adds. Iterations: 2
-// ceil(short / LANES) + LANES.
+// most MISSING is set to 0, and `state` records that the basis lacks a column, which another kernel adds.
+// Iterations: 2 ceil(short / LANES) + LANES.
 
 struct Params { first: u32, short: u32 }
 

@@ -175,6 +175,11 @@ impl Context {
         self.stopwatch.own(stage, time);
     }
 
+    /// Returns the stopwatch with which this library times its own stages.
+    pub(crate) fn stopwatch(&self) -> &Stopwatch {
+        &self.stopwatch
+    }
+
     /// Submits the recorded work and waits until all submitted work is done.
     ///
     /// # Errors

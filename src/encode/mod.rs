@@ -4,6 +4,7 @@ mod canonical;
 mod dense;
 mod encoding;
 mod pairs;
+mod place;
 mod plan;
 mod run;
 mod separate;

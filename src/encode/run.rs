@@ -87,7 +87,7 @@ impl<T: Real> Run<'_, T> {
 
     /// Submits a chunk. If this fails, returns the chunk together with the error.
     fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
-        let graphs = self.graphs.select(&chunk.graphs);
+        let graphs = self.ctx.stopwatch().time("gather", || self.graphs.select(&chunk.graphs));
         let solution = match chunk.side {
             Side::Gpu if chunk.sparse => {
                 self.iterate::<f32>(&graphs, Backend::Gpu, &[]).map(|found| Solution::Sparse(found, false))
@@ -108,7 +108,14 @@ impl<T: Real> Run<'_, T> {
         let ctx = self.ctx.with_backend(backend);
         let solved = sparse::solved_normalization(self.settings.normalization);
         let needed = |i: usize, values: &[f64]| dense::needed(self.settings, graphs.graph(i), values);
-        eigh_uncertified(&ctx, &laplacian::<U>(&ctx, graphs, solved)?, &needed)?.read(&ctx)
+        let laplacians = self.timed("laplacian", backend, || laplacian::<U>(&ctx, graphs, solved))?;
+        self.timed("solve", backend, || eigh_uncertified(&ctx, &laplacians, &needed)?.read(&ctx))
+    }
+
+    /// Runs `work` and records its time as a stage if it runs on the CPU. On the device, `work` consists of other
+    /// stages.
+    fn timed<R>(&self, stage: &'static str, backend: Backend, work: impl FnOnce() -> R) -> R {
+        if backend == Backend::Cpu { self.ctx.stopwatch().time(stage, work) } else { work() }
     }
 
     /// Solves the graphs of a chunk by iteration on their sparse Laplacians.
@@ -119,7 +126,8 @@ impl<T: Real> Run<'_, T> {
             .collect();
         // The tolerance depends on the precision of the encoding and not on the precision of the iteration.
         let options = EigshOptions::default().tolerance(ITERATED.residual::<T>());
-        Ok(solve_each(&self.ctx.with_backend(backend), &operators, &wanted, &options, starts)?.0)
+        let ctx = self.ctx.with_backend(backend);
+        Ok(self.timed("solve", backend, || solve_each(&ctx, &operators, &wanted, &options, starts))?.0)
     }
 
     /// Waits for a chunk and writes the encodings of its graphs. Graphs for which the f32 results leave a decision
@@ -169,9 +177,8 @@ impl<T: Real> Run<'_, T> {
                 finished[i] = pairs;
             }
         }
-        for (&graph, pairs) in indices.iter().zip(finished.iter().flatten()) {
-            self.write(graph, pairs);
-        }
+        let watch = self.ctx.stopwatch().clone();
+        watch.time("arrange", || self.arrange(indices, finished))?;
         self.done += indices.len();
         Ok(())
     }
@@ -219,28 +226,22 @@ impl<T: Real> Run<'_, T> {
         (normalization == Normalization::RandomWalk).then(|| Laplacian::new(graph, normalization).similarity_scale())
     }
 
-    fn write(&mut self, graph: usize, pairs: &Pairs<T>) {
-        let (k, steps, out) = (self.settings.k, self.settings.walk_steps, &mut self.encoding);
-        let rows = self.graphs.node_offsets()[graph]..self.graphs.node_offsets()[graph + 1];
-        let (n, found) = (rows.len(), pairs.values.len());
-        let columns = graph * k..graph * k + found;
-        out.eigenvalues[columns.clone()].copy_from_slice(&pairs.values);
-        out.tie_group[columns.clone()].copy_from_slice(&pairs.tie_group);
-        out.tie_cut[graph] = pairs.tie_cut.into();
-        out.mask[columns].fill(1);
-        for (i, row) in out.eigenvectors[rows.start * k..rows.end * k].chunks_exact_mut(k.max(1)).enumerate() {
-            row.iter_mut().zip(0..found).for_each(|(x, j)| *x = pairs.vectors[j * n + i]);
-        }
-        out.random_walk[rows.start * steps..rows.end * steps].copy_from_slice(&pairs.random_walk);
-        out.residual[graph] = f32::from_f64(pairs.certificate.residual);
-        out.orthogonality[graph] = f32::from_f64(pairs.certificate.orthogonality);
-        out.status[graph] = pairs.certificate.status as u8;
-        out.components[graph] = i64::try_from(pairs.components).unwrap_or(i64::MAX);
+    /// Writes the pairs of the given graphs to the encoding.
+    fn arrange(&mut self, indices: &[usize], finished: Vec<Option<Pairs<T>>>) -> Result<()> {
+        let mut all: Vec<(usize, Pairs<T>)> = indices.iter().copied().zip(finished.into_iter().flatten()).collect();
+        all.sort_unstable_by_key(|&(graph, _)| graph);
+        let places = self.encoding.places(all.iter().map(|&(graph, _)| graph));
+        let work = places.into_iter().zip(all);
+        self.ctx.on_host(|| {
+            parallel::for_each(work, |_, (place, (_, pairs))| place.write(&pairs));
+            Ok(())
+        })
     }
 }
 
 /// Applies `one` to all graphs in parallel. Returns an error if the context is cancelled.
 fn each<P: Send>(ctx: &Context, graphs: &GraphBatch, one: impl Fn(usize) -> Result<P> + Sync + Send) -> Result<Vec<P>> {
     let unless_cancelled = |graph| ctx.cancel().check().and_then(|()| one(graph));
-    ctx.on_host(|| parallel::map(0..graphs.len(), |_, graph| unless_cancelled(graph)).into_iter().collect())
+    let all = || parallel::map(0..graphs.len(), |_, graph| unless_cancelled(graph)).into_iter().collect();
+    ctx.stopwatch().time("finish", || ctx.on_host(all))
 }

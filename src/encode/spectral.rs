@@ -218,6 +218,8 @@ impl SpectralEncoder {
         graphs: &GraphBatch,
         mut progress: impl FnMut(Progress),
     ) -> Result<(Encoding<T>, Report)> {
+        let watch = ctx.stopwatch();
+        let began = watch.begin();
         if let Some(directed) = graphs.iter().position(|graph| !graph.is_symmetric()) {
             let number = directed + self.0.first_graph;
             let what = format!("graph {number} is directed; choose a symmetrization (sum, mean or max)");
@@ -225,14 +227,15 @@ impl SpectralEncoder {
         }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
         let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0, solved_again: 0 };
-        let left = self.1.find(&self.0, ctx, graphs, chunks, &mut run.encoding);
+        watch.end("plan", "", began);
+        let left = watch.time("look up", || self.1.find(&self.0, ctx, graphs, chunks, &mut run.encoding));
         let chunks = || left.calls.iter().flat_map(|call| &call.chunks);
         let on_cpu: usize = chunks().filter(|c| c.side == Side::Cpu).map(|c| c.graphs.len()).sum();
         let (stored, chunks) = (left.found, chunks().count());
         run.done = stored;
         for Call { chunks, blocks } in left.calls {
             run.through(chunks, &mut progress)?;
-            self.1.keep(&blocks, graphs, &mut run.encoding);
+            watch.time("keep", || self.1.keep(&blocks, graphs, &mut run.encoding));
         }
         self.1.call_ended();
         progress(Progress { done: graphs.len(), total: graphs.len() });

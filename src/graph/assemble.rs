@@ -25,7 +25,8 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
     let weighted = edges.weights.is_some()
         || conventions.duplicates == Duplicates::Sum
         || matches!(conventions.symmetrization, Symmetrization::Sum | Symmetrization::Mean);
-    let (node_offsets, listed) = group_by_source(edges, weighted);
+    let edges = if is_better_reversed(&edges, conventions) { reversed(edges) } else { edges };
+    let (node_offsets, mut listed) = group_by_source(edges, weighted);
 
     let mut row_offsets = Vec::with_capacity(listed.offsets.len());
     row_offsets.push(0);
@@ -35,9 +36,15 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
         let span = &listed.offsets[graph[0]..=graph[1]];
         check_graph(&listed, span, graph[0], graph[1])?;
         let refused = |(row, column, reason)| Refusal::edge(index, graph[0], (row, column), reason);
-        rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch).map_err(refused)?;
+        if node_offsets.len() == 2 && listed.is_merged() {
+            // The only graph is not copied.
+            rows = std::mem::take(&mut listed);
+            rows.weights.iter_mut().for_each(|weight| *weight = merged_alone(*weight, conventions.duplicates));
+        } else {
+            rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch).map_err(refused)?;
+        }
         if conventions.symmetrization == Symmetrization::Keep {
-            transposed.become_empty(span.len());
+            transposed.become_empty(rows.offsets.len());
         } else {
             transposed.become_transpose(&rows);
         }
@@ -74,6 +81,23 @@ fn check(edges: &EdgeList) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether the reversed edges give the same graph and are already grouped by source, so that they need not be
+/// sorted. Files often list an undirected edge once, and the edges in the order of either end.
+///
+/// The graph of the reversed edges is the transpose, and these symmetrizations make both equal. A list that the
+/// conventions may refuse stays as it is, because an error names the first refused edge in the order of the sources.
+fn is_better_reversed(edges: &EdgeList, conventions: &Conventions) -> bool {
+    edges.node_offsets.len() == 2
+        && matches!(conventions.symmetrization, Symmetrization::Max | Symmetrization::Mean)
+        && matches!(conventions.duplicates, Duplicates::Max | Duplicates::First | Duplicates::Last)
+        && !edges.source.is_sorted()
+        && edges.target.is_sorted()
+}
+
+fn reversed(EdgeList { node_offsets, source, target, weights }: EdgeList) -> EdgeList {
+    EdgeList { node_offsets, source: target, target: source, weights }
+}
+
 /// Groups the list by source and returns the node offsets and the groups. Within a group, edges keep the order in which
 /// they are listed. The memory of the list is freed on return.
 fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
@@ -81,6 +105,11 @@ fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     let nodes = node_offsets.last().copied().unwrap_or(0);
     let mut offsets = vec![0; nodes + 1];
     count_starts(&mut offsets, source.iter().map(|&node| node as usize));
+    if source.is_sorted() {
+        let ones = || vec![1.0; target.len()];
+        let weights = if weighted { weights.unwrap_or_else(ones) } else { Vec::new() };
+        return (node_offsets, Rows { offsets, columns: target, weights });
+    }
     let mut columns = vec![0; target.len()];
     let mut sorted = if weighted { vec![1.0; target.len()] } else { Vec::new() };
     for (edge, &node) in source.iter().enumerate() {
@@ -137,6 +166,15 @@ impl Rows {
     ) -> Result<(), Refused> {
         self.become_empty(1);
         for (row, pair) in span.windows(2).enumerate() {
+            // Most lists have each row in ascending order, without duplicates. Such a row is only copied.
+            if listed.columns[pair[0]..pair[1]].is_sorted_by(|a, b| a < b) {
+                let columns = listed.columns[pair[0]..pair[1]].iter();
+                self.columns.extend(columns.map(|&column| column - first as u32));
+                let weights = listed.weights.get(pair[0]..pair[1]).unwrap_or_default().iter();
+                self.weights.extend(weights.map(|&weight| merged_alone(weight, rule)));
+                self.offsets.push(self.columns.len());
+                continue;
+            }
             scratch.clear();
             let weight = |entry: usize| listed.weights.get(entry).copied().unwrap_or(1.0);
             scratch.extend((pair[0]..pair[1]).map(|entry| (listed.columns[entry] as usize - first, weight(entry))));
@@ -155,6 +193,11 @@ impl Rows {
             self.offsets.push(self.columns.len());
         }
         Ok(())
+    }
+
+    /// Returns whether each row is in ascending order, without duplicates.
+    fn is_merged(&self) -> bool {
+        self.offsets.windows(2).all(|pair| self.columns[pair[0]..pair[1]].is_sorted_by(|a, b| a < b))
     }
 
     /// Removes all entries. `offsets` is the number of row offsets, which is the number of rows plus one.
@@ -184,9 +227,10 @@ impl Rows {
         ends_to_starts(&mut self.offsets);
     }
 
-    fn row(&self, row: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
+    /// Returns the columns and the weights of a row. There are no weights if each is 1.
+    fn row(&self, row: usize) -> (&[u32], &[f32]) {
         let entries = self.offsets[row]..self.offsets[row + 1];
-        entries.map(|entry| (self.columns[entry], self.weights.get(entry).copied().unwrap_or(1.0)))
+        (&self.columns[entries.clone()], self.weights.get(entries).unwrap_or_default())
     }
 }
 
@@ -199,6 +243,11 @@ fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32, f64> {
         Duplicates::First | Duplicates::Error => run[0].1,
         Duplicates::Last => run[run.len() - 1].1,
     })
+}
+
+/// Returns what [`merged`] returns for the weight of an edge that is listed once. This weight cannot overflow.
+fn merged_alone(weight: f32, rule: Duplicates) -> f32 {
+    merged(&[(0, weight)], rule).unwrap_or(weight)
 }
 
 /// Rounds a sum of weights to f32. If the sum overflows an f32, returns the sum as an error.
@@ -217,17 +266,15 @@ fn append_row(
     conventions: &Conventions,
     weighted: bool,
 ) -> Result<(), Refused> {
-    let mut forward = rows.row(row).peekable();
-    let mut backward = transposed.row(row).peekable();
-    let end = (u32::MAX, 0.0);
-    loop {
-        let (a, b) = (forward.peek().copied().unwrap_or(end), backward.peek().copied().unwrap_or(end));
-        let column = a.0.min(b.0);
-        if column == u32::MAX {
-            break;
-        }
-        let own = forward.next_if(|entry| entry.0 == column).map_or(0.0, |entry| entry.1);
-        let other = backward.next_if(|entry| entry.0 == column).map_or(0.0, |entry| entry.1);
+    let (forward, own_weights) = rows.row(row);
+    let (backward, other_weights) = transposed.row(row);
+    let (mut i, mut j) = (0, 0);
+    while i < forward.len() || j < backward.len() {
+        let (a, b) = (forward.get(i).copied().unwrap_or(u32::MAX), backward.get(j).copied().unwrap_or(u32::MAX));
+        let column = a.min(b);
+        let own = if a == column { own_weights.get(i).copied().unwrap_or(1.0) } else { 0.0 };
+        let other = if b == column { other_weights.get(j).copied().unwrap_or(1.0) } else { 0.0 };
+        (i, j) = (i + usize::from(a == column), j + usize::from(b == column));
         if conventions.self_loops == SelfLoops::Drop && column as usize == row {
             continue;
         }

@@ -40,6 +40,14 @@ impl EdgeList {
         Ok(Self { node_offsets, source: Vec::new(), target: Vec::new(), weights: None })
     }
 
+    /// Returns the list of the given edges of one graph with `nodes` nodes. The arrays have the same length.
+    ///
+    /// # Errors
+    /// The same as for [`EdgeList::new`].
+    pub(crate) fn of(nodes: usize, source: Vec<u32>, target: Vec<u32>, weights: Option<Vec<f32>>) -> Result<Self> {
+        Ok(Self { source, target, weights, ..Self::new(nodes)? })
+    }
+
     /// Reserves memory for `additional` more edges.
     pub fn reserve(&mut self, additional: usize) {
         self.source.reserve(additional);

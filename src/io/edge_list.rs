@@ -42,9 +42,59 @@ pub(super) fn read(path: &Path) -> Result<Listed> {
 }
 
 fn read_as(path: &Path, layout: Layout) -> Result<Listed> {
-    match read_integers(path, layout)? {
-        Some(found) => Ok(found),
-        None => read_text(path, layout, None),
+    match read_integers::<u32>(path, layout)? {
+        Found::All(found) => return Ok(*found),
+        Found::Larger => {}
+        Found::Text => return read_text(path, layout, None),
+    }
+    match read_integers::<u64>(path, layout)? {
+        Found::All(found) => Ok(*found),
+        _ => read_text(path, layout, None),
+    }
+}
+
+/// The result of an attempt to read all ids of a file as numbers of one type.
+enum Found<A> {
+    All(Box<A>),
+    /// An id is a natural number that the type cannot hold.
+    Larger,
+    /// An id is not a natural number.
+    Text,
+}
+
+/// An integer type for the ids. With u32, which suffices for most files, the ids take half of the memory, and the
+/// numbers of the nodes can take their place.
+trait Id: Copy + Ord + Into<u64> + TryFrom<u64> {}
+
+impl Id for u32 {}
+impl Id for u64 {}
+
+/// The ids and the weights of all edges, in the order of the file.
+struct Edges<I> {
+    sources: Vec<I>,
+    targets: Vec<I>,
+    weights: Weights,
+}
+
+impl<I: Id> Edges<I> {
+    fn ids(&self) -> impl Iterator<Item = u64> {
+        self.sources.iter().chain(&self.targets).map(|&id| id.into())
+    }
+
+    /// Adds an edge. Returns whether the type can hold both ids.
+    fn push(&mut self, source: u64, target: u64, weight: Option<f32>) -> bool {
+        let (Ok(source), Ok(target)) = (I::try_from(source), I::try_from(target)) else { return false };
+        self.weights.push(self.sources.len(), weight);
+        self.sources.push(source);
+        self.targets.push(target);
+        true
+    }
+
+    /// Removes the first edge.
+    fn skip_first(&mut self) {
+        self.sources.remove(0);
+        self.targets.remove(0);
+        self.weights.skip_first();
     }
 }
 
@@ -58,46 +108,56 @@ pub(super) fn visit(path: &Path, layout: Layout, edge: &mut dyn FnMut(u64, &str,
     Ok(())
 }
 
-/// Reads a file whose ids are natural numbers. Returns `None` if an id is not a natural number; the caller then reads
-/// the file again, with the ids as text.
-fn read_integers(path: &Path, layout: Layout) -> Result<Option<Listed>> {
+/// Reads a file whose ids are natural numbers. If they are not, or too large for the type `I`, the caller reads the
+/// file again.
+fn read_integers<I: Id>(path: &Path, layout: Layout) -> Result<Found<Listed>> {
     let mut rows = Rows::open(path, layout)?;
-    let Some((mut ids, mut weights)) = integers(&mut rows)? else { return Ok(None) };
-    let mut names = distinct(&ids);
+    let mut edges = match integers::<I>(&mut rows)? {
+        Found::All(edges) => *edges,
+        Found::Larger => return Ok(Found::Larger),
+        Found::Text => return Ok(Found::Text),
+    };
+    let mut names = distinct(&edges);
     let mut notices: Vec<String> = rows.notice.take().into_iter().collect();
     let mut headed = false;
     if let Some(opening) = &mut rows.opening {
-        let own = 2 * usize::from(opening.ends().is_some());
-        let rest = rest_of(&names, &ids[own..], opening);
+        let own = usize::from(opening.ends().is_some());
+        let rest = rest_of(&names, &edges.sources[own..], &edges.targets[own..], opening);
         let (reading, notice) = opening.read(path, &rest)?;
         // In a METIS graph, the number of nodes is at least the number of lines after the header.
-        let likely = !opening.is_lone() && ids[0] >= ids.len() as u64 / 2 - 1;
+        let likely = !opening.is_lone() && edges.sources[0].into() >= edges.sources.len() as u64 - 1;
         let metis = if likely { metis::find(path)? } else { None };
         notices.extend(metis.map(|metis| opening.metis_notice(path, &metis, &reading)).or(notice));
         if let Reading::Header(nodes) = reading {
             headed = true;
             if own > 0 {
-                ids.drain(..own);
-                weights.skip_first();
+                edges.skip_first();
             }
-            names = nodes.map_or_else(|| distinct(&ids), |(first, nodes)| (first..first + nodes).collect());
+            names = nodes.map_or_else(|| distinct(&edges), |(first, nodes)| (first..first + nodes).collect());
         }
     }
-    notices.extend(weights.doubts(&rows.lines));
-    let node = numbering(&names, ids.len());
-    let edges =
-        weights.list(&rows.lines, names.len(), ids.chunks_exact(2).map(|pair| (node(pair[0]), node(pair[1]))))?;
+    notices.extend(edges.weights.doubts(&rows.lines));
+    let node = numbering(&names, 2 * edges.sources.len());
     let counting = names.iter().zip(0..).all(|(&name, index)| name == index);
+    let Edges { sources, targets, weights } = edges;
+    // The numbers of the nodes take the place of the ids, without new memory.
+    let [sources, targets] = [sources, targets].map(|ids| ids.into_iter().map(|id| node(id.into())).collect());
+    let edges = weights.list(&rows.lines, names.len(), sources, targets)?;
     let node_ids = (!counting).then(|| NodeIds::Integers(names.iter().map(|&name| name.cast_signed()).collect()));
-    Ok(Some(Listed { edges, node_ids, notices, layout: rows.layout(headed) }))
+    Ok(Found::All(Box::new(Listed { edges, node_ids, notices, layout: rows.layout(headed) })))
 }
 
-/// Returns the ids of all rows, two per row, and the weights. Returns `None` if an id is not a natural number.
-fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
-    let mut ids: Vec<u64> = Vec::with_capacity(rows.lines.bytes() / 4);
-    let mut weights = Weights::default();
+/// Returns the ids and the weights of all rows.
+fn integers<I: Id>(rows: &mut Rows) -> Result<Found<Edges<I>>> {
+    let capacity = rows.lines.bytes() / 8;
+    let (sources, targets) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+    let mut edges = Edges { sources, targets, weights: Weights::default() };
     let mut passed_over = false;
-    while let Some(row) = rows.advance()? {
+    loop {
+        if !rows.plain(|source, target, weight| edges.push(source, target, weight)) {
+            return Ok(Found::Larger);
+        }
+        let Some(row) = rows.advance()? else { break };
         let (Some(source), Some(target)) = (integer(row.source), integer(row.target)) else {
             // If the first line consists of two words and the lines below it consist of numbers, the first line is a
             // header. A number that is not natural is not a word but an ordinary id.
@@ -106,26 +166,27 @@ fn integers(rows: &mut Rows) -> Result<Option<(Vec<u64>, Weights)>> {
                 passed_over = true;
                 continue;
             }
-            return Ok(None);
+            return Ok(Found::Text);
         };
-        weights.push(ids.len() / 2, row.weight);
-        ids.extend([source, target]);
+        if !edges.push(source, target, row.weight) {
+            return Ok(Found::Larger);
+        }
     }
-    match ids.is_empty() {
-        true if passed_over => Ok(None),
+    match edges.sources.is_empty() {
+        true if passed_over => Ok(Found::Text),
         true => Err(rows.nothing()),
-        false => Ok(Some((ids, weights))),
+        false => Ok(Found::All(Box::new(edges))),
     }
 }
 
 /// Describes the edges after the first line. `names` contains all distinct ids of the file, including the numbers of
-/// the first line. `ids` contains the ids of the edges after the first line, two per edge.
-fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
+/// the first line. `sources` and `targets` contain the ids of the edges after the first line.
+fn rest_of<I: Id>(names: &[u64], sources: &[I], targets: &[I], opening: &Opening) -> Rest {
     let ends = opening.ends();
-    let range = ids.iter().fold(None, |range: Option<(u64, u64)>, &id| {
-        Some(range.map_or((id, id), |(least, greatest)| (least.min(id), greatest.max(id))))
-    });
-    let has = ends.map_or([true; 2], |ends| ends.map(|end| ids.contains(&end)));
+    let least = sources.iter().chain(targets).min();
+    let range = least.zip(sources.iter().chain(targets).max()).map(|(&least, &most)| (least.into(), most.into()));
+    let contains = |end| I::try_from(end).is_ok_and(|end| sources.contains(&end) || targets.contains(&end));
+    let has = ends.map_or([true; 2], |ends| ends.map(contains));
     let own = match ends {
         Some([nodes, edges]) => {
             let other = nodes != edges && names.binary_search(&edges).is_ok();
@@ -133,8 +194,8 @@ fn rest_of(names: &[u64], ids: &[u64], opening: &Opening) -> Rest {
         }
         None => 0,
     };
-    let edges = ids.len() as u64 / 2;
-    let pairs = || ids.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+    let edges = sources.len() as u64;
+    let pairs = || sources.iter().copied().zip(targets.iter().copied());
     let distinct = opening.may_count_fewer(edges).then(|| Distinct::new(pairs()));
     Rest { edges, ids: names.len() as u64 - own, range, has, distinct }
 }
@@ -147,16 +208,14 @@ fn table_length(most: u64, listed: usize) -> Option<usize> {
 
 /// Returns the distinct ids in ascending order.
 #[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, a usize")]
-fn distinct(ids: &[u64]) -> Vec<u64> {
-    let most = ids.iter().copied().max().unwrap_or(0);
-    if let Some(length) = table_length(most, ids.len()) {
+fn distinct<I: Id>(edges: &Edges<I>) -> Vec<u64> {
+    let most = edges.ids().max().unwrap_or(0);
+    if let Some(length) = table_length(most, 2 * edges.sources.len()) {
         let mut present = vec![false; length];
-        for &id in ids {
-            present[id as usize] = true;
-        }
+        edges.ids().for_each(|id| present[id as usize] = true);
         (0..).zip(present).filter_map(|(id, present)| present.then_some(id)).collect()
     } else {
-        let mut names = ids.to_vec();
+        let mut names: Vec<u64> = edges.ids().collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -187,7 +246,7 @@ fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Res
     let headed = header.is_some();
     let mut rows = Rows::open(path, Layout { headed, ..layout })?;
     let mut nodes: HashMap<String, u32> = HashMap::new();
-    let mut pairs = Vec::new();
+    let (mut sources, mut targets) = (Vec::new(), Vec::new());
     let mut weights = Weights::default();
     while let Some(row) = rows.advance()? {
         let mut node = |name: &str| -> Result<u32> {
@@ -200,23 +259,24 @@ fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Res
             Ok(node)
         };
         let Row { source, target, weight, .. } = row;
-        weights.push(pairs.len(), weight);
-        pairs.push((node(source)?, node(target)?));
+        weights.push(sources.len(), weight);
+        sources.push(node(source)?);
+        targets.push(node(target)?);
     }
-    if pairs.is_empty() {
+    if sources.is_empty() {
         return Err(rows.nothing());
     }
     let mut notices: Vec<String> = rows.notice.take().into_iter().chain(header.flatten()).collect();
     let opening = rows.opening.as_mut().filter(|_| !headed);
     if let Some(opening) = opening {
-        let (reading, notice) = read_opening(opening, path, &pairs, nodes.len())?;
+        let (reading, notice) = read_opening(opening, path, (&sources, &targets), nodes.len())?;
         match reading {
             Reading::Header(_) if !opening.is_lone() => return read_text(path, layout, Some(notice)),
             _ => notices.extend(notice),
         }
     }
     notices.extend(weights.doubts(&rows.lines));
-    let edges = weights.list(&rows.lines, nodes.len(), pairs.into_iter())?;
+    let edges = weights.list(&rows.lines, nodes.len(), sources, targets)?;
     let mut names = vec![String::new(); nodes.len()];
     for (name, node) in nodes {
         names[node as usize] = name;
@@ -225,23 +285,25 @@ fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Res
 }
 
 /// Decides how to read the first line of a file whose ids are text. If the first line may be an edge, its ids are the
-/// first element of `pairs`.
+/// first elements of `sources` and `targets`.
 fn read_opening(
     opening: &mut Opening,
     path: &Path,
-    pairs: &[(u32, u32)],
+    (sources, targets): (&[u32], &[u32]),
     nodes: usize,
 ) -> Result<(Reading, Option<String>)> {
     let own = usize::from(!opening.is_lone());
-    let rest = &pairs[own..];
-    let ends = pairs[..own].first().map(|&(source, target)| [source, target]);
-    let has = ends.map_or([true; 2], |ends| ends.map(|end| rest.iter().any(|&(a, b)| a == end || b == end)));
+    let ends = (own > 0).then(|| [sources[0], targets[0]]);
+    let (sources, targets) = (&sources[own..], &targets[own..]);
+    let contains = |end| sources.contains(&end) || targets.contains(&end);
+    let has = ends.map_or([true; 2], |ends| ends.map(contains));
     let alone = match ends {
         Some([source, target]) => u64::from(!has[0]) + u64::from(source != target && !has[1]),
         None => 0,
     };
-    let edges = rest.len() as u64;
-    let distinct = opening.may_count_fewer(edges).then(|| Distinct::new(rest.iter().copied()));
+    let edges = sources.len() as u64;
+    let pairs = || sources.iter().copied().zip(targets.iter().copied());
+    let distinct = opening.may_count_fewer(edges).then(|| Distinct::new(pairs()));
     let rest = Rest { edges, ids: nodes as u64 - alone, range: None, has, distinct };
     let (reading, notice) = opening.read(path, &rest)?;
     let unknown = rest.edges > 0 && has == [false; 2] && matches!(reading, Reading::Edge);

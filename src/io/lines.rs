@@ -1,7 +1,9 @@
 //! Reads a text file line by line through one buffer and counts the lines, so that errors can name the line.
 
 use super::magic;
+use super::plain::Cursor;
 use crate::error::{Error, Result};
+use memchr::{memchr, memchr2};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
@@ -25,6 +27,8 @@ pub(super) struct Lines {
     next: usize,
     filled: usize,
     at_end: bool,
+    /// Whether any of the unread bytes is a NUL or a CR.
+    odd: bool,
     /// The number of the current line, counted from 1; 0 before the first line is read.
     number: u64,
     /// The number of weights that were too small for an f32 and became 0.
@@ -36,7 +40,8 @@ impl Lines {
         let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
         let buffer = vec![0; CHUNK];
         let (path, vanished) = (path.into(), Cell::new(0));
-        Ok(Self { file, path, buffer, line: (0, 0), next: 0, filled: 0, at_end: false, number: 0, vanished })
+        let (line, next, filled, number) = ((0, 0), 0, 0, 0);
+        Ok(Self { file, path, buffer, line, next, filled, at_end: false, odd: false, number, vanished })
     }
 
     /// Advances to the next line. Returns false at the end of the file.
@@ -49,7 +54,7 @@ impl Lines {
             }
         }
         let end = loop {
-            if let Some(length) = self.buffer[searched..self.filled].iter().position(|&byte| byte == b'\n') {
+            if let Some(length) = memchr(b'\n', &self.buffer[searched..self.filled]) {
                 break searched + length;
             }
             searched = self.filled;
@@ -72,13 +77,36 @@ impl Lines {
         }
         self.line = (start, start + line.len());
         self.next = self.filled.min(end + 1);
-        if self.line().contains(&0) {
-            return Err(self.error("text", "a NUL byte"));
-        }
-        if self.line().contains(&b'\r') {
-            return Err(self.error(LINE_ENDS, CR_ALONE));
+        if self.odd {
+            self.check()?;
         }
         Ok(true)
+    }
+
+    /// Advances past the next line and returns what `parse` makes of it, if the line is plain: if `parse` recognizes
+    /// all of it. Otherwise, or if the line may not be complete in the buffer, returns `None` and does not advance. The
+    /// first line of a file is never plain.
+    #[inline]
+    pub(super) fn plain<T>(&mut self, parse: impl FnOnce(&mut Cursor<'_>) -> Option<T>) -> Option<T> {
+        if self.number == 0 {
+            return None;
+        }
+        let mut cursor = Cursor::new(&self.buffer[self.next..self.filled]);
+        let parsed = parse(&mut cursor)?;
+        let (length, whole) = cursor.line_end()?;
+        self.line = (self.next, self.next + length);
+        self.next += whole;
+        self.number += 1;
+        Some(parsed)
+    }
+
+    /// Returns an error if the current line contains a byte that no text file has within a line.
+    fn check(&self) -> Result<()> {
+        match memchr2(0, b'\r', self.line()) {
+            Some(_) if self.line().contains(&0) => Err(self.error("text", "a NUL byte")),
+            Some(_) => Err(self.error(LINE_ENDS, CR_ALONE)),
+            None => Ok(()),
+        }
     }
 
     /// Moves the unread bytes to the front of the buffer and reads more bytes after them. Returns the distance in bytes
@@ -103,6 +131,8 @@ impl Lines {
                 other => break other.map_err(|error| Error::io("read", &self.path, error))?,
             }
         };
+        self.odd =
+            (self.odd && self.filled > 0) || memchr2(0, b'\r', &self.buffer[self.filled..self.filled + read]).is_some();
         self.filled += read;
         self.at_end = read == 0;
         Ok(moved)

@@ -16,6 +16,7 @@ mod named;
 mod npy;
 mod npz;
 mod opening;
+mod plain;
 mod refused;
 mod rows;
 mod safetensors;

@@ -93,6 +93,24 @@ impl Rows {
         }
     }
 
+    /// Calls `edge` with the ids and the weight of each row that follows, up to the first line that is not plain. Such
+    /// a row is the same edge as [`Rows::advance`] finds in it. The first two rows, which show how the others are to
+    /// be read, are never plain. If `edge` returns false, ends after this row and returns false.
+    pub(super) fn plain(&mut self, mut edge: impl FnMut(u64, u64, Option<f32>) -> bool) -> bool {
+        let in_order = !matches!(self.header, Some(Header::Named { .. }));
+        if self.count < 2 || self.form.data || !in_order {
+            return true;
+        }
+        let Form { separator, columns, .. } = self.form;
+        while let Some((source, target, weight)) = self.lines.plain(|line| line.edge(separator, columns > 2)) {
+            self.count += 1;
+            if !edge(source, target, weight) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Returns whether to skip the current line, because it is a count or a header that consists of words. Called only
     /// before the first row.
     fn is_passed_over(&mut self) -> Result<bool> {

@@ -4,6 +4,7 @@
 
 use super::atomic::create_whole_folder;
 use super::lines::{Lines, natural, quoted};
+use super::separator::Separator;
 use crate::error::{Error, Result};
 use crate::graph::{EdgeList, GraphBatch};
 use std::io::{self, Write};
@@ -86,6 +87,9 @@ pub(super) fn visit(prefix: &Path, found: &mut dyn FnMut(u64, usize, usize)) -> 
 
 /// Returns the two numbers of the next line that is not empty, or `None` at the end of the file.
 fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
+    if let Some((source, target, _)) = lines.plain(|line| line.edge(Separator::Comma, false)) {
+        return Ok(Some((source, target)));
+    }
     while lines.advance()? {
         let line = lines.line().trim_ascii();
         if line.is_empty() {
@@ -163,12 +167,16 @@ fn read_indicator(path: &Path) -> Result<(Vec<usize>, Vec<u32>)> {
     let mut offsets = vec![];
     let mut graphs = Vec::with_capacity(lines.bytes() / 4);
     let mut last = 0;
-    while lines.advance()? {
+    loop {
+        let plain = lines.plain(|line| line.natural());
+        if plain.is_none() && !lines.advance()? {
+            break;
+        }
         let field = lines.line().trim_ascii();
         if field.is_empty() {
             continue;
         }
-        let graph = natural(field).and_then(|graph| u32::try_from(graph).ok());
+        let graph = plain.or_else(|| natural(field)).and_then(|graph| u32::try_from(graph).ok());
         match graph {
             Some(graph) if graph == last && last > 0 => {}
             Some(graph) if graph == last + 1 => offsets.push(graphs.len()),

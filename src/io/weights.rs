@@ -28,23 +28,11 @@ impl Weights {
         }
     }
 
-    pub(super) fn list(
-        &self,
-        lines: &Lines,
-        nodes: usize,
-        pairs: impl ExactSizeIterator<Item = (u32, u32)>,
-    ) -> Result<EdgeList> {
+    /// Returns the list of all edges, whose sources and targets are given.
+    pub(super) fn list(self, lines: &Lines, nodes: usize, sources: Vec<u32>, targets: Vec<u32>) -> Result<EdgeList> {
         let too_many = |_| lines.error("fewer than 2^32 nodes", nodes.to_string());
-        let mut edges = EdgeList::new(nodes).map_err(too_many)?;
-        edges.reserve(pairs.len());
-        let mut weights = self.0.iter();
-        for (source, target) in pairs {
-            match weights.next() {
-                Some(&weight) => edges.push_weighted(source, target, weight),
-                None => edges.push(source, target),
-            }
-        }
-        Ok(edges)
+        let weights = Some(self.0).filter(|weights| !weights.is_empty());
+        EdgeList::of(nodes, sources, targets, weights).map_err(too_many)
     }
 
     /// Returns notices about weights that look like timestamps and about nonzero weights that became 0.

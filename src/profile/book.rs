@@ -51,12 +51,20 @@ impl Stopwatch {
         self.0.as_ref().map(|_| Instant::now())
     }
 
-    /// Records a stage of this library's work for the device. The stage began at `began` and ends now. `detail` appears
+    /// Records a stage of this library's work. The stage began at `began` and ends now. `detail` appears
     /// only in the trace.
     pub(crate) fn end(&self, stage: &'static str, detail: &str, began: Option<Instant>) {
         if let Some(began) = began {
             self.book(stage, detail, false, began..Instant::now());
         }
+    }
+
+    /// Runs `work`, and records the time that it takes as a stage of this library.
+    pub(crate) fn time<R>(&self, stage: &'static str, work: impl FnOnce() -> R) -> R {
+        let began = self.begin();
+        let result = work();
+        self.end(stage, "", began);
+        result
     }
 
     /// Records a stage of the calling program.

@@ -42,9 +42,12 @@ pub struct KernelTime {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StageTime {
-    /// The name of the stage. It is either a stage of the calling program ([`crate::Context::stage`]) or one of this
-    /// library's stages, which are `open`, `compile` (pipelines, at their first use), `allocate`, `upload`, `record`,
-    /// `submit`, `wait` and `read back`.
+    /// The name of the stage: either a stage of the calling program ([`crate::Context::stage`]) or one of this
+    /// library's. Its stages of work for the device are `open`, `compile` (pipelines, at their first use), `allocate`,
+    /// `upload`, `record`, `submit`, `wait` and `read back`. Its stages of an encoder's work on the CPU are `plan`,
+    /// `look up` (in caches), `gather` (the graphs of a chunk), `laplacian`, `solve`, `finish` (ties, canonical
+    /// vectors, certificates), `arrange` (in the arrays of the result) and `keep` (in caches). The stages of this
+    /// library do not overlap.
     pub stage: &'static str,
     /// Whether the stage belongs to the calling program. Such a stage contains stages of this library.
     pub own: bool,
@@ -101,6 +104,13 @@ enum Track {
 }
 
 impl Profile {
+    /// Returns the part of the time that is in no stage of the calling program, in seconds.
+    #[must_use]
+    pub fn other_seconds(&self) -> f64 {
+        let own = self.stages.iter().filter(|stage| stage.own);
+        (self.wall - own.map(|stage| stage.seconds).sum::<f64>()).max(0.0)
+    }
+
     /// Returns the total device time in seconds.
     #[must_use]
     pub fn device_seconds(&self) -> f64 {

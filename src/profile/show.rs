@@ -33,8 +33,8 @@ impl Display for Profile {
             writeln!(f, "{wall:.3} ms by the wall clock")?;
         }
         for (own, heading) in [(true, "stage"), (false, "within: host")] {
-            let stages = self.stages.iter().filter(|stage| stage.own == own);
-            for (i, stage) in stages.enumerate() {
+            let stages = || self.stages.iter().filter(|stage| stage.own == own);
+            for (i, stage) in stages().enumerate() {
                 if i == 0 {
                     write_line(f, heading, ["calls", "total ms", "mean us", "", "", ""])?;
                 }
@@ -42,6 +42,10 @@ impl Display for Profile {
                 let numbers = [stage.calls.to_string(), format!("{:.3}", 1e3 * stage.seconds), format!("{mean:.1}")];
                 let [calls, total, mean] = numbers.each_ref().map(String::as_str);
                 write_line(f, stage.stage, [calls, total, mean, "", "", ""])?;
+            }
+            // With this line, the stages of the calling program add up to the wall time.
+            if own && stages().next().is_some() {
+                write_line(f, "other", ["", &format!("{:.3}", 1e3 * self.other_seconds()), "", "", "", ""])?;
             }
         }
         if self.left_out > 0 {
@@ -112,10 +116,10 @@ mod tests {
             lines[5].contains("1000.000 of 2000.000 ms") && lines[6].contains("3.0 MiB of a budget of 1024"),
             "{text}"
         );
-        assert_eq!(
-            (fields(lines[8]), fields(lines[10])[2].as_str()),
-            (fields("encode 1 1500.000 1500000.0"), "500.000")
-        );
+        // The stage takes 1.5 s of the 2 s, so the rest is 0.5 s.
+        assert_eq!(fields(lines[8]), fields("encode 1 1500.000 1500000.0"));
+        assert_eq!(fields(lines[9]), ["other", "500.000"]);
+        assert_eq!(fields(lines[11])[2], "500.000");
         profile.clock = Clock::Wall;
         assert!(profile.to_string().contains("wall clock around each dispatch"));
         profile.clock = Clock::Absent;

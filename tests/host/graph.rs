@@ -413,3 +413,49 @@ const GOLDEN_MOLECULE: &[(usize, u32)] = &[
     (8, 20), (10, 11), (10, 23), (11, 12), (11, 26), (12, 13), (13, 14), (17, 18), (17, 28), (18, 19), (19, 20),
     (19, 22), (20, 21), (22, 27), (23, 24), (24, 25), (25, 26), (25, 29),
 ];
+
+/// The order of a list matters only for edges that are listed several times. A list in the order of its sources or of
+/// its targets is read in another way than other lists.
+#[test]
+fn the_order_of_the_list_does_not_matter() {
+    let mut listed: Vec<(u32, u32, f32)> = Vec::new();
+    for i in 0..60_u32 {
+        // Some edges are listed twice, some in both directions, some from a node to itself.
+        let (source, target) = (i * 7 % 11, i * i % 13);
+        listed.extend(
+            [(source, target, 1.0 + i as f32), (target, source, i as f32 / 3.0)].iter().take(1 + i as usize % 2),
+        );
+    }
+    let unique = |edges: &[(u32, u32, f32)]| {
+        let mut edges = edges.to_vec();
+        edges.sort_by_key(|edge| (edge.0, edge.1));
+        edges.dedup_by_key(|edge| (edge.0, edge.1));
+        edges
+    };
+    let both =
+        |edges: Vec<(u32, u32, f32)>| edges.iter().flat_map(|&(a, b, w)| [(a, b, w), (b, a, w)]).collect::<Vec<_>>();
+    let lists = [listed.clone(), unique(&listed), unique(&both(unique(&listed))), both(vec![(3, 1, 2.0), (2, 0, 5.0)])];
+    for (i, list) in lists.iter().enumerate() {
+        for symmetrization in [
+            Symmetrization::Keep,
+            Symmetrization::Sum,
+            Symmetrization::Mean,
+            Symmetrization::Max,
+            Symmetrization::Error,
+        ] {
+            for duplicates in [Duplicates::Sum, Duplicates::Max, Duplicates::First, Duplicates::Last, Duplicates::Error]
+            {
+                let conventions = Conventions { symmetrization, duplicates, ..Conventions::default() };
+                let of = |list: &[(u32, u32, f32)]| {
+                    Graph::from_weighted_edges(13, list, &conventions).map_err(|e| e.to_string())
+                };
+                let (mut by_source, mut by_target) = (list.clone(), list.clone());
+                by_source.sort_by_key(|edge| edge.0);
+                by_target.sort_by_key(|edge| edge.1);
+                let want = of(list);
+                assert_eq!(of(&by_source), want, "list {i}, {symmetrization:?}, {duplicates:?}");
+                assert_eq!(of(&by_target), want, "list {i}, {symmetrization:?}, {duplicates:?}");
+            }
+        }
+    }
+}

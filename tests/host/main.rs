@@ -6,6 +6,7 @@ mod generate;
 mod graph;
 mod io;
 mod io_foreign;
+mod io_plain;
 mod io_readers;
 mod layers;
 mod policy;

@@ -58,6 +58,11 @@ fn on_the_cpu_there_are_stages_and_no_kernels() {
     }
     let (_, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--profile"]));
     assert!(["read", "encode", "write"].iter().all(|s| stderr.lines().any(|line| line.starts_with(s))), "{stderr}");
+    // The parts of the encoding on the CPU, and what is in no stage.
+    let (_, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--profile", "--no-cache", "--backend", "cpu"]));
+    for stage in ["plan", "look up", "gather", "laplacian", "solve", "finish", "arrange", "keep", "other"] {
+        assert!(stderr.lines().any(|line| line.starts_with(stage)), "no {stage} in {stderr}");
+    }
     // Without the option, nothing is printed about a profile.
     assert!(!said(&run(&["encode", KARATE, "-o", &out])).2.contains("profile"));
 }

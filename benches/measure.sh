@@ -40,6 +40,9 @@ args=("$@")
 for ((i = 0; i < ${#args[@]}; i++)); do
     if [ "${args[i]}" = --backend ]; then ((++i)); else where+=("${args[i]}"); fi
 done
+# Before the machine is tuned, predictions are those of the static model (docs/static-model.md).
+FIEDLER_CACHE_DIR=$(mktemp -d) "$fiedler" bench --json "${where[@]}" >"$out/static.jsonl" || true
+python3 "$(dirname "$0")/predicted.py" "$out/static.jsonl" | tee "$out/static.md"
 "$fiedler" tune "${where[@]}" | tee "$out/tune.txt"
 "$fiedler" bench --full --policy --json --html "$out/bench.html" "${where[@]}" >"$out/bench.jsonl" || true
 python3 "$(dirname "$0")/when.py" "this machine" "$out/bench.jsonl" | tee "$out/when.md"

@@ -332,7 +332,7 @@ impl ContextBuilder {
             return (rates.clone(), [true; 2]);
         }
         let threads = self.threads.filter(|&count| count > 0).unwrap_or_else(rayon::current_num_threads);
-        let (mut rates, mut measured) = (Rates::of(self.class(adapter), threads), [false; 2]);
+        let (mut rates, mut measured) = (self.default_rates(adapter, threads), [false; 2]);
         let Some(folder) = policy::folder().filter(|_| self.tuned) else { return (rates, measured) };
         if let Some(Tuning::Cpu(cpu)) = Stored::of(&folder, &Machine::cpu(threads)).tuning() {
             (rates.cpu, measured[0]) = (cpu, true);
@@ -342,6 +342,10 @@ impl ContextBuilder {
             (rates.gpu, measured[1]) = (gpu, true);
         }
         (rates, measured)
+    }
+
+    fn default_rates(&self, adapter: Option<&Adapter>, threads: usize) -> Rates {
+        Rates::of(self.class(adapter), adapter.map_or(0, |adapter| adapter.vendor), threads)
     }
 
     fn budget(&self) -> u64 {

@@ -31,6 +31,8 @@ pub struct Adapter {
     pub features: Vec<&'static str>,
     /// The limits that matter to the kernels of this crate.
     pub limits: AdapterLimits,
+    /// The id that PCI gives to the vendor, or another id of the vendor if it has none there.
+    pub vendor: u32,
     /// The maximum number of loop iterations that one invocation may run in a dispatch before the driver silently ends
     /// the loop.
     pub loop_budget: u32,
@@ -242,6 +244,7 @@ impl Adapter {
                 uniform_alignment: limits.min_uniform_buffer_offset_alignment,
             },
             loop_budget,
+            vendor: info.vendor,
             few_registers: info.vendor == INTEL,
             cooperative,
             kernels: Vec::new(),
@@ -331,6 +334,7 @@ impl Adapter {
                 uniform_alignment: 256,
             },
             loop_budget: 1 << 24,
+            vendor: 0,
             few_registers: false,
             cooperative: None,
             kernels: Vec::new(),

@@ -4,17 +4,19 @@
 //! The predicted time of a side is the sum of a fixed cost, the cost of the dispatches, the number of transferred bytes
 //! divided by the bandwidth, and the number of operations divided by a rate in flop/s, which depends on the size of
 //! the work. The rates are either measured on this machine ([`Tuning`]) or the defaults of the device's class
-//! ([`DeviceClass`]).
+//! ([`DeviceClass`]). The defaults of GPUs come from a static model ([`Hardware`]).
 //!
 //! The parameter `resident` of the `choose_` functions says whether the input is already on the device. If it is, the
 //! results that the device computes stay on the device too, so nothing is transferred.
 
+mod model;
 mod rates;
 mod stored;
 mod tuning;
 mod workload;
 
 pub use crate::device::Slower;
+pub use model::Hardware;
 pub use rates::{CpuRates, Curve, Curves, GpuRates, Point, Rates};
 pub use stored::{Stored, folder};
 pub use tuning::{Machine, Tuning, parse};
@@ -60,17 +62,16 @@ pub enum DeviceClass {
 }
 
 impl Rates {
-    /// Returns the rates that apply before anything is measured on this machine. The default rates of devices are
-    /// deliberately low fractions of the published rates of their class, because no GPU has been measured yet. The
-    /// default rate of transfers to a discrete device is half the bandwidth of PCIe 4.0 x16.
+    /// Returns the rates that apply before anything is measured on this machine. The rates of a GPU are those of the
+    /// static model. `vendor` is its PCI vendor id, or 0 if it is unknown.
     #[must_use]
-    pub fn of(class: DeviceClass, threads: usize) -> Self {
-        let (flops, transfer) = match class {
-            DeviceClass::Discrete => (1e12, 12e9),
-            DeviceClass::Integrated => (1e11, 10e9),
-            DeviceClass::Software | DeviceClass::Absent | DeviceClass::Unopened => (1e9, 5e9),
+    pub fn of(class: DeviceClass, vendor: u32, threads: usize) -> Self {
+        let gpu = match class {
+            DeviceClass::Discrete => GpuRates::modelled(Hardware::discrete(vendor)),
+            DeviceClass::Integrated => GpuRates::modelled(Hardware::INTEGRATED),
+            DeviceClass::Software | DeviceClass::Absent | DeviceClass::Unopened => GpuRates::flat(1e9, 5e9),
         };
-        Self { cpu: CpuRates::default_of(threads), gpu: GpuRates::flat(flops, transfer) }
+        Self { cpu: CpuRates::default_of(threads), gpu }
     }
 }
 

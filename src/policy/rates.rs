@@ -1,6 +1,7 @@
 //! The rates from which the cost model predicts times. They consist of fixed costs and of one curve per family, over
 //! the size and the number of items.
 
+use super::model::Hardware;
 use super::workload::{Family, Workload};
 use crate::device::Slower;
 
@@ -150,6 +151,8 @@ pub struct GpuRates {
     pub fma: f64,
     /// The rates of the families on the device.
     pub curves: Curves,
+    /// The static model, which applies to families without a curve if nothing was measured.
+    pub model: Option<Hardware>,
     /// The kernel forms that were measured to be slower than another form.
     pub slower: Vec<Slower>,
 }
@@ -206,15 +209,25 @@ impl GpuRates {
             copy: 0.0,
             fma: 0.0,
             curves: Curves::flat(flops, flops),
+            model: None,
             slower: Vec::new(),
         }
+    }
+
+    /// Creates the rates of a device of which only the hardware is known.
+    #[must_use]
+    pub fn modelled(hardware: Hardware) -> Self {
+        Self { model: Some(hardware), ..Self::flat(1e12, hardware.transfer) }
     }
 
     /// Returns the predicted time of a workload, in seconds.
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
         let measured = self.curves.measured(work, work.gpu_flops).map(|seconds| seconds.max(self.round_trip));
-        let estimated = || self.launches(work) + self.curves.estimated(work, work.gpu_flops);
+        let estimated = || {
+            let curves = || self.curves.estimated(work, work.gpu_flops);
+            self.launches(work) + self.model.map_or_else(curves, |hardware| hardware.seconds(work))
+        };
         self.transfers(work) + measured.unwrap_or_else(estimated)
     }
 

@@ -190,6 +190,7 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
             copy,
             fma,
             curves,
+            model: None,
             slower,
         })
     };

@@ -205,7 +205,7 @@ fn left_aside(ctx: &Context) -> Checked {
     let without = |forms: &[&str]| {
         let one =
             |form: &&str| Slower { form: KernelForm::named("eigh", form).expect("a form of eigh"), sizes: [5.0, 20.0] };
-        let mut rates = Rates::of(DeviceClass::Discrete, 1);
+        let mut rates = Rates::of(DeviceClass::Discrete, 0, 1);
         rates.gpu.slower = forms.iter().map(one).collect();
         alike(ctx).rates(rates).build()
     };

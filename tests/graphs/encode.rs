@@ -339,7 +339,7 @@ fn walks(ctx: &Context) -> Checked {
 /// With these rates the CPU is faster on small graphs and the device on large ones. Each graph goes to its faster
 /// side, and has the same bits as when that side encodes all graphs.
 fn sides(ctx: &Context) -> Checked {
-    let mut rates = Rates::of(DeviceClass::Discrete, 1);
+    let mut rates = Rates::of(DeviceClass::Discrete, 0, 1);
     let curve = |rates: [f64; 2]| {
         let point = |(size, rate)| Point { size, rates: vec![[1.0, rate]] };
         (Family::Encode, Curve { points: [8.0, 64.0].into_iter().zip(rates).map(point).collect(), first: 0.0 })

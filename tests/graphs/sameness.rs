@@ -203,7 +203,7 @@ fn auto(ctx: &Context) -> Checked {
 /// of moderate size are too large for the device.
 fn mixed(ctx: &Context) -> Checked {
     // With these rates, the device is faster for all graphs that its kernels take.
-    let mut rates = Rates::of(DeviceClass::Discrete, 1);
+    let mut rates = Rates::of(DeviceClass::Discrete, 0, 1);
     (rates.gpu.round_trip, rates.gpu.dispatch, rates.gpu.upload, rates.gpu.download) = (1e-12, 1e-12, 1e15, 1e15);
     let auto = alike(ctx)
         .backend(Backend::Auto)

@@ -121,11 +121,15 @@ fn software_adapters_are_never_chosen_by_auto() {
 
 #[test]
 fn the_default_rates_order_the_classes() {
-    let rates = |class| Rates::of(class, 4);
+    let rates = |class| Rates::of(class, 0, 4);
     let [discrete, integrated, software] =
         [DeviceClass::Discrete, DeviceClass::Integrated, DeviceClass::Software].map(rates);
-    let full = |rates: &Rates| rates.gpu.curves.other[0];
-    assert!(full(&discrete) > full(&integrated) && full(&integrated) > full(&software));
+    for family in Family::MEASURED {
+        let (size, items, gpu_flops) = (32.0, 1e6, 1e12);
+        let work = Workload { family, size, items, gpu_flops, dispatches: 1.0, ..Workload::default() };
+        let seconds = |rates: &Rates| rates.gpu.seconds(&work);
+        assert!(seconds(&discrete) < seconds(&integrated) && seconds(&integrated) < seconds(&software), "{family}");
+    }
     assert_eq!(discrete.cpu.threads, 4.0);
     // A data set of small eigenproblems goes to a discrete GPU. A single one of them does not.
     let eigh = |count: f64| Workload {

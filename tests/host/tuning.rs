@@ -24,6 +24,7 @@ fn gpu() -> Tuning {
         copy: 1e12,
         fma: 4e13,
         curves: curves(),
+        model: None,
         slower: vec![Slower { form: KernelForm::Eigh(JacobiForm::Lane), sizes: [8.0, 32.0] }],
     })
 }

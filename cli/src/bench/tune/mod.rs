@@ -135,6 +135,7 @@ fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
         download: rate(down),
         copy: top.copy,
         fma: top.fma,
+        model: None,
         ..before
     })
 }

@@ -356,8 +356,20 @@ impl ContextBuilder {
         let Self { checked, poison, profile, timestamps, refused, .. } = *self;
         let kernels = self.kernels.clone();
         let (budget, spoiled, cancel) = (self.budget(), self.spoiled.clone(), self.cancel.clone());
-        let slower = rates.gpu.slower.clone();
-        DeviceOptions { budget, cancel, checked, poison, profile, timestamps, kernels, slower, refused, spoiled }
+        let (slower, matrix_units) = (rates.gpu.slower.clone(), rates.gpu.matrix_units);
+        DeviceOptions {
+            budget,
+            cancel,
+            checked,
+            poison,
+            profile,
+            timestamps,
+            kernels,
+            slower,
+            matrix_units,
+            refused,
+            spoiled,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The adapters of the machine, their features and limits, and the selection of an adapter.
 
 use crate::error::{ErrorKind, Result};
-use crate::forms::KernelForm;
+use crate::forms::{KernelForm, MatmulForm};
 use wgpu::{Backends, DeviceType, Features};
 
 /// An adapter of this machine, as its driver describes it.
@@ -45,6 +45,8 @@ pub struct Adapter {
     pub(super) kernels: Vec<KernelForm>,
     /// The kernel forms that were measured to be slower than other forms.
     pub(super) slower: Vec<Slower>,
+    /// The sizes of products of f16 for which matrix units were measured to be faster.
+    pub(crate) matrix_units: Option<[f64; 2]>,
     /// A rough estimate of the kernel rate in flop/s, used only to bound the work of one submission.
     pub(super) rate: f64,
 }
@@ -249,6 +251,7 @@ impl Adapter {
             cooperative,
             kernels: Vec::new(),
             slower: Vec::new(),
+            matrix_units: None,
             rate,
             index: 0,
             pci: Some(info.device_pci_bus_id.to_lowercase()).filter(|pci| !pci.is_empty()),
@@ -289,6 +292,14 @@ impl Adapter {
     /// Returns whether the caller requested this form by name.
     pub(crate) fn asks(&self, form: KernelForm) -> bool {
         self.kernels.contains(&form)
+    }
+
+    /// Returns whether products of f16 of the given size are computed on matrix units: if the caller requested that by
+    /// name, or if it may be done and was measured to be faster.
+    pub(crate) fn prefers_matrix_units(&self, size: f64) -> bool {
+        let form = KernelForm::Matmul(MatmulForm::Cooperative);
+        let faster = self.matrix_units.is_some_and(|[least, most]| least <= size && size <= most);
+        self.asks(form) || self.cooperative.is_some() && self.uses(form) && faster
     }
 
     /// Returns the subgroup size in invocations, if shaders may use subgroups and all subgroups have the same size.
@@ -339,6 +350,7 @@ impl Adapter {
             cooperative: None,
             kernels: Vec::new(),
             slower: Vec::new(),
+            matrix_units: None,
             rate: 1e9,
         }
     }

@@ -44,6 +44,8 @@ pub(crate) struct DeviceOptions {
     pub(crate) kernels: Vec<KernelForm>,
     /// The kernel forms that were measured to be slower than other forms on this adapter.
     pub(crate) slower: Vec<Slower>,
+    /// The sizes of products of f16 for which matrix units were measured to be faster on this adapter.
+    pub(crate) matrix_units: Option<[f64; 2]>,
     /// Whether opening the device fails on purpose, for tests.
     pub(crate) refused: bool,
     /// The name of the kernel that is made to compute wrong results, for tests.
@@ -84,8 +86,8 @@ impl WgpuDevice {
 #[expect(unsafe_code, reason = "wgpu has matrix units as an experiment alone")]
 fn with_matrix_units() -> wgpu::ExperimentalFeatures {
     // SAFETY: the call acknowledges that wgpu's code for matrix units may be wrong. Only one kernel uses matrix units,
-    // and it runs only if the caller requests it by name. All its matrix loads and stores stay within the kernel's
-    // arrays in workgroup memory, and every subgroup executes them.
+    // and it runs only if the caller requests it by name or `fiedler tune` found its results to be right. All its
+    // matrix loads and stores stay within the kernel's arrays in workgroup memory, and every subgroup executes them.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }
 
@@ -105,9 +107,10 @@ impl Gpu {
         let required_limits = raw.limits();
         let mut required_features = adapter::wanted_features(raw.features());
         let mut experimental_features = wgpu::ExperimentalFeatures::disabled();
-        // Matrix units are enabled only for callers who request them by name.
-        let cooperative = KernelForm::Matmul(MatmulForm::Cooperative);
-        if options.kernels.contains(&cooperative) && facts.cooperative.is_some() {
+        // Matrix units are enabled only for callers who request them by name, and where they were measured to be
+        // faster.
+        let requested = options.kernels.contains(&KernelForm::Matmul(MatmulForm::Cooperative));
+        if (requested || options.matrix_units.is_some()) && facts.cooperative.is_some() {
             required_features |= adapter::MATRIX_UNITS;
             experimental_features = with_matrix_units();
         }
@@ -155,7 +158,8 @@ impl Gpu {
         options: DeviceOptions,
         compiled: Option<&Pipelines>,
     ) -> Arc<Self> {
-        let adapter = Adapter { kernels: options.kernels, slower: options.slower, ..adapter };
+        let adapter =
+            Adapter { kernels: options.kernels, slower: options.slower, matrix_units: options.matrix_units, ..adapter };
         let max_buffer = adapter.limits.buffer / 4 * 4;
         let stopwatch = Stopwatch::new(options.profile);
         let pool = Pool::new(&device, &queue, &faults, max_buffer, options.budget, options.poison, &stopwatch);

@@ -37,6 +37,7 @@ pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)
             timestamps: true,
             kernels: Vec::new(),
             slower: Vec::new(),
+            matrix_units: None,
             refused: false,
             spoiled: None,
         };

@@ -155,6 +155,9 @@ pub struct GpuRates {
     pub model: Option<Hardware>,
     /// The kernel forms that were measured to be slower than another form.
     pub slower: Vec<Slower>,
+    /// The smallest and the largest size of products of f16 for which matrix units were measured to be faster than
+    /// the other forms. Without a measurement, matrix units are used only if the caller requests them by name.
+    pub matrix_units: Option<[f64; 2]>,
 }
 
 /// The size, in bytes, from which on every allocation is mapped from the operating system and unmapped when it is
@@ -211,6 +214,7 @@ impl GpuRates {
             curves: Curves::flat(flops, flops),
             model: None,
             slower: Vec::new(),
+            matrix_units: None,
         }
     }
 

@@ -113,12 +113,15 @@ impl Tuning {
             .collect();
         let form = |s: &Slower| format!("    {}", json!([s.form.family(), s.form.name(), s.sizes[0], s.sizes[1]]));
         let slower: Vec<String> = slower.iter().map(form).collect();
+        let matrix_units = if let Self::Gpu(r) = self { r.matrix_units.map(|sizes| sizes.map(rounded)) } else { None };
         format!(
             "{{\n  \"format\": {FORMAT},\n  \"measured\": \"{date}\",\n  \"machine\": {},\n  \"fixed\": {fixed},\n  \
-             \"other_full_alone\": {},\n  \"slower_forms\": [\n{}\n  ],\n  \"curves\": {{\n{}\n  }}\n}}\n",
+             \"other_full_alone\": {},\n  \"slower_forms\": [\n{}\n  ],\n  \"matrix_units\": {},\n  \
+             \"curves\": {{\n{}\n  }}\n}}\n",
             machine.to_json(),
             json!(curves.other.map(rounded)),
             slower.join(",\n"),
+            json!(matrix_units),
             own.join(",\n")
         )
     }
@@ -174,6 +177,10 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
             sizes,
         });
     }
+    let matrix_units = match &all["matrix_units"] {
+        Value::Null => None,
+        sizes => Some(pair(sizes, "matrix_units")?),
+    };
     let curves = Curves { other: pair(&all["other_full_alone"], "other_full_alone")?, own };
     #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
     let threads = machine.threads as f64;
@@ -192,6 +199,7 @@ pub fn parse(text: &str) -> Result<(Machine, Tuning), String> {
             curves,
             model: None,
             slower,
+            matrix_units,
         })
     };
     Ok((machine, tuning))

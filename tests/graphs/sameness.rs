@@ -11,7 +11,7 @@ use fiedler::encode::{Encoding, SpectralEncoder, Which};
 use fiedler::forms::{JacobiForm, KernelForm};
 use fiedler::graph::{Conventions, Graph, GraphBatch, molecules};
 use fiedler::ops::laplacian::Normalization;
-use fiedler::policy::{DeviceClass, Rates, Reason, Side};
+use fiedler::policy::{CpuRates, GpuRates, Rates, Reason, Side};
 use fiedler::{Backend, Context};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -203,8 +203,8 @@ fn auto(ctx: &Context) -> Checked {
 /// of moderate size are too large for the device.
 fn mixed(ctx: &Context) -> Checked {
     // With these rates, the device is faster for all graphs that its kernels take.
-    let mut rates = Rates::of(DeviceClass::Discrete, 0, 1);
-    (rates.gpu.round_trip, rates.gpu.dispatch, rates.gpu.upload, rates.gpu.download) = (1e-12, 1e-12, 1e15, 1e15);
+    let gpu = GpuRates { round_trip: 1e-12, dispatch: 1e-12, ..GpuRates::flat(1e12, 1e15) };
+    let rates = Rates { cpu: CpuRates::default_of(1), gpu };
     let auto = alike(ctx)
         .backend(Backend::Auto)
         .software_as_gpu(true)

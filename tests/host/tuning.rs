@@ -26,6 +26,7 @@ fn gpu() -> Tuning {
         curves: curves(),
         model: None,
         slower: vec![Slower { form: KernelForm::Eigh(JacobiForm::Lane), sizes: [8.0, 32.0] }],
+        matrix_units: Some([256.0, 1e30]),
     })
 }
 
@@ -87,6 +88,7 @@ fn a_damaged_file_is_ignored() {
         ("[16.0,1250000000.0", "[16.0,null", "eigh"),
         ("[[1.0,100000000.0],[16.0,1250000000.0]]", "[]", "items"),
         ("[\"eigh\",\"lane\",8.0,32.0]", "[\"eigh\",\"lane\",8.0]", "slower_forms"),
+        ("[256.0,1e+30]", "[256.0]", "matrix_units"),
         ("[\"eigh\",\"lane\",8.0,32.0]", "[7,\"lane\",8.0,32.0]", "slower_forms"),
         ("\"threads\":0", "\"threads\":-1", "machine"),
     ] {

@@ -88,9 +88,10 @@ fn summary(machine: &Machine, tuning: &Tuning, path: &Path) -> String {
             let (round, dispatch) = (1e6 * r.round_trip, 1e6 * r.dispatch);
             let text = format!(
                 "round trip {round:.0} us, dispatch {dispatch:.1} us; up {up:.1}, down {down:.1}, copy {copy:.1} GB/s, \
-                 {:.0} Gflop/s{}",
+                 {:.0} Gflop/s{}{}",
                 r.fma / 1e9,
-                forms(&r.slower)
+                forms(&r.slower),
+                r.matrix_units.map_or("", |_| "\n  matrix units are faster for products of f16")
             );
             (text, &r.curves)
         }

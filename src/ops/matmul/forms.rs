@@ -52,9 +52,8 @@ impl Plan {
     /// Plans how an adapter multiplies op(A), `m x k`, by op(B), `k x n`. `half` says whether the elements are f16.
     /// Returns `None` if none of the allowed forms fits.
     pub(super) fn of(adapter: &Adapter, m: u32, n: u32, k: u32, half: bool) -> Option<Self> {
-        let side = |x: u32| f64::from(x);
-        let size = (side(m) * side(n) * side(k)).cbrt();
-        adapter.form(size, |may| Self::within(adapter, [m, n, k], half, &|form| may(KernelForm::Matmul(form))))
+        adapter
+            .form(size_of(m, n, k), |may| Self::within(adapter, [m, n, k], half, &|form| may(KernelForm::Matmul(form))))
     }
 
     fn within(adapter: &Adapter, [m, n, k]: [u32; 3], half: bool, may: &dyn Fn(MatmulForm) -> bool) -> Option<Self> {
@@ -62,15 +61,8 @@ impl Plan {
         let has = |bytes: u32, invocations: u32| {
             limits.workgroup_storage >= bytes && limits.workgroup_invocations >= invocations
         };
-        // This form is used only if the caller requests it by name, because wgpu marks cooperative matrices as
-        // experimental.
-        if half && adapter.asks(KernelForm::Matmul(MatmulForm::Cooperative)) {
-            let fragment = adapter.cooperative?;
-            let teams = if fragment == 8 { &SMALL_SUBGROUP_SIZES[..] } else { &SUBGROUP_SIZES };
-            let lanes = adapter.subgroup().filter(|lanes| teams.contains(lanes) && has(16 << 10, 4 * lanes))?;
-            let form = Form::Cooperative { fragment, lanes };
-            let span = span_of(adapter, [m, n, k], fragment / 2, 32, cooperative_loops(fragment, lanes));
-            return Some(Self { form, span, together: 1, depth: 32 });
+        if half && adapter.prefers_matrix_units(size_of(m, n, k)) {
+            return Self::on_matrix_units(adapter, [m, n, k], has);
         }
         let fours = k > 0 && [m, n, k].iter().all(|side| side.is_multiple_of(4));
         if adapter.software && !half && fours && may(MatmulForm::Direct) {
@@ -94,6 +86,15 @@ impl Plan {
         let span = span(adapter, m, n, k, side, depth);
         let rolled = is_rolled(adapter.few_registers, depth);
         Some(Self { form: Form::Tile { side, depth, rolled }, span, together: 1, depth })
+    }
+
+    fn on_matrix_units(adapter: &Adapter, shape: [u32; 3], has: impl Fn(u32, u32) -> bool) -> Option<Self> {
+        let fragment = adapter.cooperative?;
+        let teams = if fragment == 8 { &SMALL_SUBGROUP_SIZES[..] } else { &SUBGROUP_SIZES };
+        let lanes = adapter.subgroup().filter(|lanes| teams.contains(lanes) && has(16 << 10, 4 * lanes))?;
+        let form = Form::Cooperative { fragment, lanes };
+        let span = span_of(adapter, shape, fragment / 2, 32, cooperative_loops(fragment, lanes));
+        Some(Self { form, span, together: 1, depth: 32 })
     }
 
     /// Returns the name of the form.
@@ -149,6 +150,11 @@ impl Plan {
             }
         }
     }
+}
+
+/// Returns the size of a product as the policy defines it: the cube root of the number of its multiplications.
+fn size_of(m: u32, n: u32, k: u32) -> f64 {
+    (f64::from(m) * f64::from(n) * f64::from(k)).cbrt()
 }
 
 /// Returns the number of rows, or of columns, of a tile of [`Form::Direct`].
@@ -207,6 +213,27 @@ mod tests {
         assert_eq!([64, 4096].map(|n| tile(false, 48, n)), [form(8, 8, false), form(16, 16, false)]);
         assert_eq!([64, 4096].map(|n| tile(true, 64, n)), [form(8, 8, true), form(16, 16, false)]);
         assert_eq!([64, 4096].map(|n| tile(true, 16, n)), [form(8, 8, true), form(16, 8, true)]);
+    }
+
+    /// Without a trial or a request, matrix units are not used. After a trial, products of f16 of the sizes for which
+    /// they were faster use them. Products of f32 do not, and neither does an adapter without matrix units.
+    #[test]
+    fn matrix_units_follow_the_trial() {
+        let mut adapter = Adapter::made_up();
+        adapter.cooperative = Some(16);
+        adapter.subgroup_size = [32, 32];
+        adapter.features = vec!["subgroups", "matrix-units"];
+        let on_units = |adapter: &Adapter, n, half| {
+            let plan = Plan::of(adapter, n, n, n, half).expect("a plan");
+            plan.form == Form::Cooperative { fragment: 16, lanes: 32 }
+        };
+        assert!(!on_units(&adapter, 1024, true));
+        adapter.matrix_units = Some([256.0, 2048.0]);
+        let found = [64, 256, 1024, 2048, 4096].map(|n| on_units(&adapter, n, true));
+        assert_eq!(found, [false, true, true, true, false]);
+        assert!(!on_units(&adapter, 1024, false));
+        adapter.cooperative = None;
+        assert!(!on_units(&adapter, 1024, true));
     }
 
     /// lavapipe silently ends the loops of an invocation after 65,535 iterations in total. This test counts the

@@ -10,10 +10,10 @@
 //! compiled out if a product has none. f16 is decoded by bit operations, so these forms do not need the WebGPU feature
 //! `shader-f16`.
 //!
-//! The form `cooperative` multiplies f16 on matrix units. It is used only if the caller requests it by name, because
-//! cooperative matrices are experimental in wgpu. The same source makes two kernels. The kernel for fragments of 8 x 8
-//! is for Metal and for Mesa's lavapipe 26, and has run on lavapipe. The kernel for fragments of 16 x 16 has not run on
-//! any device yet.
+//! The form `cooperative` multiplies f16 on matrix units. Cooperative matrices are experimental in wgpu, so this form
+//! is used only if the caller requests it by name, or for sizes for which `fiedler tune` found it to be right and
+//! faster. The same source makes two kernels. The kernel for fragments of 8 x 8 is for Metal and for Mesa's lavapipe
+//! 26, and has run on lavapipe. The kernel for fragments of 16 x 16 has not run on any device yet.
 //!
 //! For f32 split into f16 ([`Precision::SplitF16`], `split`), the kernel `largest` finds the largest magnitude of each
 //! line (a row of op(A) or a column of op(B)). The kernel `split` scales each element x of a line by a power of two and

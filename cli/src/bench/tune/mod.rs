@@ -3,6 +3,7 @@
 
 mod curves;
 mod forms;
+mod matrix_units;
 
 use super::clock::timed;
 use super::workloads::Call;
@@ -87,6 +88,7 @@ pub fn tune(ctx: &Context, options: TuneOptions, mut progress: impl FnMut(Progre
     rates.gpu = fixed(&gpu, rates.gpu)?;
     let left = (begun + whole).saturating_duration_since(Instant::now());
     rates.gpu.slower = forms::slower(&gpu, &rates, options.margin, Instant::now() + left.mul_f64(SHARES[1]), &mut say)?;
+    rates.gpu.matrix_units = matrix_units::faster(&gpu, &rates, options.margin, &mut say)?;
     // The curves are measured with the forms that were faster in the trials.
     let best = forms::context(&gpu, &rates)?.unwrap_or(gpu);
     let mut gpu = Measuring { ctx: best, side: Side::Gpu, say: &mut say };

@@ -1,0 +1,84 @@
+//! The trial of matrix units: products of f16 on them, next to the same products without them.
+
+use crate::bench::clock::timed;
+use crate::bench::workloads::Call;
+use fiedler::array::Array;
+use fiedler::forms::{KernelForm, MatmulForm};
+use fiedler::ops::matmul::matmul;
+use fiedler::policy::{Backend, Rates};
+use fiedler::{Context, ErrorKind, Result, Shape};
+use half::f16;
+use std::time::Duration;
+
+/// The orders of the factors of a trial.
+const ORDERS: [usize; 3] = [256, 1024, 2048];
+/// The time for each measurement.
+const EACH: Duration = Duration::from_millis(100);
+/// The largest size, if matrix units are faster for the largest order of the trials.
+const NO_LIMIT: f64 = 1e30;
+/// The largest allowed difference between two results, relative to the largest element: one rounding to f16 each.
+const ROUNDING: f32 = 2.0 / 2048.0;
+
+/// Returns the smallest and the largest size of products of f16 for which matrix units are faster by more than the
+/// margin. Returns `None` if the adapter of `ctx` has no matrix units, if they are not faster, or if their results are
+/// not those of the other forms.
+pub(super) fn faster(ctx: &Context, rates: &Rates, margin: f64, say: &mut dyn FnMut(&str)) -> Result<Option<[f64; 2]>> {
+    let Some(adapter) = ctx.adapter().filter(|adapter| adapter.features.contains(&"matrix-units")) else {
+        return Ok(None);
+    };
+    let builder = Context::builder().adapter(&adapter.name).backend(Backend::Gpu).rates(rates.clone());
+    let units = builder.memory_budget(ctx.memory_budget()).kernels(&[KernelForm::Matmul(MatmulForm::Cooperative)]);
+    let units = match units.build() {
+        Ok(units) => units,
+        Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut sizes: Option<[f64; 2]> = None;
+    for order in ORDERS {
+        say(&format!("gemm/f16/n={order}: with or without matrix units"));
+        // A variant that fails is no reason to stop measuring the adapter: without matrix units, it works.
+        match is_faster(ctx, &units, order, margin) {
+            Ok(true) => sizes = Some([sizes.map_or(order as f64, |sizes| sizes[0]), order as f64]),
+            Ok(false) if sizes.is_some() => break,
+            Ok(false) => {}
+            Err(error) => {
+                log::warn!("tune: matrix units are not used: {error}");
+                return Ok(None);
+            }
+        }
+    }
+    let last = ORDERS[ORDERS.len() - 1] as f64;
+    Ok(sizes.map(|[from, to]| [from, if to == last { NO_LIMIT } else { to }]))
+}
+
+/// Returns whether products of the given order are right on matrix units, and faster by more than the margin.
+fn is_faster(without: &Context, units: &Context, order: usize, margin: f64) -> Result<bool> {
+    let shape = Shape::new(order, order, 1);
+    let numbers = |step: usize| {
+        let all = (0..shape.len()).map(|i| f16::from_f32((i * step % 61) as f32 / 61.0 - 0.5)).collect();
+        Array::from_vec(shape, all)
+    };
+    let (a, b) = (numbers(7)?, numbers(11)?);
+    let (mut least, mut results) = ([f64::INFINITY; 2], Vec::new());
+    // The two contexts are measured alternately, so that a disturbance affects both.
+    for round in 0..2 {
+        for (least, ctx) in least.iter_mut().zip([without, units]) {
+            let (on_a, on_b) = (a.to_device(ctx)?, b.to_device(ctx)?);
+            if round == 0 {
+                results.push(matmul(ctx, &on_a, &on_b)?.to_host(ctx)?);
+            }
+            let mut call: Call<'_> = Box::new(|| matmul(ctx, &on_a, &on_b).and_then(|_| ctx.wait()));
+            *least = least.min(timed(&mut call, EACH)?.least);
+        }
+    }
+    let pairs = || results[0].as_slice().iter().zip(results[1].as_slice()).map(|(x, y)| [x.to_f32(), y.to_f32()]);
+    let largest = pairs().fold(0.0, |largest: f32, [x, _]| largest.max(x.abs()));
+    // A NaN is not below the bound.
+    let right = pairs().all(|[x, y]| (x - y).abs() <= ROUNDING * largest);
+    if !right {
+        log::warn!(
+            "tune: the products of {order} x {order} matrices of f16 are wrong on matrix units, so none are used"
+        );
+    }
+    Ok(right && margin * least[1] < least[0])
+}

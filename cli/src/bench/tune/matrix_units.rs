@@ -6,26 +6,35 @@ use fiedler::array::Array;
 use fiedler::forms::{KernelForm, MatmulForm};
 use fiedler::ops::matmul::matmul;
 use fiedler::policy::{Backend, Rates};
-use fiedler::{Context, ErrorKind, Result, Shape};
+use fiedler::{Adapter, Context, ErrorKind, Result, Shape};
 use half::f16;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The orders of the factors of a trial.
-const ORDERS: [usize; 3] = [256, 1024, 2048];
+const ORDERS: [usize; 4] = [256, 512, 1024, 2048];
 /// The time for each measurement.
-const EACH: Duration = Duration::from_millis(100);
-/// The largest size, if matrix units are faster for the largest order of the trials.
+const EACH: Duration = Duration::from_millis(50);
+/// The largest size, if matrix units are faster for the largest order that was tried.
 const NO_LIMIT: f64 = 1e30;
 /// The largest allowed difference between two results, relative to the largest element: one rounding to f16 each.
 const ROUNDING: f32 = 2.0 / 2048.0;
 
 /// Returns the smallest and the largest size of products of f16 for which matrix units are faster by more than the
 /// margin. Returns `None` if the adapter of `ctx` has no matrix units, if they are not faster, or if their results are
-/// not those of the other forms.
-pub(super) fn faster(ctx: &Context, rates: &Rates, margin: f64, say: &mut dyn FnMut(&str)) -> Result<Option<[f64; 2]>> {
-    let Some(adapter) = ctx.adapter().filter(|adapter| adapter.features.contains(&"matrix-units")) else {
+/// not those of the other forms. The trial of an order starts only if it is expected to end before `end`.
+pub(super) fn faster(
+    ctx: &Context,
+    rates: &Rates,
+    margin: f64,
+    end: Instant,
+    say: &mut dyn FnMut(&str),
+) -> Result<Option<[f64; 2]>> {
+    let Some(adapter) = ctx.adapter() else { return Ok(None) };
+    // `ctx` was opened without matrix units, so its own adapter does not list them.
+    let same = |other: &Adapter| (&other.name, &other.driver) == (&adapter.name, &adapter.driver);
+    if !Adapter::all().iter().any(|other| same(other) && other.features.contains(&"matrix-units")) {
         return Ok(None);
-    };
+    }
     let builder = Context::builder().adapter(&adapter.name).backend(Backend::Gpu).rates(rates.clone());
     let units = builder.memory_budget(ctx.memory_budget()).kernels(&[KernelForm::Matmul(MatmulForm::Cooperative)]);
     let units = match units.build() {
@@ -33,26 +42,36 @@ pub(super) fn faster(ctx: &Context, rates: &Rates, margin: f64, say: &mut dyn Fn
         Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let mut sizes: Option<[f64; 2]> = None;
+    let (mut sizes, mut last): (Option<[f64; 2]>, _) = (None, Duration::ZERO);
     for order in ORDERS {
+        let began = Instant::now();
+        // A product of twice the order has eight times as many operations.
+        if began + 8 * last > end {
+            break;
+        }
         say(&format!("gemm/f16/n={order}: with or without matrix units"));
-        // A variant that fails is no reason to stop measuring the adapter: without matrix units, it works.
+        // Wrong products, or a variant that fails, are no reason to stop measuring the adapter.
         match is_faster(ctx, &units, order, margin) {
-            Ok(true) => sizes = Some([sizes.map_or(order as f64, |sizes| sizes[0]), order as f64]),
-            Ok(false) if sizes.is_some() => break,
-            Ok(false) => {}
+            Ok(true) => sizes = Some([sizes.map_or(order as f64, |sizes| sizes[0]), NO_LIMIT]),
+            Ok(false) => {
+                if let Some(sizes) = &mut sizes {
+                    sizes[1] = (order / 2) as f64;
+                    break;
+                }
+            }
             Err(error) => {
                 log::warn!("tune: matrix units are not used: {error}");
                 return Ok(None);
             }
         }
+        last = began.elapsed();
     }
-    let last = ORDERS[ORDERS.len() - 1] as f64;
-    Ok(sizes.map(|[from, to]| [from, if to == last { NO_LIMIT } else { to }]))
+    Ok(sizes)
 }
 
-/// Returns whether products of the given order are right on matrix units, and faster by more than the margin.
-fn is_faster(without: &Context, units: &Context, order: usize, margin: f64) -> Result<bool> {
+/// Returns whether products of the given order are faster by more than the margin on matrix units. Returns an error if
+/// they are wrong.
+fn is_faster(plain: &Context, units: &Context, order: usize, margin: f64) -> Result<bool> {
     let shape = Shape::new(order, order, 1);
     let numbers = |step: usize| {
         let all = (0..shape.len()).map(|i| f16::from_f32((i * step % 61) as f32 / 61.0 - 0.5)).collect();
@@ -62,7 +81,7 @@ fn is_faster(without: &Context, units: &Context, order: usize, margin: f64) -> R
     let (mut least, mut results) = ([f64::INFINITY; 2], Vec::new());
     // The two contexts are measured alternately, so that a disturbance affects both.
     for round in 0..2 {
-        for (least, ctx) in least.iter_mut().zip([without, units]) {
+        for (least, ctx) in least.iter_mut().zip([plain, units]) {
             let (on_a, on_b) = (a.to_device(ctx)?, b.to_device(ctx)?);
             if round == 0 {
                 results.push(matmul(ctx, &on_a, &on_b)?.to_host(ctx)?);
@@ -76,9 +95,10 @@ fn is_faster(without: &Context, units: &Context, order: usize, margin: f64) -> R
     // A NaN is not below the bound.
     let right = pairs().all(|[x, y]| (x - y).abs() <= ROUNDING * largest);
     if !right {
-        log::warn!(
-            "tune: the products of {order} x {order} matrices of f16 are wrong on matrix units, so none are used"
-        );
+        let message = format!("products of order {order} in f16 are wrong");
+        return Err(ErrorKind::Device { message }.into());
     }
-    Ok(right && margin * least[1] < least[0])
+    let [without, with] = least;
+    log::debug!("tune: products of order {order} in f16 take {without:.3e} s, and on matrix units {with:.3e} s");
+    Ok(margin * with < without)
 }

@@ -50,7 +50,7 @@ const FRESH: usize = 64 << 20;
 /// The minimum share of a measured time that is attributed to the operation after other costs are subtracted.
 const OWN: f64 = 0.1;
 /// Two shares that apply if there is an adapter: the share of the total time in which the CPU is measured, and the
-/// share of the remaining time in which forms are tried.
+/// share of the remaining time in which forms are tried, and then again matrix units.
 const SHARES: [f64; 2] = [0.4, 0.25];
 
 /// The context and side that are measured, and the callback for progress.
@@ -88,7 +88,9 @@ pub fn tune(ctx: &Context, options: TuneOptions, mut progress: impl FnMut(Progre
     rates.gpu = fixed(&gpu, rates.gpu)?;
     let left = (begun + whole).saturating_duration_since(Instant::now());
     rates.gpu.slower = forms::slower(&gpu, &rates, options.margin, Instant::now() + left.mul_f64(SHARES[1]), &mut say)?;
-    rates.gpu.matrix_units = matrix_units::faster(&gpu, &rates, options.margin, &mut say)?;
+    let left = (begun + whole).saturating_duration_since(Instant::now());
+    let end = Instant::now() + left.mul_f64(SHARES[1]);
+    rates.gpu.matrix_units = matrix_units::faster(&gpu, &rates, options.margin, end, &mut say)?;
     // The curves are measured with the forms that were faster in the trials.
     let best = forms::context(&gpu, &rates)?.unwrap_or(gpu);
     let mut gpu = Measuring { ctx: best, side: Side::Gpu, say: &mut say };

@@ -113,7 +113,9 @@ pub(super) fn wanted_features(offered: Features) -> Features {
     OPTIONAL.iter().fold(Features::empty(), |all, (_, f)| all | *f) & offered
 }
 
-/// The PCI vendor ID of Intel.
+/// The PCI vendor ids of the makers of GPUs.
+pub(crate) const NVIDIA: u32 = 0x10de;
+pub(crate) const AMD: u32 = 0x1002;
 const INTEL: u32 = 0x8086;
 
 /// Creates the instance without GL, which overcommits memory and has the weakest limits.

@@ -32,6 +32,7 @@ mod translate;
 #[cfg(test)]
 pub(crate) mod trial;
 
+pub(crate) use adapter::{AMD, NVIDIA};
 pub use adapter::{Adapter, AdapterLimits, Slower, WgpuBuffer, WgpuDevice};
 pub(crate) use buffer::{Bound, Buffer, Element, Shared};
 pub(crate) use gpu::{Chosen, DeviceOptions, Gpu};

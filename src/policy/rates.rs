@@ -1,7 +1,7 @@
 //! The rates from which the cost model predicts times. They consist of fixed costs and of one curve per family, over
 //! the size and the number of items.
 
-use super::model::Hardware;
+use super::model::{Hardware, OTHER};
 use super::workload::{Family, Workload};
 use crate::device::Slower;
 
@@ -221,7 +221,7 @@ impl GpuRates {
     /// Creates the rates of a device of which only the hardware is known.
     #[must_use]
     pub fn modelled(hardware: Hardware) -> Self {
-        Self { model: Some(hardware), ..Self::flat(1e12, hardware.transfer) }
+        Self { model: Some(hardware), ..Self::flat(OTHER * hardware.memory, hardware.transfer) }
     }
 
     /// Returns the predicted time of a workload, in seconds.

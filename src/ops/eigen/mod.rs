@@ -15,21 +15,23 @@ pub(super) mod kernels;
 mod request;
 mod select;
 mod small;
+mod task;
 mod tiled;
 
 pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};
 use crate::array::{Array, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
-use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::ops::operation::{Operation, Precision};
-use crate::policy::{Backend, Choice, Family, Workload};
+use crate::policy::{Backend, Choice, Family};
 use crate::shape::{Layout, Shape};
 pub(crate) use request::Choose;
 use request::{Columns, Request};
 use std::ops::Range;
 use std::sync::Arc;
+use task::Task;
+pub use task::{choose_eigh, choose_eigvalsh, device_order_limit};
 
 /// Eigenvalues, eigenvectors and certificates of a batch of symmetric matrices of order n.
 #[derive(Clone, Debug)]
@@ -299,72 +301,6 @@ pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T
 pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>, choose: Choose<'_>) -> Result<RaggedEigh<T>> {
     let request = Request { certificate: false, ..certified(ctx, Columns::Chosen(choose)) };
     solve(ctx, a.layout(), a.storage(), request)
-}
-
-/// Returns where [`eigh_ragged`] would run on matrices of the orders `orders`, and why.
-#[must_use]
-pub fn choose_eigh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
-    choose::<T>(ctx, Family::Eigh, orders, resident)
-}
-
-/// Returns where [`eigvalsh`] would run on matrices of the orders `orders`, and why.
-#[must_use]
-pub fn choose_eigvalsh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
-    choose::<T>(ctx, Family::Eigvalsh, orders, resident)
-}
-
-fn choose<T: Real>(ctx: &Context, family: Family, orders: &[u32], resident: bool) -> Choice {
-    Task { family, precision: Precision::of::<T>(), orders, resident }.choose(ctx)
-}
-
-/// A batch of decompositions, described for the cost model.
-struct Task<'a> {
-    family: Family,
-    precision: Precision,
-    orders: &'a [u32],
-    resident: bool,
-}
-
-impl Operation for Task<'_> {
-    fn name(&self) -> &'static str {
-        if self.family == Family::Eigvalsh { "eigvalsh" } else { "eigh" }
-    }
-
-    fn precision(&self) -> Precision {
-        self.precision
-    }
-
-    fn workload(&self, ctx: &Context) -> Workload {
-        let mut work = Workload { family: self.family, items: self.orders.len() as f64, ..Workload::default() };
-        let (mut sizes, mut given, mut made) = (0.0, 0.0, 0.0);
-        for &order in self.orders {
-            let n = f64::from(order);
-            let flops = cpu::flops(order);
-            sizes += n * flops;
-            work.cpu_flops += flops;
-            work.gpu_flops += gpu::flops(order);
-            given += 4.0 * n * n;
-            made += 4.0 * if self.family == Family::Eigvalsh { n } else { n * n };
-        }
-        // This is the mean order, weighted by work. In a batch of unequal orders, the orders with most of the work
-        // therefore dominate.
-        work.size = if work.cpu_flops > 0.0 { sizes / work.cpu_flops } else { 0.0 };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an order, which was a u32")]
-        let order = work.size.round() as u32;
-        let (form, dispatches) = ctx.gpu().map_or(("", 0.0), |gpu| gpu::form(gpu, order));
-        (work.dispatches, work.algorithms) = (dispatches, [cpu::algorithm(order, self.orders.len()), form]);
-        work.transferring(self.resident, given, made)
-    }
-
-    fn fits(&self, gpu: &Gpu, _: u64) -> bool {
-        self.orders.iter().all(|&order| order <= gpu::largest_order(gpu))
-    }
-}
-
-/// Returns the largest order that the device's kernels solve; 0 without a device.
-#[must_use]
-pub fn device_order_limit(ctx: &Context) -> u32 {
-    ctx.gpu().map_or(0, |gpu| gpu::largest_order(gpu))
 }
 
 impl<T: Real> Eigh<T> {

@@ -100,9 +100,8 @@ impl<T: Real> RunningCovariance<T> {
         Ok(())
     }
 
-    /// Appends all rows of `other`. If both streams have rows, rows that are pushed afterwards start a new
-    /// leaf of the tree. On a device, both streams stay separate until a result is requested;
-    /// then the host combines them in f64.
+    /// Appends all rows of `other`. If both streams have rows, rows that are pushed afterwards start a new leaf of the
+    /// tree. On a device, both streams stay separate until a result is requested; then the host combines them in f64.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if `other` has a different number of columns; [`crate::ErrorKind::Domain`] if

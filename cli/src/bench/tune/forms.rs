@@ -53,12 +53,13 @@ pub(super) fn slower(
     Ok(found)
 }
 
-/// Opens another context with these rates on the adapter of `ctx`. Returns `None` if the adapter cannot be opened a
+/// Opens another context with these rates on the adapter of `ctx`, in which the given kernel forms may be used
+/// ([`fiedler::ContextBuilder::kernels`]). Returns `None` if the adapter cannot be opened a
 /// second time, for example because the caller supplied the device.
-pub(super) fn context(ctx: &Context, rates: &Rates) -> Result<Option<Context>> {
+pub(super) fn context(ctx: &Context, rates: &Rates, forms: &[KernelForm]) -> Result<Option<Context>> {
     let Some(adapter) = ctx.adapter() else { return Ok(None) };
     let builder = Context::builder().adapter(&adapter.name).backend(Backend::Gpu).rates(rates.clone());
-    match builder.memory_budget(ctx.memory_budget()).build() {
+    match builder.memory_budget(ctx.memory_budget()).kernels(forms).build() {
         Ok(again) => Ok(Some(again)),
         Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -124,7 +125,7 @@ impl Contexts<'_> {
         }
         let all = |&form: &KernelForm| Slower { form, sizes: [0.0, f64::INFINITY] };
         let gpu = GpuRates { slower: forms.iter().map(all).collect(), ..self.rates.gpu.clone() };
-        let opened = context(self.ctx, &Rates { gpu, ..self.rates.clone() })?;
+        let opened = context(self.ctx, &Rates { gpu, ..self.rates.clone() }, &[])?;
         if let Some(ctx) = &opened {
             self.open.push((forms.to_vec(), ctx.clone()));
         }

@@ -1,11 +1,12 @@
 //! The trial of matrix units: products of f16 on them, next to the same products without them.
 
+use super::forms::context;
 use crate::bench::clock::timed;
 use crate::bench::workloads::Call;
 use fiedler::array::Array;
 use fiedler::forms::{KernelForm, MatmulForm};
 use fiedler::ops::matmul::matmul;
-use fiedler::policy::{Backend, Rates};
+use fiedler::policy::{GpuRates, Rates};
 use fiedler::{Adapter, Context, ErrorKind, Result, Shape};
 use half::f16;
 use std::time::{Duration, Instant};
@@ -30,17 +31,17 @@ pub(super) fn faster(
     say: &mut dyn FnMut(&str),
 ) -> Result<Option<[f64; 2]>> {
     let Some(adapter) = ctx.adapter() else { return Ok(None) };
-    // `ctx` was opened without matrix units, so its own adapter does not list them.
+    // The adapter of a device that was opened without matrix units does not list them.
     let same = |other: &Adapter| (&other.name, &other.driver) == (&adapter.name, &adapter.driver);
     if !Adapter::all().iter().any(|other| same(other) && other.features.contains(&"matrix-units")) {
         return Ok(None);
     }
-    let builder = Context::builder().adapter(&adapter.name).backend(Backend::Gpu).rates(rates.clone());
-    let units = builder.memory_budget(ctx.memory_budget()).kernels(&[KernelForm::Matmul(MatmulForm::Cooperative)]);
-    let units = match units.build() {
-        Ok(units) => units,
-        Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => return Ok(None),
-        Err(error) => return Err(error),
+    // An earlier trial must not decide what the products without matrix units use.
+    let gpu = GpuRates { matrix_units: None, ..rates.gpu.clone() };
+    let rates = Rates { gpu, ..rates.clone() };
+    let forms = [KernelForm::Matmul(MatmulForm::Cooperative)];
+    let (Some(plain), Some(units)) = (context(ctx, &rates, &[])?, context(ctx, &rates, &forms)?) else {
+        return Ok(None);
     };
     let (mut sizes, mut last): (Option<[f64; 2]>, _) = (None, Duration::ZERO);
     for order in ORDERS {
@@ -51,7 +52,7 @@ pub(super) fn faster(
         }
         say(&format!("gemm/f16/n={order}: with or without matrix units"));
         // Wrong products, or a variant that fails, are no reason to stop measuring the adapter.
-        match is_faster(ctx, &units, order, margin) {
+        match is_faster(&plain, &units, order, margin) {
             Ok(true) => sizes = Some([sizes.map_or(order as f64, |sizes| sizes[0]), NO_LIMIT]),
             Ok(false) => {
                 if let Some(sizes) = &mut sizes {

@@ -92,7 +92,7 @@ pub fn tune(ctx: &Context, options: TuneOptions, mut progress: impl FnMut(Progre
     let end = Instant::now() + left.mul_f64(SHARES[1]);
     rates.gpu.matrix_units = matrix_units::faster(&gpu, &rates, options.margin, end, &mut say)?;
     // The curves are measured with the forms that were faster in the trials.
-    let best = forms::context(&gpu, &rates)?.unwrap_or(gpu);
+    let best = forms::context(&gpu, &rates, &[])?.unwrap_or(gpu);
     let mut gpu = Measuring { ctx: best, side: Side::Gpu, say: &mut say };
     rates.gpu.curves = curves(&mut gpu, &rates, begun + whole)?;
     Ok(rates)

@@ -2,7 +2,7 @@
 """Measures dense operations: `fiedler run` next to numpy, SciPy and torch (CPU) or CuPy, JAX and torch (cuda), in one
 run.
 
-    python3 benches/dense.py PEERS_DIR target/release/fiedler [--device cpu|cuda] [--only gemm,fft,svd,cov] [--table] [-- --backend gpu --adapter NAME]
+    python3 benches/dense.py PEERS_DIR target/release/fiedler [--device cpu|cuda] [--only gemm,fft,svd,cov,alone] [--table] [-- --backend gpu --adapter NAME]
 
 PEERS_DIR holds dense_peers.py, which defines the sizes, peers, settings and workload names. The arguments after `--`
 are passed to `fiedler run`. The result of fiedler is first compared with f64 (numpy). Its error is divided by the error
@@ -52,6 +52,13 @@ def workloads(module, only, device, quick):
             # One-sided Jacobi and LAPACK do different numbers of operations. 22 n^3 is the number of Golub and Van Loan
             # for U, S and V.
             yield f"svd/f32/n={n}/batch={b}", "svd", ["svd"], lambda n=n, b=b: [real(b, n, n)], 4 * b * (3 * n * n + n), 22 * b * n**3
+    if "alone" in only:
+        # Single matrices, on which all threads work together.
+        for n in (128, 256, 512, 1024, 2048):
+            symmetric = lambda n=n: [(lambda a: (a + a.transpose(0, 2, 1)) / 2)(real(1, n, n))]
+            yield f"eigh/f32/n={n}/batch=1", "eigh", ["eigh"], symmetric, 4 * (2 * n * n + n), 9 * n**3
+        for n in (128, 256, 512, 1024):
+            yield f"svd/f32/n={n}/batch=1", "svd", ["svd"], lambda n=n: [real(1, n, n)], 4 * (3 * n * n + n), 22 * n**3
     if "cov" in only:
         rows, cols = 1000000 // cap, 128
         yield f"cov/f32/rows={rows}/cols={cols}", "cov", ["cov"], lambda: [real(rows, cols)], 4 * rows * cols, 2 * rows * cols * cols
@@ -77,6 +84,10 @@ def error_share(op, arrays, found):
         a, (u, s, vh) = wide[0], (found[k].astype(np.float64) for k in ("u", "s", "vh"))
         norm = np.abs(a).sum(1).max(1)
         return float((np.abs(u * s[:, None, :] @ vh - a).sum(1).max(1) / (15 * a.shape[1] * eps * norm)).max())
+    if op == "eigh":
+        a, (v, w) = wide[0], (found[k].astype(np.float64) for k in ("v", "w"))
+        norm = np.abs(a).sum(1).max(1)
+        return float((np.abs(a - v * w[:, None, :] @ v.transpose(0, 2, 1)).sum(1).max(1) / (10 * a.shape[1] * eps * norm)).max())
     truth = np.cov(wide[0], rowvar=False)
     d = np.sqrt(np.diag(truth))
     return float((np.abs(first().reshape(truth.shape) - truth) / np.outer(d, d)).max() / 1e-5)
@@ -146,7 +157,7 @@ def main():
     parser.add_argument("peers_dir")
     parser.add_argument("fiedler")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--only", default="gemm,fft,svd,cov")
+    parser.add_argument("--only", default="gemm,fft,svd,cov,alone")
     parser.add_argument("--quick", action="store_true", help="every third size")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=5, help="calls of a side in a round, whose median counts")

@@ -202,6 +202,11 @@ impl Context {
         self.host_memory().take(len, self.budget)
     }
 
+    /// Does the same as [`Context::room`], for a result of which elements that are not written are 0.
+    pub(crate) fn zeroed_room<T: bytemuck::Pod + Send>(&self, len: usize) -> Vec<T> {
+        self.host_memory().take_zeroed(len, self.budget)
+    }
+
     /// Returns the host memory that large results use again.
     pub(crate) fn host_memory(&self) -> Arc<HostMemory> {
         self.extension()

@@ -40,6 +40,7 @@ pub trait Vector:
     + AddAssign
     + SubAssign
     + MulAssign
+    + 'static
 {
     /// The type of one value.
     type Scalar: Copy;
@@ -96,6 +97,12 @@ pub trait Vector:
     fn with_instructions<R>(token: Self::Token, f: impl FnOnce() -> R) -> R;
     /// Returns the sum over the lanes. The order of the additions depends only on the number of lanes.
     fn sum(self) -> Self::Scalar;
+}
+
+/// Returns element `i` of an array that is stored in vectors of adjacent elements.
+#[inline(always)]
+pub(crate) fn element<V: Vector>(x: &[V], i: usize) -> V::Scalar {
+    x[i / V::LANES].as_slice()[i % V::LANES]
 }
 
 macro_rules! laned {

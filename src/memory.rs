@@ -53,6 +53,17 @@ impl HostMemory {
         vector
     }
 
+    /// Returns a vector of `len` zeros.
+    pub(crate) fn take_zeroed<T: bytemuck::Pod + Send>(&self, len: usize, budget: u64) -> Vec<T> {
+        match self.used(len, budget) {
+            Some(mut vector) => {
+                vector.fill(T::zeroed());
+                vector
+            }
+            None => bytemuck::allocation::zeroed_vec(len),
+        }
+    }
+
     /// Returns a vector that was used before. It is at most twice as large as needed.
     fn used<T: bytemuck::Pod + Send>(&self, len: usize, budget: u64) -> Option<Vec<T>> {
         let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= LEAST)?;
@@ -203,6 +214,18 @@ mod tests {
             drop(Elements::of(Arc::clone(&memory), vector));
             assert_eq!(kept(&memory), 2 * LEAST as u64);
         }
+    }
+
+    #[test]
+    fn zeros_are_zeros_in_used_memory_too() {
+        let memory = HostMemory::default();
+        let mut used = memory.take_zeroed::<f32>(LEN, u64::MAX);
+        assert!(used.iter().all(|&x| x == 0.0));
+        used.fill(f32::NAN);
+        let place = used.as_ptr();
+        memory.put(used);
+        let again = memory.take_zeroed::<f32>(LEN, u64::MAX);
+        assert!(again.as_ptr() == place && again.len() == LEN && again.iter().all(|&x| x == 0.0));
     }
 
     #[test]

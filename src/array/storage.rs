@@ -20,7 +20,8 @@ impl<T: Scalar> Storage<T> {
         Self::Host(Elements::new(data))
     }
 
-    /// Wraps a result that is in a vector from [`Context::room`]. When it is dropped, later results use its memory.
+    /// Wraps a result that is in a vector from [`Context::room`] or [`Context::zeroed_room`]. When it is dropped, later
+    /// results use its memory.
     pub(crate) fn host_from(ctx: &Context, data: Vec<T>) -> Self {
         Self::Host(Elements::of(ctx.host_memory(), data))
     }

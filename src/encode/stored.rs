@@ -29,7 +29,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The version of the numerical results. A change that may alter any bit of an encoding requires a new number.
-const NUMERICS: u64 = 10;
+const NUMERICS: u64 = 11;
 /// A description of the meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-22 spectral encodings of a run of graphs, native byte order";
 /// The maximum sum of [`work`] over the graphs of a block. It corresponds to about 60 ms on one core (9 n^3 flop at the

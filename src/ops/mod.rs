@@ -14,11 +14,13 @@ pub mod matmul;
 mod operation;
 pub mod pca;
 pub mod random;
+mod reflectors;
 pub mod roofline;
 pub mod sparse;
 pub mod stats;
 pub mod svd;
 pub(crate) mod ties;
+mod twisted;
 pub mod variants;
 
 use crate::device::{Adapter, Overrides, Shipped};

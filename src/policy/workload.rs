@@ -86,7 +86,7 @@ impl Family {
     /// Returns whether the CPU writes results of `bytes` bytes to the memory of earlier results
     /// (`Context::room`).
     pub(super) fn uses_memory_again(self, bytes: f64) -> bool {
-        matches!(self, Self::Fft | Self::Rfft | Self::Matmul) && bytes <= MOST as f64
+        matches!(self, Self::Fft | Self::Rfft | Self::Matmul | Self::Eigh | Self::Svd) && bytes <= MOST as f64
     }
 }
 

@@ -67,7 +67,7 @@ const DEPENDS_ON: [(&str, &str); 8] = [
 ];
 
 /// The modules of `ops` that every family may use.
-const COMMON: [&str; 5] = ["certificate", "columns", "operation", "random", "ties"];
+const COMMON: [&str; 7] = ["certificate", "columns", "operation", "random", "reflectors", "ties", "twisted"];
 
 /// Crates that only `src/device` may name.
 const DEVICE_CRATES: [&str; 7] =

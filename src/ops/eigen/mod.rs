@@ -441,21 +441,21 @@ fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, request: 
     let resident = matches!(a, Storage::Device(_));
     let family = if request.columns.is_none() { Family::Eigvalsh } else { Family::Eigh };
     let task = Task { family, precision: Precision::of::<T>(), orders: layout.orders(), resident };
-    let on_cpu = || Ok(on_cpu(layout, &a.to_vec(ctx)?, request));
+    let on_cpu = || Ok(on_cpu(ctx, layout, &a.to_vec(ctx)?, request));
     let (Solved { values, vectors, certificates }, choice) =
         task.run(ctx, on_cpu, |gpu| batches::solve(ctx, gpu, layout, a, request))?;
     Ok(RaggedEigh { layout: Arc::clone(layout), values, vectors, certificates, choice })
 }
 
-fn on_cpu<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Solved<T> {
-    let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(layout, a, request);
+fn on_cpu<T: Real>(ctx: &Context, layout: &Layout, a: &[T], request: Request<'_>) -> Solved<T> {
+    let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(ctx, layout, a, request);
     if let Columns::At(first, end) = request.columns {
         let n = layout.largest() as usize;
         (values, vectors) = (parts(&values, n, first..end), parts(&vectors, n * n, first * n..end * n));
     }
     Solved {
         values: Storage::host(values),
-        vectors: Storage::host(vectors),
+        vectors: Storage::host_from(ctx, vectors),
         certificates: Certificates::Host(Arc::new(certificates)),
     }
 }

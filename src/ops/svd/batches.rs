@@ -21,7 +21,7 @@ pub(super) fn solve<T: Real>(
 ) -> Result<Parts<T>> {
     if problem.batch == 0 || problem.short() == 0 {
         // There is nothing to compute: the bases are columns of the identity.
-        return Ok(cpu::svd(problem, &[], vectors, ctx.cancel()));
+        return Ok(cpu::svd(ctx, problem, &[], vectors));
     }
     let most = within(gpu, problem, ctx.memory_budget())?;
     let whole = || on_device(gpu, problem, &*a.on_device(ctx, gpu)?, vectors);

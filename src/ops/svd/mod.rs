@@ -306,7 +306,7 @@ fn solve<T: Real>(ctx: &Context, problem: &Problem, a: &Storage<T>, vectors: boo
     let task = Task { problem, precision: Precision::of::<T>(), resident: matches!(a, Storage::Device(_)) };
     task.run(
         ctx,
-        || Ok(cpu::svd(problem, &a.to_vec(ctx)?, vectors, ctx.cancel())),
+        || Ok(cpu::svd(ctx, problem, &a.to_vec(ctx)?, vectors)),
         |gpu| batches::solve(ctx, gpu, problem, a, vectors),
     )
 }

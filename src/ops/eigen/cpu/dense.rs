@@ -1,25 +1,25 @@
-//! Solves one matrix at a time. Each matrix is reduced to tridiagonal form by `householder`. Then faer's divide and
-//! conquer computes all eigenvectors, or inverse iteration computes a few eigenvectors, or the QL iteration computes
-//! only the eigenvalues. faer also transforms the eigenvectors back. (Its routines follow LAPACK's xSTEDC and xORMTR.)
+//! Solves one matrix at a time. Each matrix is reduced to tridiagonal form by `householder`. In f32, `ops::twisted`
+//! then computes all eigenvectors of the tridiagonal matrix if its eigenvalues are distinct enough. Otherwise, faer's
+//! divide and conquer computes all eigenvectors, or inverse iteration computes a few eigenvectors, or the QL iteration
+//! computes only the eigenvalues. `finish` transforms the eigenvectors back and measures them.
 
+use super::finish::finish;
 use super::householder::{Reduce, Reduction};
-use super::inverse_iteration::{Tridiagonal, eigenvectors};
+use super::inverse_iteration::eigenvectors;
 use super::values_only::Values;
 use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::SimdScalar;
 use crate::ops::PARALLEL;
-use crate::ops::certificate::{Certificate, Status};
-use crate::ops::columns::{normalize, run_of, sum};
+use crate::ops::reflectors::Reflectors;
+use crate::ops::twisted::{self, Tridiagonal};
 use crate::parallel;
 use faer::diag::{Diag, DiagRef};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{
     ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd_scratch, tridiagonal_self_adjoint_evd,
 };
-use faer::linalg::matmul::triangular::BlockStructure;
-use faer::linalg::{householder, matmul, qr};
-use faer::{Accum, Auto, Conj, Mat, MatMut, Par, Spec};
+use faer::{Auto, Mat, Par, Spec};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -28,8 +28,9 @@ const PARALLEL_FROM: usize = 512;
 /// If at most one in `FEW` eigenvectors is wanted, inverse iteration is faster than divide and conquer.
 const FEW: usize = 8;
 
-/// The number of columns that a thread measures at a time.
-const COLUMNS: usize = 64;
+/// The minimum order at which all eigenvectors in f32 are computed by twisted factorizations if possible. Divide and
+/// conquer takes 1.05 times as long at n = 32, 2.7 times at n = 64, and 8 times at n = 256 (2026-11-24).
+const TWISTED_FROM: usize = 32;
 
 /// The maximum number of elements, in total, of the matrices that are reduced together. The eigenvalues of these
 /// matrices are then computed side by side.
@@ -43,8 +44,9 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
                 return;
             }
             let prepared = Prepared::new(m);
-            let pairs = prepared.as_ref().map(|p| p.reduced.all(p.par));
-            finish(m, prepared.as_ref(), pairs.flatten(), request);
+            let values = prepared.as_ref().and_then(|p| p.reduced.all(m.vectors, p.par));
+            let pairs = values.map(|values| Pairs { columns: 0..values.len(), values });
+            finish(m, prepared.as_ref(), pairs, request);
         });
         return;
     }
@@ -70,7 +72,7 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
             prepared.iter().map(|p| p.as_ref().and_then(|_| values.next().flatten()).map(narrow)).collect();
         let parts = now.iter_mut().rev().zip(&prepared).zip(values);
         parallel::for_each(parts, |_, ((m, prepared), values)| {
-            let pairs = prepared.as_ref().zip(values).and_then(|(p, values)| p.pairs(m.index, values, request.columns));
+            let pairs = prepared.as_ref().zip(values).and_then(|(p, values)| p.pairs(m, values, request.columns));
             finish(m, prepared.as_ref(), pairs, request);
         });
     }
@@ -78,11 +80,11 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
 
 /// A finite matrix, scaled by a power of two so that squares neither overflow nor underflow, and its reduction to
 /// tridiagonal form.
-struct Prepared<T> {
-    matrix: Mat<T>,
-    scale: f64,
-    reduced: Reduced<T>,
-    par: Par,
+pub(super) struct Prepared<T> {
+    pub(super) matrix: Mat<T>,
+    pub(super) scale: f64,
+    pub(super) reduced: Reduced<T>,
+    pub(super) par: Par,
 }
 
 impl<T: Real> Prepared<T> {
@@ -103,72 +105,35 @@ impl<T: Real> Prepared<T> {
         Some(Self { matrix, scale, reduced, par })
     }
 
-    /// Computes the requested eigenvectors, given the eigenvalues.
-    fn pairs(&self, index: usize, values: Vec<T>, columns: Columns<'_>) -> Option<Pairs<T>> {
+    /// Computes the requested eigenvectors of T, given the eigenvalues, and writes them to `m`.
+    fn pairs(&self, m: &mut Matrix<'_, T>, values: Vec<T>, columns: Columns<'_>) -> Option<Pairs<T>> {
         if columns.is_none() {
-            return Some(Pairs { values, columns: 0..0, vectors: None });
+            return Some(Pairs { values, columns: 0..0 });
         }
-        let columns = columns.of(index, values.iter().map(|x| x.to_f64()));
+        let columns = columns.of(m.index, values.iter().map(|x| x.to_f64()));
+        let own = columns.start * m.order..columns.end * m.order;
         if columns.len() <= values.len() / FEW
-            && let Some(vectors) = self.reduced.subset(&values[columns.clone()], self.par)
+            && self.reduced.subset(&values[columns.clone()], &mut m.vectors[own.clone()]).is_some()
         {
-            return Some(Pairs { values, columns, vectors: Some(vectors) });
+            return Some(Pairs { values, columns });
         }
-        let all = self.reduced.all(self.par)?;
-        let vectors = all.vectors.map(|v| v.as_ref().subcols(columns.start, columns.len()).to_owned());
-        Some(Pairs { values: all.values, columns, vectors })
+        let values = self.reduced.all(m.vectors, self.par)?;
+        m.vectors[..own.start].fill(T::from_f64(0.0));
+        m.vectors[own.end..].fill(T::from_f64(0.0));
+        Some(Pairs { values, columns })
     }
 }
 
-/// Writes the results of a matrix, including its certificate.
-fn finish<T: Real>(
-    m: &mut Matrix<'_, T>,
-    prepared: Option<&Prepared<T>>,
-    pairs: Option<Pairs<T>>,
-    request: Request<'_>,
-) {
-    let n = m.order;
-    let (Some(Prepared { matrix, scale, par, .. }), Some(Pairs { values, columns, vectors })) = (prepared, pairs)
-    else {
-        m.values.fill(T::from_f64(f64::NAN));
-        let status = if prepared.is_none() { Status::NonFinite } else { Status::NotConverged };
-        *m.certificate = Certificate { status, sweeps: 0, residual: f64::NAN, orthogonality: f64::NAN };
-        return;
-    };
-    let (mut values, mut vectors) = (values, vectors);
-    if let Some(vectors) = &mut vectors {
-        normalize(vectors);
-    }
-    let taken = request.certificate.then(|| match &mut vectors {
-        Some(vectors) => measure(matrix, &mut values[columns.clone()], vectors, *par),
-        None => invariants(matrix, &values),
-    });
-    for (to, x) in m.values.iter_mut().zip(&values) {
-        *to = T::from_f64(x.to_f64() * scale);
-    }
-    if let Some(vectors) = &vectors {
-        let to = &mut m.vectors[columns.start * n..columns.end * n];
-        MatMut::from_column_major_slice_mut(to, n, columns.len()).copy_from(vectors);
-    }
-    if let Some(taken) = taken {
-        // An eigenvalue may overflow in this precision although no element does.
-        let finite = m.values.iter().all(|x| x.to_f64().is_finite());
-        let status = if finite { Status::Converged } else { Status::NotConverged };
-        *m.certificate = Certificate { status, ..taken }.judged(n, T::EPSILON);
-    }
+/// The eigenvalues in ascending order, and the range of the requested columns. The eigenvectors of T in these columns
+/// are stored where those of A will be.
+pub(super) struct Pairs<T> {
+    pub(super) values: Vec<T>,
+    pub(super) columns: Range<usize>,
 }
 
-/// The eigenvalues in ascending order, the range of the requested columns, and the vectors of these columns.
-struct Pairs<T> {
-    values: Vec<T>,
-    columns: Range<usize>,
-    vectors: Option<Mat<T>>,
-}
-
-/// The reduction `A = Q T Q'`, where T is tridiagonal and Q is stored as Householder reflectors.
-struct Reduced<T> {
-    reflectors: Mat<T>,
-    factor: Mat<T>,
+/// The reduction `A = Q T Q'`, where T is tridiagonal and Q is a sequence of reflectors.
+pub(super) struct Reduced<T> {
+    pub(super) q: Reflectors<T>,
     diagonal: Vec<T>,
     off_diagonal: Vec<T>,
 }
@@ -177,20 +142,7 @@ impl<T: Real> Reduced<T> {
     fn new(matrix: &Mat<T>, par: Par) -> Self {
         let n = matrix.nrows();
         let Reduction { reflectors, tau, diagonal, off_diagonal } = T::in_lanes(Reduce(matrix.as_ref()));
-        let block = qr::no_pivoting::factor::recommended_block_size::<T>(n, n);
-        let mut factor = Mat::zeros(block, n - 1);
-        let essentials = reflectors.as_ref().submatrix(1, 0, n - 1, n - 1);
-        for first in (0..n - 1).step_by(block) {
-            let size = block.min(n - 1 - first);
-            let mut own = factor.as_mut().submatrix_mut(0, first, size, size);
-            for k in 0..size {
-                // faer's H is I - v v' / tau; an infinite tau stands for no reflection.
-                own[(k, k)] = T::from_f64(1.0 / tau[first + k].to_f64());
-            }
-            let part = essentials.submatrix(first, first, n - 1 - first, size);
-            householder::upgrade_householder_factor(own, part, size, 1, par);
-        }
-        Self { reflectors, factor, diagonal, off_diagonal }
+        Self { q: Reflectors::new(reflectors, &tau[..n - 1], 1, par), diagonal, off_diagonal }
     }
 
     /// Returns the diagonal and the off-diagonal elements of T, in f64.
@@ -198,57 +150,49 @@ impl<T: Real> Reduced<T> {
         (T::all_to_f64(&self.diagonal), T::all_to_f64(&self.off_diagonal))
     }
 
-    /// Computes all eigenpairs by divide and conquer in f64. In f32, the residuals of the eigenvectors would be 3 to 5
-    /// times those of LAPACK (n = 150 to 500, 2026-11-23).
-    fn all(&self, par: Par) -> Option<Pairs<T>> {
-        let (diagonal, off_diagonal) = self.tridiagonal();
-        let n = diagonal.len();
-        let mut memory =
-            MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, Default::default()));
-        let mut values = Diag::zeros(n);
-        let mut vectors = Mat::zeros(n, n);
-        let params = Spec::new(<SelfAdjointEvdParams as Auto<f64>>::auto());
-        let (diagonal, off_diagonal) = (DiagRef::from_slice(&diagonal), DiagRef::from_slice(&off_diagonal));
-        let (to, stack) = (Some(vectors.as_mut()), MemStack::new(&mut memory));
-        tridiagonal_self_adjoint_evd(diagonal, off_diagonal, values.as_mut(), to, par, stack, params).ok()?;
-        let mut vectors = Mat::from_fn(n, n, |i, j| T::from_f64(vectors[(i, j)]));
-        self.back(vectors.as_mut(), par);
-        let mut values: Vec<T> = values.column_vector().iter().map(|&x| T::from_f64(x)).collect();
-        sort(&mut values, &mut vectors);
-        Some(Pairs { values, columns: 0..n, vectors: Some(vectors) })
+    /// Computes all eigenpairs of T, and writes the vectors to `to`.
+    fn all(&self, to: &mut [T], par: Par) -> Option<Vec<T>> {
+        let t = self.tridiagonal();
+        let t = Tridiagonal { diagonal: &t.0, off_diagonal: &t.1 };
+        let n = t.diagonal.len();
+        let twisted = T::EPSILON > f64::EPSILON && n >= TWISTED_FROM;
+        let values = match twisted.then(|| twisted::eigenpairs(t, 0..n, to)).flatten() {
+            Some(values) => values,
+            None => divide_and_conquer(t, to, par)?,
+        };
+        Some(values.into_iter().map(T::from_f64).collect())
     }
 
-    fn subset(&self, values: &[T], par: Par) -> Option<Mat<T>> {
-        let (diagonal, off_diagonal) = self.tridiagonal();
-        let t = Tridiagonal { diagonal: &diagonal, off_diagonal: &off_diagonal };
-        let n = diagonal.len();
+    /// Computes the eigenvectors of T with the eigenvalues `values`, and writes them to `to`.
+    fn subset(&self, values: &[T], to: &mut [T]) -> Option<()> {
+        let t = self.tridiagonal();
+        let t = Tridiagonal { diagonal: &t.0, off_diagonal: &t.1 };
         // The tolerance is a quarter of n eps, and at least 8 eps. It must be above the errors of the eigenvalues,
         // which are a few eps, and well below the promised limit of 10 n eps.
         #[expect(clippy::cast_precision_loss, reason = "an order")]
-        let tolerance = T::EPSILON * (0.25 * n as f64).max(8.0);
+        let tolerance = T::EPSILON * (0.25 * t.diagonal.len() as f64).max(8.0);
         let found = eigenvectors(t, &T::all_to_f64(values), tolerance)?;
-        let mut vectors = Mat::from_fn(n, values.len(), |i, j| T::from_f64(found[j * n + i]));
-        self.back(vectors.as_mut(), par);
-        Some(vectors)
+        to.iter_mut().zip(&found).for_each(|(to, x)| *to = T::from_f64(*x));
+        Some(())
     }
+}
 
-    /// Transforms eigenvectors of T to eigenvectors of A, in place.
-    fn back(&self, vectors: MatMut<'_, T>, par: Par) {
-        let (n, block) = (self.diagonal.len(), self.factor.nrows());
-        let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
-            n - 1,
-            block,
-            vectors.ncols(),
-        );
-        householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
-            self.reflectors.as_ref().submatrix(1, 0, n - 1, n - 1),
-            self.factor.as_ref(),
-            Conj::No,
-            vectors.subrows_mut(1, n - 1),
-            par,
-            MemStack::new(&mut MemBuffer::new(scratch)),
-        );
+/// Computes all eigenpairs of T by divide and conquer in f64, and writes the vectors to `to`. In f32, the residuals of
+/// the eigenvectors would be 3 to 5 times those of LAPACK (n = 150 to 500, 2026-11-23).
+fn divide_and_conquer<T: Real>(t: Tridiagonal<'_>, to: &mut [T], par: Par) -> Option<Vec<f64>> {
+    let n = t.diagonal.len();
+    let mut memory =
+        MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, par, Default::default()));
+    let mut values = Diag::zeros(n);
+    let mut vectors = Mat::zeros(n, n);
+    let params = Spec::new(<SelfAdjointEvdParams as Auto<f64>>::auto());
+    let (diagonal, off_diagonal) = (DiagRef::from_slice(t.diagonal), DiagRef::from_slice(t.off_diagonal));
+    let (into, stack) = (Some(vectors.as_mut()), MemStack::new(&mut memory));
+    tridiagonal_self_adjoint_evd(diagonal, off_diagonal, values.as_mut(), into, par, stack, params).ok()?;
+    for (to, from) in to.chunks_exact_mut(n).zip(vectors.col_iter()) {
+        to.iter_mut().zip(from.iter()).for_each(|(to, x)| *to = T::from_f64(*x));
     }
+    Some(values.column_vector().iter().copied().collect())
 }
 
 /// Returns the symmetric matrix with the given lower triangle, multiplied by `scale`, a power of two. Each element is
@@ -268,81 +212,4 @@ fn mirrored<T: Real>(lower: &[T], n: usize, scale: T) -> Mat<T> {
         }
     }
     out
-}
-
-/// Measures the residual and the orthogonality in the working precision, from the matrix before its reduction. The
-/// eigenvalues are first replaced by Rayleigh quotients, which need only products that are computed here anyway. The
-/// replacement dates from when divide and conquer ran in f32 and left errors of n eps |A| / 3 in the eigenvalues
-/// (LAPACK's test matrix of type 21, n = 256).
-fn measure<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &mut Mat<T>, par: Par) -> Certificate {
-    let (n, count) = (matrix.nrows(), values.len());
-    let one = T::from_f64(1.0);
-    let mut images = Mat::zeros(n, count);
-    for k in (0..n).step_by(run_of(n)) {
-        let run = run_of(n).min(n - k);
-        let (left, right) = (matrix.as_ref().subcols(k, run), vectors.as_ref().subrows(k, run));
-        matmul::matmul(images.as_mut(), Accum::Add, left, right, one, par);
-    }
-    let of_column = |(j, value): (usize, &mut T)| {
-        let (image, vector) = (images.col_as_slice(j), vectors.col_as_slice(j));
-        *value = T::from_f64(sum(image, vector, |a, v| a * v) / sum(vector, vector, |v, w| v * w));
-        let own = value.to_f64();
-        sum(image, vector, |a, v| (a - own * v) * (a - own * v)).sqrt()
-    };
-    let worst = |some: (usize, &mut [T])| (some.0 * COLUMNS..).zip(some.1).map(of_column).fold(0.0, nan_max);
-    let residual = parallel::map(values.chunks_mut(COLUMNS), |i, some| worst((i, some))).into_iter().fold(0.0, nan_max);
-    // V'V is symmetric, so its lower triangle is enough.
-    let mut gram = images;
-    gram.resize_with(count, count, |_, _| T::from_f64(0.0));
-    let (whole, lower) = (BlockStructure::Rectangular, BlockStructure::TriangularLower);
-    let (left, right) = (vectors.transpose(), vectors.as_ref());
-    matmul::triangular::matmul(gram.as_mut(), lower, Accum::Replace, left, whole, right, whole, one, par);
-    let of_column = |j: usize| {
-        let column = &gram.col_as_slice(j)[j..];
-        // A maximum may ignore a NaN, but the sum of the products 0 * x is NaN if any x is NaN.
-        let off = column[1..].iter().fold(0.0, |most: f64, x| most.max(x.to_f64().abs()));
-        nan_max(off + sum(column, column, |x, _| 0.0 * x), (column[0].to_f64() - 1.0).abs())
-    };
-    let worst = |first: usize| (first..(first + COLUMNS).min(count)).map(of_column).fold(0.0, nan_max);
-    let orthogonality =
-        parallel::map((0..count).step_by(COLUMNS), |_, first| worst(first)).into_iter().fold(0.0, nan_max);
-    sort(values, vectors);
-    let norm = norm_1(matrix);
-    let residual = residual / if norm == 0.0 { 1.0 } else { norm };
-    Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }
-}
-
-/// Sorts the eigenpairs in ascending order of their eigenvalues.
-fn sort<T: Real>(values: &mut [T], vectors: &mut Mat<T>) {
-    let ascends = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
-    if !values.is_sorted_by(|a, b| ascends(a, b).is_le()) {
-        let mut from: Vec<usize> = (0..values.len()).collect();
-        from.sort_by(|&i, &j| ascends(&values[i], &values[j]));
-        *vectors = Mat::from_fn(vectors.nrows(), from.len(), |i, j| vectors[(i, from[j])]);
-        values.sort_by(ascends);
-    }
-}
-
-/// Returns the certificate of eigenvalues without eigenvectors. It checks the same invariants as `invariants` in
-/// `group`.
-fn invariants<T: Real>(matrix: &Mat<T>, values: &[T]) -> Certificate {
-    #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
-    let n = values.len() as f64;
-    let own = |power: i32| values.iter().map(|x| x.to_f64().powi(power)).sum::<f64>();
-    let trace: f64 = (0..values.len()).map(|i| matrix[(i, i)].to_f64()).sum();
-    let squares: f64 = matrix.col_iter().flat_map(|c| c.iter()).map(|x| x.to_f64().powi(2)).sum();
-    let by_trace = (own(1) - trace).abs() / n;
-    let by_norm = (own(2).sqrt() - squares.sqrt()).abs() / n.sqrt();
-    let norm = norm_1(matrix);
-    let residual = nan_max(by_trace, by_norm) / if norm == 0.0 { 1.0 } else { norm };
-    Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality: 0.0 }
-}
-
-fn norm_1<T: Real>(matrix: &Mat<T>) -> f64 {
-    matrix.col_iter().map(|c| c.iter().map(|x| x.to_f64().abs()).sum()).fold(0.0, f64::max)
-}
-
-/// Returns the larger of `a` and `b`, or NaN if either is NaN.
-fn nan_max(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a > b { a } else { b }
 }

@@ -8,7 +8,8 @@
 //! reduces the last row of this part.
 
 use crate::array::Real;
-use crate::lanes::{Task, Vector};
+use crate::lanes::{Task, Vector, element};
+use crate::ops::reflectors::Reflector;
 use crate::parallel;
 use faer::{Mat, MatRef};
 
@@ -52,7 +53,9 @@ struct StepVectors<V> {
     update: Vec<V>,
     /// The reflector of this step.
     reflector: Vec<V>,
-    /// The product of the new reflector with the matrix.
+    /// The product of the new reflector with the matrix: the sums over the rows, followed by the sums over the columns.
+    /// The latter are written one by one. If they were added to the former at once, a vector would be loaded soon after
+    /// one of its elements was stored, for which the processor has to wait (1.3 times the time at n = 512, 2026-11-24).
     product: Vec<V>,
     other_product: Vec<V>,
 }
@@ -82,10 +85,13 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
         off_diagonal: vec![number(0.0); n],
     };
     let line = || vec![zero; width];
-    let mut x =
-        StepVectors { before: line(), update: line(), reflector: line(), product: line(), other_product: line() };
-    // Squares below this bound have lost digits to underflow. A row with such squares is negligible relative to
-    // elements of about 1.
+    let mut x = StepVectors {
+        before: line(),
+        update: line(),
+        reflector: line(),
+        product: vec![zero; 2 * width],
+        other_product: vec![zero; 2 * width],
+    };
     let tiny = T::SMALLEST / T::EPSILON;
     for k in 0..n {
         // The index of the last row of the remaining matrix.
@@ -118,13 +124,7 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
         }
         x.reflector[chunks..].fill(zero);
         let square = squares.sum().to_f64();
-        let norm = alpha * alpha + square;
-        let (mut beta, mut tau, mut scale) = (alpha, 0.0, 0.0);
-        if norm > tiny && square > 0.0 {
-            beta = -norm.sqrt().copysign(alpha);
-            tau = (beta - alpha) / beta;
-            scale = 1.0 / (alpha - beta);
-        }
+        let Reflector { beta, tau, scale } = Reflector::new(alpha, square, tiny);
         let by = V::splat(token, number(scale));
         x.reflector[..chunks].iter_mut().for_each(|y| *y *= by);
         x.reflector[pivot / V::LANES].as_mut_slice()[pivot % V::LANES] = number(1.0);
@@ -171,6 +171,8 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
             );
             product.iter_mut().zip(other_product.iter()).for_each(|(p, other)| *p += *other);
         }
+        let (product, totals) = product.split_at_mut(width);
+        product.iter_mut().zip(totals.iter()).for_each(|(p, total)| *p += *total);
         let mut inner = zero;
         for (p, v) in x.product[..chunks].iter().zip(&x.reflector) {
             inner = p.mul_add(*v, inner);
@@ -182,12 +184,6 @@ fn reduce<T: Real, V: Vector<Scalar = T>>(token: V::Token, matrix: MatRef<'_, T>
         }
     }
     out
-}
-
-/// Returns element `i` of an array that is stored in vectors of adjacent elements.
-#[inline(always)]
-fn element<V: Vector>(x: &[V], i: usize) -> V::Scalar {
-    x[i / V::LANES].as_slice()[i % V::LANES]
 }
 
 /// Returns the index `i` relative to the index `begin` of a vector's first lane. The result may be negative.
@@ -254,6 +250,7 @@ fn pass<V: Vector<Scalar: Real>, const R: usize>(
     let mut lines = block.chunks_exact_mut(x.width);
     let rows: [&mut [V]; R] = std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[..=whole]);
     let (before, update) = (&x.before[..=whole], &x.update[..=whole]);
+    let (product, totals) = product.split_at_mut(x.width);
     let (reflector, product) = (&x.reflector[..=whole], &mut product[..=whole]);
     for q in 0..whole {
         let (b, u, v, mut p) = (before[q], update[q], reflector[q], product[q]);
@@ -276,7 +273,6 @@ fn pass<V: Vector<Scalar: Real>, const R: usize>(
     }
     for (r, sum) in sums.into_iter().enumerate() {
         let i = at + r;
-        let to = &mut product[i / V::LANES].as_mut_slice()[i % V::LANES];
-        *to = V::Scalar::from_f64(to.to_f64() + sum.sum().to_f64());
+        totals[i / V::LANES].as_mut_slice()[i % V::LANES] = sum.sum();
     }
 }

@@ -4,34 +4,10 @@
 //! is checked. If its residual is too large, or if orthogonalization reduces it to 0, the caller uses a method that
 //! does not depend on gaps between eigenvalues.
 
+use crate::ops::twisted::Tridiagonal;
+
 /// The maximum number of linear systems solved for one vector. Two are typical.
 const SOLVES: usize = 6;
-
-/// A symmetric tridiagonal matrix: its diagonal and its off-diagonal elements, in slices of equal length.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tridiagonal<'a> {
-    pub(super) diagonal: &'a [f64],
-    pub(super) off_diagonal: &'a [f64],
-}
-
-impl Tridiagonal<'_> {
-    fn norm(&self) -> f64 {
-        let n = self.diagonal.len();
-        let off = |i: usize| if i + 1 < n { self.off_diagonal[i].abs() } else { 0.0 };
-        (0..n).map(|i| self.diagonal[i].abs() + off(i) + if i > 0 { off(i - 1) } else { 0.0 }).fold(0.0, f64::max)
-    }
-
-    /// Returns `|T x - l x|_2`.
-    fn residual(&self, value: f64, x: &[f64]) -> f64 {
-        let n = x.len();
-        let row = |i: usize| {
-            let before = if i > 0 { self.off_diagonal[i - 1] * x[i - 1] } else { 0.0 };
-            let after = if i + 1 < n { self.off_diagonal[i] * x[i + 1] } else { 0.0 };
-            (self.diagonal[i] - value) * x[i] + before + after
-        };
-        (0..n).map(|i| row(i).powi(2)).sum::<f64>().sqrt()
-    }
-}
 
 /// Returns unit eigenvectors for the eigenvalues `values`, one eigenvector after the other. `values` must be in
 /// ascending order. Returns `None` if the residual of any vector stays above `tolerance |T|`.

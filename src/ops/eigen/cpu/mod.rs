@@ -1,19 +1,21 @@
-//! The eigendecomposition on the CPU. Small matrices are solved one per SIMD lane, and larger matrices one by one
-//! through faer. Each matrix is scaled first, its eigenpairs are sorted, and its certificate contains the same measures
-//! as on the device.
+//! The eigendecomposition on the CPU. Small matrices are solved one per SIMD lane, and larger matrices one at a time.
+//! Each matrix is scaled first, its eigenpairs are sorted, and its certificate contains the same measures as on the
+//! device.
 //!
 //! Matrices up to order 128 are solved in lanes. They are reduced by Householder's method (`tridiagonal`), diagonalized
 //! by the implicit QL iteration (`implicit_ql`), and certified (`certify`). If the encoder needs only a few
 //! eigenvectors, `subset` computes them by inverse iteration instead. Larger matrices, and the matrices of calls with
 //! too few matrices to fill the lanes, are reduced one at a time by `householder`, with one pass over memory per step.
-//! Then faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few eigenvectors. If no
-//! eigenvectors are wanted, `values_only` computes the eigenvalues, with one matrix per lane. The bits of a lane do not
-//! depend on the other lanes, but a call with few matrices may be solved by another algorithm than a call with many
-//! matrices. The algorithm depends only on the number and the orders of the matrices and on the columns that are
-//! requested.
+//! Then `ops::twisted` computes all eigenvectors in f32, one per lane, if the eigenvalues are distinct. Otherwise,
+//! faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few. If no eigenvectors are
+//! wanted, `values_only` computes the eigenvalues, with one matrix per lane. `finish` completes the results. The bits
+//! of a lane do not depend on the other lanes, but a call with few matrices may be solved by another algorithm than a
+//! call with many matrices. The algorithm depends only on the number and the orders of the matrices and on the columns
+//! that are requested.
 
 mod certify;
 mod dense;
+mod finish;
 mod group;
 mod householder;
 mod implicit_ql;
@@ -26,6 +28,7 @@ mod workspace;
 use super::Certificate;
 use super::request::{Columns, Request};
 use crate::array::Real;
+use crate::context::Context;
 use crate::parallel;
 use crate::shape::Layout;
 use group::{Groups, Width};
@@ -58,7 +61,7 @@ pub(super) fn flops(order: u32) -> f64 {
 
 /// Returns the name of the algorithm for matrices of the given order in a batch of `batch` matrices.
 pub(super) fn algorithm(order: u32, batch: usize) -> &'static str {
-    if order as usize <= up_to(batch) { "one matrix per SIMD lane" } else { "faer" }
+    if order as usize <= up_to(batch) { "one matrix per SIMD lane" } else { "one matrix at a time" }
 }
 
 /// Returns the largest order at which all matrices of a batch of `batch` matrices are solved one per lane.
@@ -70,16 +73,16 @@ fn up_to(batch: usize) -> usize {
 pub(super) struct Found<T> {
     pub(super) values: Vec<T>,
     /// The eigenvectors, in the places that the layout gives to the elements of the matrices; empty if no columns were
-    /// wanted.
+    /// wanted. The vector is from [`Context::zeroed_room`].
     pub(super) vectors: Vec<T>,
     pub(super) certificates: Vec<Certificate>,
 }
 
 /// Computes eigenvalues, eigenvectors and certificates of every matrix of `a`. Only the lower triangles are read.
-pub(super) fn eigh<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Found<T> {
+pub(super) fn eigh<T: Real>(ctx: &Context, layout: &Layout, a: &[T], request: Request<'_>) -> Found<T> {
     let mut values = vec![T::from_f64(0.0); layout.row_count()];
     let without = request.columns.is_none();
-    let mut vectors = vec![T::from_f64(0.0); if without { 0 } else { layout.len() }];
+    let mut vectors = ctx.zeroed_room(if without { 0 } else { layout.len() });
     let mut certificates = vec![Certificate::default(); layout.batch()];
     // T is f32 or f64; there is no other precision.
     if T::ON_DEVICE {

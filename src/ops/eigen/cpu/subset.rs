@@ -1,11 +1,12 @@
 //! Computes a few eigenvectors of matrices that are solved in lanes. Inverse iteration computes the eigenvectors of the
 //! tridiagonal matrices one by one. The reflectors then transform the vectors of all lanes back side by side.
 
-use super::inverse_iteration::{Tridiagonal, eigenvectors};
+use super::inverse_iteration::eigenvectors;
 use super::workspace::Workspace;
 use super::{Columns, Matrix};
 use crate::array::Real;
 use crate::lanes::Vector;
+use crate::ops::twisted::Tridiagonal;
 use std::ops::Range;
 
 /// Inverse iteration is used if the order is at least `FROM` and at most one in `SHARE` columns is requested.

@@ -1,13 +1,13 @@
 //! Randomized block Lanczos, one matrix at a time, with faer's products and QR.
 
 use super::super::{PROMISE, Problem, TruncatedOptions};
-use super::dense::{Factors, certified, departure, nan_max, write};
+use super::dense::{Factors, certified, write};
 use super::{Scaled, Working, not_finite};
 use crate::array::Real;
 use crate::cancel::Cancel;
 use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
-use crate::ops::columns::{normalize, sum};
+use crate::ops::columns::{departure, nan_max, normalize_columns, sum};
 use crate::ops::random;
 use crate::parallel;
 use crate::shape::to_u32;
@@ -172,8 +172,8 @@ fn project<F: Working>(
     // The products above have changed the lengths of the columns. Each singular value is computed as `p . B q`, whose
     // error is the product of the errors of the vectors p and q. Singular values that rounding cannot separate may be
     // out of order, so each one is replaced by the smallest of itself and those before it.
-    normalize(&mut p);
-    normalize(&mut q);
+    normalize_columns(&mut p);
+    normalize_columns(&mut q);
     // The residuals of both `B' p` and `B q` are measured. The residual of `B q` contains only rounding errors, because
     // `B right = left small`. Only the residual of `B' p` shows what the basis misses.
     let (back, forth) = (product(b.transpose(), p.as_ref()), product(b.as_ref(), q.as_ref()));

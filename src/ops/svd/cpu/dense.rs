@@ -1,15 +1,15 @@
-//! Solves one matrix at a time with faer: QR if the matrix is tall, then bidiagonalization, then divide and conquer.
+//! Solves one matrix at a time: in f32 by `golub_kahan` if the singular values are distinct, otherwise with faer (QR if
+//! the matrix is tall, then bidiagonalization, then divide and conquer).
 
 use super::super::{PROMISE, Problem};
 use super::refine::refine;
-use super::{Matrices, Scaled, Working, not_finite};
+use super::{Matrices, Scaled, Working, golub_kahan, not_finite};
 use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
-use crate::ops::columns::{normalize, run_of, sum};
+use crate::ops::columns::{departure, nan_max, norm_1, normalize_columns, product, sum};
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::matmul::matmul;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, Par};
 
 /// The minimum size of the smaller dimension at which all threads work together on one matrix. This choice depends only
 /// on the shape of the matrix, so the result does not depend on the other matrices of the call.
@@ -71,13 +71,19 @@ fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], v
 /// Decomposes the tall matrix B and certifies the result. If f32 is not accurate enough, repeats the decomposition in
 /// f64.
 pub(super) fn certified<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate, Factors<F>)> {
-    let mut factors = factor(b, left, par);
+    let well = |certificate: &Certificate| certificate.status == Status::Converged && certificate.residual <= WELL;
+    let distinct = F::ON_DEVICE && left == b.ncols() && left >= golub_kahan::FROM;
+    let mut factors = match distinct.then(|| golub_kahan::decompose(b, par)).flatten() {
+        Some((certificate, factors)) if well(&certificate) => return Some((certificate, factors)),
+        Some((_, factors)) => Some(factors),
+        None => factor(b, left, par),
+    };
     for _ in 0..STEPS {
         // faer's divide and conquer may also give up.
         let Some(given) = factors else { break };
         let (refined, images) = refined(b, given, par);
-        let certificate = certificate(b, &refined, &images, par);
-        if !F::ON_DEVICE || certificate.status == Status::Converged && certificate.residual <= WELL {
+        let certificate = certificate(b, &refined, residual(&refined, &images), par);
+        if !F::ON_DEVICE || well(&certificate) {
             return Some((certificate, refined));
         }
         factors = Some(refined);
@@ -91,7 +97,8 @@ fn in_f64<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<(Certificate,
     let (Factors { p, s, q }, _) = refined(&wide, factor(&wide, left, par)?, par);
     let narrow = |x: &Mat<f64>| Mat::from_fn(x.nrows(), x.ncols(), |i, j| F::from_f64(x[(i, j)]));
     let factors = Factors { p: narrow(&p), s: s.into_iter().map(F::from_f64).collect(), q: narrow(&q) };
-    Some((certificate(b, &factors, &product(b.as_ref(), factors.q.as_ref(), par), par), factors))
+    let residual = residual(&factors, &product(b.as_ref(), factors.q.as_ref(), par));
+    Some((certificate(b, &factors, residual, par), factors))
 }
 
 /// Scales the columns of P and Q to length 1, and replaces each singular value by `p . B q`, whose error is the product
@@ -101,8 +108,8 @@ fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factor
     if F::ON_DEVICE {
         refine(b, &mut factors, par);
     }
-    normalize(&mut factors.p);
-    normalize(&mut factors.q);
+    normalize_columns(&mut factors.p);
+    normalize_columns(&mut factors.q);
     let images = product(b.as_ref(), factors.q.as_ref(), par);
     let Factors { p, s, .. } = &mut factors;
     for (j, value) in s.iter_mut().enumerate() {
@@ -113,18 +120,10 @@ fn refined<F: Working>(b: &Mat<F>, mut factors: Factors<F>, par: Par) -> (Factor
         }
         *value = F::from_f64(own.abs());
     }
-    descending(factors, images)
-}
-
-/// Computes `X Y` by partial sums of [`run_of`] terms.
-pub(super) fn product<F: Working>(x: MatRef<'_, F>, y: MatRef<'_, F>, par: Par) -> Mat<F> {
-    let mut product = Mat::zeros(x.nrows(), y.ncols());
-    let (terms, one) = (x.ncols(), F::from_f64(1.0));
-    for k in (0..terms).step_by(run_of(terms)) {
-        let run = run_of(terms).min(terms - k);
-        matmul(product.as_mut(), Accum::Add, x.subcols(k, run), y.subrows(k, run), one, par);
+    match order(&factors.s) {
+        Some(from) => (factors.taken(&from), columns_of(&images, &from)),
+        None => (factors, images),
     }
-    product
 }
 
 /// Decomposes the tall matrix B, with `left` columns of P.
@@ -141,50 +140,49 @@ fn factor<F: Working>(b: &Mat<F>, left: usize, par: Par) -> Option<Factors<F>> {
     Some(Factors { p, s, q })
 }
 
-/// Sorts the singular values in descending order, together with the corresponding columns of P, Q and B Q.
-fn descending<F: Working>(factors: Factors<F>, images: Mat<F>) -> (Factors<F>, Mat<F>) {
-    let Factors { p, s, q } = &factors;
+/// Returns the order of columns in which singular values descend; `None` if they do already.
+pub(super) fn order<F: Working>(s: &[F]) -> Option<Vec<usize>> {
     if s.is_sorted_by(|a, b| a.to_f64() >= b.to_f64()) {
-        return (factors, images);
+        return None;
     }
-    let mut from: Vec<usize> = (0..p.ncols()).collect();
-    from[..s.len()].sort_by(|&i, &j| s[j].to_f64().total_cmp(&s[i].to_f64()));
-    let taken = |x: &Mat<F>| Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, from[j])]);
-    let s = from[..s.len()].iter().map(|&j| s[j]).collect();
-    (Factors { p: taken(p), s, q: taken(q) }, taken(&images))
+    let mut from: Vec<usize> = (0..s.len()).collect();
+    from.sort_by(|&i, &j| s[j].to_f64().total_cmp(&s[i].to_f64()));
+    Some(from)
 }
 
-/// Computes the certificate of the factors that are returned. `images` is B Q.
-fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, images: &Mat<F>, par: Par) -> Certificate {
-    let Factors { p, s, q } = factors;
-    let mut residual = 0.0;
-    for (j, &value) in s.iter().enumerate() {
-        let own = value.to_f64();
-        let square = sum(images.col_as_slice(j), p.col_as_slice(j), |y, p| (y - own * p) * (y - own * p));
-        residual = nan_max(square.sqrt(), residual);
+impl<F: Working> Factors<F> {
+    /// Returns the factors with their values and vectors in the order `from`. Columns of P that belong to no singular
+    /// value stay where they are.
+    pub(super) fn taken(&self, from: &[usize]) -> Self {
+        let s = from.iter().map(|&j| self.s[j]).collect();
+        Self { p: columns_of(&self.p, from), s, q: columns_of(&self.q, from) }
     }
-    let sums = b.col_iter().map(|column| column.iter().map(|x| x.to_f64().abs()).sum::<f64>());
-    let norm = sums.fold(0.0, f64::max);
+}
+
+fn columns_of<F: Working>(x: &Mat<F>, from: &[usize]) -> Mat<F> {
+    Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i, from.get(j).copied().unwrap_or(j))])
+}
+
+/// Returns the largest `|B q - s p|_2`. `images` is B Q.
+fn residual<F: Working>(factors: &Factors<F>, images: &Mat<F>) -> f64 {
+    let Factors { p, s, .. } = factors;
+    let of_column = |j: usize| {
+        let own = s[j].to_f64();
+        sum(images.col_as_slice(j), p.col_as_slice(j), |y, p| (y - own * p) * (y - own * p)).sqrt()
+    };
+    (0..s.len()).map(of_column).fold(0.0, nan_max)
+}
+
+/// Returns the certificate of the factors that are returned, given their residual.
+pub(super) fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, residual: f64, par: Par) -> Certificate {
+    let norm = norm_1(b);
     let residual = residual / if norm == 0.0 { 1.0 } else { norm };
-    let orthogonality = nan_max(departure(p.as_ref(), par), departure(q.as_ref(), par));
+    let orthogonality = nan_max(departure(factors.p.as_ref(), par), departure(factors.q.as_ref(), par));
     Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }.judged_by(
         PROMISE,
         b.nrows(),
         F::EPSILON,
     )
-}
-
-/// Returns `max |X'X - I|`.
-pub(super) fn departure<F: Working>(x: MatRef<'_, F>, par: Par) -> f64 {
-    let n = x.ncols();
-    let gram = product(x.transpose(), x, par);
-    let entry = |i: usize, j: usize| (gram[(i, j)].to_f64() - if i == j { 1.0 } else { 0.0 }).abs();
-    (0..n).flat_map(|j| (0..=j).map(move |i| (i, j))).map(|(i, j)| entry(i, j)).fold(0.0, nan_max)
-}
-
-/// Returns the larger of the two, or NaN if either is NaN.
-pub(super) fn nan_max(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a > b { a } else { b }
 }
 
 /// Writes the factors of a problem to `u`, `s` and `vh`. The singular values are multiplied by `scale`. If the matrix

@@ -1,12 +1,15 @@
 //! The singular value decomposition on the CPU, in the precision of the input. Small matrices are solved one per SIMD
-//! lane, and larger matrices by faer.
+//! lane, and larger matrices one at a time.
 //!
 //! Matrices whose smaller dimension is at most 64 are solved in lanes by QR and one-sided Jacobi; `group::takes` has
-//! the exact conditions. Other matrices are solved by faer, and again in f64 if faer's result in f32 is not accurate
-//! enough.
+//! the exact conditions. Other matrices are solved in f32 by `golub_kahan` if their singular values are distinct, and
+//! by faer's divide and conquer and `refine` otherwise. If the result in f32 is not accurate enough, faer solves the
+//! matrix in f64.
 
+mod bidiagonal;
 mod block_lanczos;
 mod dense;
+mod golub_kahan;
 mod group;
 mod refine;
 mod reflect;
@@ -16,6 +19,7 @@ pub(super) use block_lanczos::truncated;
 use super::{Parts, Problem};
 use crate::array::{Real, Storage};
 use crate::cancel::Cancel;
+use crate::context::Context;
 use crate::ops::certificate::{Certificate, Certificates, Status};
 use crate::parallel;
 use faer::Mat;
@@ -28,27 +32,27 @@ impl Working for f64 {}
 
 /// Returns the name of the algorithm for a problem.
 pub(super) fn algorithm(problem: &Problem) -> &'static str {
-    if group::takes(problem) { "one matrix per SIMD lane" } else { "faer" }
+    if group::takes(problem) { "one matrix per SIMD lane" } else { "one matrix at a time" }
 }
 
 /// Decomposes all matrices of `a`; computes U and Vh only if `vectors` is true. If the call is cancelled, results that
 /// were not computed stay 0.
-pub(super) fn svd<T: Real>(problem: &Problem, a: &[T], vectors: bool, cancel: &Cancel) -> Parts<T> {
+pub(super) fn svd<T: Real>(ctx: &Context, problem: &Problem, a: &[T], vectors: bool) -> Parts<T> {
     let [u, s, vh] = problem.shapes().map(|shape| shape.len());
     let kept = |len| if vectors { len } else { 0 };
-    let zeros = |len| vec![T::from_f64(0.0); len];
-    let (mut u, mut s, mut vh) = (zeros(kept(u)), zeros(s), zeros(kept(vh)));
+    let (mut u, mut vh) = (ctx.zeroed_room(kept(u)), ctx.zeroed_room(kept(vh)));
+    let mut s = vec![T::from_f64(0.0); s];
     let mut certificates = vec![Certificate::default(); problem.batch];
     let matrices = Matrices { problem, u: &mut u, s: &mut s, vh: &mut vh, certificates: &mut certificates };
     if T::ON_DEVICE {
-        in_f32(bytemuck::cast_slice(a), matrices.cast(), cancel);
+        in_f32(bytemuck::cast_slice(a), matrices.cast(), ctx.cancel());
     } else {
-        in_f64(bytemuck::cast_slice(a), matrices.cast(), cancel);
+        in_f64(bytemuck::cast_slice(a), matrices.cast(), ctx.cancel());
     }
     Parts {
-        u: Storage::host(u),
+        u: Storage::host_from(ctx, u),
         s: Storage::host(s),
-        vh: Storage::host(vh),
+        vh: Storage::host_from(ctx, vh),
         certificates: Certificates::Host(Arc::new(certificates)),
     }
 }

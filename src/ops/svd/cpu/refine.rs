@@ -2,8 +2,8 @@
 //! orthonormality that are three to five times LAPACK's (n = 150 to 300, faer 0.24.4, 2026-11-23).
 
 use super::Working;
-use super::dense::{Factors, product};
-use crate::ops::columns::sum;
+use super::dense::Factors;
+use crate::ops::columns::{product, sum};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 

@@ -17,7 +17,9 @@
 //! `Point` holds the same element of two transforms (`point_pair.wgsl`). Strides describe the axes. The module `tables`
 //! computes lookup tables in f64, and the device caches them.
 //!
-//! The CPU uses rustfft and realfft, whose plans the context keeps.
+//! The CPU uses rustfft and realfft, whose plans the context keeps. If a call has at least 16 lines, lines of some
+//! lengths are transformed one per SIMD lane instead, where that is faster. The bits of a line therefore depend on the
+//! number of lines of the call, but never on the other lines.
 
 mod batches;
 mod cpu;
@@ -314,7 +316,7 @@ impl Operation for Task {
             items: count,
             dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
             algorithms: [
-                "rustfft",
+                cpu::algorithm(self.kind, self.n, self.lines),
                 ctx.adapter().map_or("", |adapter| kernels::Tuning::on(adapter, self.n).name(self.n)),
             ],
             ..Workload::default()

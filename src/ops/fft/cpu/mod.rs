@@ -1,11 +1,15 @@
-//! Computes transforms on the CPU with rustfft and realfft. The lines are distributed over all threads.
+//! Computes transforms on the CPU: many lines of some lengths in SIMD lanes, and all others with rustfft and realfft.
+//! The lines are distributed over all threads.
 
+mod in_lanes;
+mod passes;
 mod plans;
 mod real;
 
 use super::gpu::{Kind, Lines};
 use crate::array::Real;
 use crate::parallel;
+use in_lanes::{Complexes, Reals};
 use num_complex::Complex;
 pub(super) use plans::Plans;
 use real::RealForward;
@@ -13,11 +17,21 @@ use realfft::ComplexToReal;
 use rustfft::{Fft, FftNum};
 use std::sync::Arc;
 
-/// The number of elements in a task of one thread, which is a few microseconds of work.
+/// The default number of elements in a task of one thread: a few microseconds of work.
 const TASK: usize = 1 << 13;
 /// The number of lines of a strided array that are gathered together. This number of complex f32 fills one line of the
 /// cache.
 const BLOCK: usize = 8;
+
+/// Returns the name of the algorithm that transforms lines of length `n`.
+pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines) -> &'static str {
+    let in_lanes = match kind {
+        Kind::Forward | Kind::Inverse => in_lanes::takes(n, lines, lines.outer),
+        Kind::RealForward => in_lanes::takes_reals(n, lines, lines.outer),
+        Kind::RealInverse => false,
+    };
+    if in_lanes { "one line per SIMD lane" } else { "rustfft" }
+}
 
 /// The precisions that rustfft supports, with their transforms. The transforms are methods of concrete types, so that
 /// they are compiled once in this crate and not again in every crate that calls them.
@@ -64,7 +78,11 @@ macro_rules! working {
             window: Option<&[Self]>,
             to: &mut [Complex<Self>],
         ) {
-            every(&Forward { n, plan: plans.real_forward(n), window }, lines, from, to);
+            if in_lanes::takes_reals(n, lines, from.len() / n) {
+                every(&Reals { n, plan: plans.real_in_lanes(n), window }, lines, from, to);
+            } else {
+                every(&Forward { n, plan: plans.real_forward(n), window }, lines, from, to);
+            }
         }
         fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>], to: &mut [Self]) {
             let engine = Backward { fft: plans.real_inverse(n), scale: <Self as Real>::from_f64(1.0 / n as f64) };
@@ -78,6 +96,10 @@ working!(f32, f64);
 trait Engine<I, O>: Sync {
     /// Returns the numbers of elements of a line before and after the transform.
     fn lengths(&self) -> [usize; 2];
+    /// Returns the number of lines in a task of one thread.
+    fn lines(&self) -> usize {
+        (TASK / self.lengths().into_iter().max().unwrap_or(1)).max(1)
+    }
     /// The scratch memory of one thread.
     type Scratch: Send;
     fn scratch(&self) -> Self::Scratch;
@@ -203,6 +225,10 @@ fn complex<F: Working>(
     from: &[Complex<F>],
     to: &mut [Complex<F>],
 ) {
+    if in_lanes::takes(n, lines, from.len() / n) {
+        let scale = matches!(kind, Kind::Inverse).then(|| <F as Real>::from_f64(1.0 / n as f64));
+        return every(&Complexes { plan: plans.in_lanes(n), scale }, lines, from, to);
+    }
     let engine = match kind {
         Kind::Inverse => Whole { fft: plans.inverse(n), scale: Some(<F as Real>::from_f64(1.0 / n as f64)) },
         _ => Whole { fft: plans.forward(n), scale: None },
@@ -248,7 +274,7 @@ where
 /// Transforms lines that are contiguous in memory, in parallel if there is enough work.
 fn side_by_side<I: Send + Sync, O: Send + Sync, E: Engine<I, O>>(engine: &E, from: &[I], to: &mut [O]) {
     let [before, after] = engine.lengths();
-    let lines = (TASK / before.max(after)).max(1);
+    let lines = engine.lines();
     if to.len() <= lines * after {
         return engine.run(from, to, &mut engine.scratch());
     }

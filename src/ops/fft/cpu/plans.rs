@@ -1,7 +1,7 @@
-//! A cache of rustfft and realfft plans. It is useful because making the sine tables of a plan takes as long as
-//! transforming a few lines.
+//! A cache of plans. It is useful because making the sine tables of a plan takes as long as transforming a few lines.
 
 use super::Working;
+use super::in_lanes::{Plan, RealPlan};
 use super::real::RealForward;
 use realfft::{ComplexToReal, RealFftPlanner};
 use rustfft::{Fft, FftPlanner};
@@ -53,6 +53,8 @@ pub(in super::super) struct Plans<F> {
     inverse: Last<dyn Fft<F>>,
     real_forward: Last<RealForward<F>>,
     real_inverse: Last<dyn ComplexToReal<F>>,
+    in_lanes: Last<Plan<F>>,
+    real_in_lanes: Last<RealPlan<F>>,
 }
 
 impl<F: Working> Plans<F> {
@@ -71,6 +73,14 @@ impl<F: Working> Plans<F> {
     pub(super) fn real_inverse(&self, n: usize) -> Arc<dyn ComplexToReal<F>> {
         self.real_inverse.get(n, || RealFftPlanner::new().plan_fft_inverse(n))
     }
+
+    pub(super) fn in_lanes(&self, n: usize) -> Arc<Plan<F>> {
+        self.in_lanes.get(n, || Arc::new(Plan::new(n)))
+    }
+
+    pub(super) fn real_in_lanes(&self, n: usize) -> Arc<RealPlan<F>> {
+        self.real_in_lanes.get(n, || Arc::new(RealPlan::new(n)))
+    }
 }
 
 impl<F> Default for Plans<F> {
@@ -80,6 +90,8 @@ impl<F> Default for Plans<F> {
             inverse: Last::default(),
             real_forward: Last::default(),
             real_inverse: Last::default(),
+            in_lanes: Last::default(),
+            real_in_lanes: Last::default(),
         }
     }
 }

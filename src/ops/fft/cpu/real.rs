@@ -4,6 +4,7 @@
 //! The bits are the same. Odd lengths are left to realfft.
 
 use super::Working;
+use super::passes::root;
 use crate::array::Real;
 use num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
@@ -25,11 +26,7 @@ impl<F: Working> RealForward<F> {
         if !n.is_multiple_of(2) {
             return Self::Odd(RealFftPlanner::new().plan_fft_forward(n));
         }
-        let root = |k: usize| {
-            let (sin, cos) = (-std::f64::consts::TAU * k as f64 / n as f64).sin_cos();
-            Complex::new(<F as Real>::from_f64(cos), <F as Real>::from_f64(sin))
-        };
-        Self::Even { half: FftPlanner::new().plan_fft_forward(n / 2), roots: (0..=n / 4).map(root).collect() }
+        Self::Even { half: FftPlanner::new().plan_fft_forward(n / 2), roots: (0..=n / 4).map(|k| root(k, n)).collect() }
     }
 }
 

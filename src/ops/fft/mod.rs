@@ -17,9 +17,8 @@
 //! `Point` holds the same element of two transforms (`point_pair.wgsl`). Strides describe the axes. The module `tables`
 //! computes lookup tables in f64, and the device caches them.
 //!
-//! The CPU uses rustfft and realfft, whose plans the context keeps. If a call has at least 16 lines, lines of some
-//! lengths are transformed one per SIMD lane instead, where that is faster. The bits of a line therefore depend on the
-//! number of lines of the call, but never on the other lines.
+//! The CPU uses rustfft and realfft, whose plans the context keeps. Lines of some lengths are transformed one per SIMD
+//! lane instead, where that is faster for batches.
 
 mod batches;
 mod cpu;

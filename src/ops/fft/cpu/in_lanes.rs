@@ -17,33 +17,35 @@ use std::sync::Arc;
 /// The number of elements whose lines are interleaved together, so that the memory of both orders stays in the cache.
 const TILE: usize = 64;
 
-/// The minimum number of lines. Fewer would leave lanes of the widest vectors empty.
-const LINES: usize = 16;
+/// The number of lanes of the widest vectors.
+const LANES: usize = 16;
 /// The primes and the real lengths that may be transformed in lanes. With longer lines, the working memory does not fit
 /// in the second-level cache.
 const PRIMES: RangeInclusive<usize> = 50..=1500;
 const REALS: RangeInclusive<usize> = 50..=2600;
-/// The number of elements in a task of one thread, rounded to a multiple of [`LINES`] lines.
+/// The number of elements in a task of one thread, rounded to a multiple of [`LANES`] lines.
 const TASK: usize = 1 << 15;
 
-/// Returns whether complex transforms of `count` lines of length `n` are computed in lanes. rustfft takes 1.0 to 1.7
-/// times as long for these lengths, on one core with AVX2 (2026-11-24).
-pub(super) fn takes(n: usize, lines: Lines, count: usize) -> bool {
-    lines.inner == 1 && count >= LINES && PRIMES.contains(&n) && is_smooth(n - 1) && is_prime(n)
+/// Returns whether complex transforms of lines of length `n` are computed in lanes. With at least as many lines as lanes,
+/// rustfft takes 1.0 to 1.7 times as long for these lengths, on one core with AVX2 (2026-11-24). A call with fewer lines
+/// takes as long as if it filled the lanes. The choice does not depend on the number of lines, so that a line has the
+/// same bits in every batch.
+pub(super) fn takes(n: usize, lines: Lines) -> bool {
+    lines.inner == 1 && PRIMES.contains(&n) && is_smooth(n - 1) && is_prime(n)
 }
 
-/// Returns whether real transforms of `count` lines of length `n` are computed in lanes. For smooth even lengths whose
+/// Returns whether real transforms of lines of length `n` are computed in lanes. For smooth even lengths whose
 /// half is a multiple of neither 8 nor 12, rustfft takes 1.0 to 1.6 times as long in f32 with AVX2 (1.47 times at
 /// n = 1000). For other even lengths, rustfft is as fast or faster (2026-11-24).
-pub(super) fn takes_reals(n: usize, lines: Lines, count: usize) -> bool {
+pub(super) fn takes_reals(n: usize, lines: Lines) -> bool {
     let half = n / 2;
     let even = n.is_multiple_of(2) && is_smooth(half) && !half.is_multiple_of(8) && !half.is_multiple_of(12);
-    even && lines.inner == 1 && count >= LINES && REALS.contains(&n) || takes(n, lines, count)
+    even && lines.inner == 1 && REALS.contains(&n) || takes(n, lines)
 }
 
 /// Returns the number of lines in a task of one thread.
 fn lines_of(n: usize) -> usize {
-    (TASK / n / LINES).max(1) * LINES
+    (TASK / n / LANES).max(1) * LANES
 }
 
 fn is_prime(n: usize) -> bool {
@@ -460,13 +462,12 @@ mod tests {
         for (n, complex, real) in
             [(1000, false, true), (1009, true, true), (1013, false, false), (1024, false, false), (720, false, false)]
         {
-            assert_eq!((takes(n, lines, 64), takes_reals(n, lines, 64)), (complex, real), "{n}");
-            assert!(!takes(n, lines, 15) && !takes_reals(n, lines, 15), "too few lines of {n}");
+            assert_eq!((takes(n, lines), takes_reals(n, lines)), (complex, real), "{n}");
             let strided = Lines { inner: 2, outer: 1 };
-            assert!(!takes(n, strided, 64) && !takes_reals(n, strided, 64), "strided lines of {n}");
+            assert!(!takes(n, strided) && !takes_reals(n, strided), "strided lines of {n}");
         }
         for n in 0..=3 {
-            assert!(!takes(n, lines, 64) && !takes_reals(n, lines, 64), "{n}");
+            assert!(!takes(n, lines) && !takes_reals(n, lines), "{n}");
         }
     }
 }

@@ -26,8 +26,8 @@ const BLOCK: usize = 8;
 /// Returns the name of the algorithm that transforms lines of length `n`.
 pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines) -> &'static str {
     let in_lanes = match kind {
-        Kind::Forward | Kind::Inverse => in_lanes::takes(n, lines, lines.outer),
-        Kind::RealForward => in_lanes::takes_reals(n, lines, lines.outer),
+        Kind::Forward | Kind::Inverse => in_lanes::takes(n, lines),
+        Kind::RealForward => in_lanes::takes_reals(n, lines),
         Kind::RealInverse => false,
     };
     if in_lanes { "one line per SIMD lane" } else { "rustfft" }
@@ -78,7 +78,7 @@ macro_rules! working {
             window: Option<&[Self]>,
             to: &mut [Complex<Self>],
         ) {
-            if in_lanes::takes_reals(n, lines, from.len() / n) {
+            if in_lanes::takes_reals(n, lines) {
                 every(&Reals { n, plan: plans.real_in_lanes(n), window }, lines, from, to);
             } else {
                 every(&Forward { n, plan: plans.real_forward(n), window }, lines, from, to);
@@ -225,7 +225,7 @@ fn complex<F: Working>(
     from: &[Complex<F>],
     to: &mut [Complex<F>],
 ) {
-    if in_lanes::takes(n, lines, from.len() / n) {
+    if in_lanes::takes(n, lines) {
         let scale = matches!(kind, Kind::Inverse).then(|| <F as Real>::from_f64(1.0 / n as f64));
         return every(&Complexes { plan: plans.in_lanes(n), scale }, lines, from, to);
     }

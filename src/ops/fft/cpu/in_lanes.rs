@@ -26,10 +26,10 @@ const REALS: RangeInclusive<usize> = 50..=2600;
 /// The number of elements in a task of one thread, rounded to a multiple of [`LANES`] lines.
 const TASK: usize = 1 << 15;
 
-/// Returns whether complex transforms of lines of length `n` are computed in lanes. With at least as many lines as lanes,
-/// rustfft takes 1.0 to 1.7 times as long for these lengths, on one core with AVX2 (2026-11-24). A call with fewer lines
-/// takes as long as if it filled the lanes. The choice does not depend on the number of lines, so that a line has the
-/// same bits in every batch.
+/// Returns whether complex transforms of lines of length `n` are computed in lanes. With at least as many lines as
+/// lanes, rustfft takes 1.0 to 1.7 times as long for these lengths, on one core with AVX2 (2026-11-24). A call with
+/// fewer lines takes as long as if it filled the lanes. The choice does not depend on the number of lines, so that a
+/// line has the same bits in every batch.
 pub(super) fn takes(n: usize, lines: Lines) -> bool {
     lines.inner == 1 && PRIMES.contains(&n) && is_smooth(n - 1) && is_prime(n)
 }

@@ -15,6 +15,9 @@ pub trait SimdScalar: Copy + PartialOrd + Send + Sync + 'static {
     /// Runs `task` with vectors of one lane, as a machine without SIMD does.
     #[cfg(test)]
     fn in_one_lane<K: Task<Self>>(task: K) -> K::Output;
+    /// Runs `task` with the vectors of `simd`, which may be emulated.
+    #[cfg(test)]
+    fn in_lanes_of<S: Simd, K: Task<Self>>(simd: S, task: K) -> K::Output;
 }
 
 /// Work on vectors of any width. Every function that the task calls on vectors must be inlined into the task, because a
@@ -282,6 +285,11 @@ macro_rules! laned {
             #[cfg(test)]
             fn in_one_lane<K: Task<Self>>(task: K) -> K::Output {
                 task.run::<$Vector<pulp::Scalar>>(pulp::Scalar::new())
+            }
+
+            #[cfg(test)]
+            fn in_lanes_of<S: Simd, K: Task<Self>>(simd: S, task: K) -> K::Output {
+                task.run::<$Vector<S>>(simd)
             }
         }
     };

@@ -96,6 +96,7 @@ mod parallel;
 pub mod policy;
 mod profile;
 mod shape;
+pub mod train;
 
 /// The guides of the repository, included in this documentation.
 pub mod _guides {

@@ -41,7 +41,7 @@ pub enum Data<'a> {
 #[derive(Clone, Debug)]
 pub struct NamedArray<'a> {
     /// The name of the array.
-    pub name: &'static str,
+    pub name: &'a str,
     /// What the first axis of the array counts.
     pub rows: Rows,
     /// The length of the array along each axis.

@@ -5,6 +5,7 @@ use super::named::{Data, NamedArray, text_width};
 use crate::error::{Error, Result};
 use half::f16;
 use num_complex::Complex;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -61,11 +62,16 @@ pub fn read_npy(path: &Path) -> Result<Npy> {
 }
 
 /// An .npy file whose header has been read. Its shape and element type are known before the elements are read.
-#[derive(Debug)]
 pub struct NpyFile {
     path: PathBuf,
-    reader: BufReader<File>,
+    reader: Box<dyn Read + Send>,
     header: Header,
+}
+
+impl fmt::Debug for NpyFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NpyFile").field("path", &self.path).field("header", &self.header).finish_non_exhaustive()
+    }
 }
 
 impl NpyFile {
@@ -75,10 +81,14 @@ impl NpyFile {
     /// [`Parse`](crate::ErrorKind::Parse) if the file is not an .npy file; [`Io`](crate::ErrorKind::Io) if the
     /// operating system reports an error.
     pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        Self::of(path, Box::new(BufReader::new(file)))
+    }
+
+    /// Reads the header from `reader`. Errors name `path`.
+    pub(super) fn of(path: &Path, mut reader: Box<dyn Read + Send>) -> Result<Self> {
         let error = |expected: &str, found: String| Error::parse(path, None, expected, found);
         let refused = |error| Error::io("read", path, error);
-        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-        let mut reader = BufReader::new(file);
         let mut start = Vec::new();
         reader.by_ref().take(8).read_to_end(&mut start).map_err(refused)?;
         let version = match start.strip_prefix(MAGIC) {

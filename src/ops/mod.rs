@@ -11,6 +11,7 @@ pub mod fft;
 mod jacobi;
 pub mod laplacian;
 pub mod matmul;
+pub mod mlp;
 mod operation;
 pub mod pca;
 pub mod random;

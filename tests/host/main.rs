@@ -10,6 +10,7 @@ mod io_plain;
 mod io_readers;
 mod layers;
 mod policy;
+mod train;
 mod tuning;
 mod unrolled;
 mod words;

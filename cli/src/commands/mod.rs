@@ -6,10 +6,12 @@ mod encode;
 mod explain;
 mod generate;
 mod interrupt;
+mod predict;
 mod profile;
 mod reading;
 mod run;
 mod stores;
+mod train;
 mod tune;
 mod values;
 
@@ -24,7 +26,7 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit status: 0 done; 1 failed; 2 wrong call; 3 done, but some matrices did not converge; 130 \
+    after_help = "Exit status: 0 done; 1 failed; 2 wrong call; 3 done, but some matrices did not converge or some runs diverged; 130 \
 interrupted by Ctrl-C.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_THREADS, FIEDLER_MEMORY_BUDGET (such as \
 512M), FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G by default; 0 stores nothing), FIEDLER_SOFTWARE_AS_GPU (1 weighs a \
 software adapter as if it were a GPU), RUST_LOG."
@@ -51,6 +53,10 @@ enum Command {
     Explain(explain::Explain),
     /// Measure operations on the CPU and on the adapter, and compare them with the predictions.
     Bench(bench::Bench),
+    /// Train many small networks at once, one for each seed and each value of a grid.
+    Train(train::Train),
+    /// Predict with networks that `fiedler train` trained.
+    Predict(predict::Predict),
     /// Write a random data set, a random graph, or a graph of a fixed family.
     Generate(generate::Generate),
 }
@@ -198,6 +204,8 @@ pub fn run() -> ExitCode {
         Command::Tune(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Train(command) => command.run(),
+        Command::Predict(command) => command.run(),
         Command::Generate(command) => command.run(),
     };
     match outcome {

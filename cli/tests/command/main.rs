@@ -11,4 +11,5 @@ mod profile;
 mod readers;
 mod run;
 mod stored;
+mod train;
 mod words;

@@ -14,6 +14,7 @@ mod quantile;
 mod start_vectors;
 mod stream;
 
+pub(in crate::ops) use philox::{WORDS as BLOCK_WORDS, abreast, philox};
 pub(in crate::ops) use start_vectors::{normal_at, uniforms};
 pub use stream::Stream;
 

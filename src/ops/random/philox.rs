@@ -5,7 +5,7 @@
 /// The number of blocks that are computed together, so that the compiler can vectorize the computation.
 pub(super) const ABREAST: usize = 16;
 /// The number of words in [`ABREAST`] blocks.
-pub(super) const WORDS: usize = 4 * ABREAST;
+pub(in crate::ops) const WORDS: usize = 4 * ABREAST;
 
 const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
 const KEY_STEPS: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
@@ -18,7 +18,7 @@ fn halves(x: u64) -> [u32; 2] {
 }
 
 /// Returns the block of four random words for a counter. The lowest word of the counter comes first.
-pub(super) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+pub(in crate::ops) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let [low_0, high_0] = halves(u64::from(counter[0]) * u64::from(MULTIPLIERS[0]));
         let [low_1, high_1] = halves(u64::from(counter[2]) * u64::from(MULTIPLIERS[1]));
@@ -30,7 +30,7 @@ pub(super) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 
 /// Returns the [`ABREAST`] blocks from number `block` on, for counters whose upper half is `upper`.
 #[inline(always)]
-pub(super) fn abreast(block: u64, upper: [u32; 2], mut key: [u32; 2]) -> [u32; WORDS] {
+pub(in crate::ops) fn abreast(block: u64, upper: [u32; 2], mut key: [u32; 2]) -> [u32; WORDS] {
     let blocks: [[u32; 2]; ABREAST] = std::array::from_fn(|lane| halves(block.wrapping_add(lane as u64)));
     let mut counter =
         [blocks.map(|[low, _]| low), blocks.map(|[_, high]| high), [upper[0]; ABREAST], [upper[1]; ABREAST]];

@@ -94,7 +94,7 @@ impl Stream {
         here
     }
 
-    pub(super) fn key(&self) -> [u32; 2] {
+    pub(in crate::ops) fn key(&self) -> [u32; 2] {
         self.key
     }
 

@@ -1,0 +1,123 @@
+//! `fiedler predict`: predicts with networks that `fiedler train` trained.
+
+use super::values::whole;
+use super::{Failure, Outcome, Where, check_output, print};
+use clap::Args;
+use fiedler::Error;
+use fiedler::io::{self, Data, NamedArray, Rows, Wanted};
+use fiedler::train::{Model, Number, WEIGHTS};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Predict with networks that `fiedler train` trained.
+#[derive(Debug, Args)]
+#[command(after_long_help = "OUT has, for each sample, the probability of each class (`probabilities`) and the class \
+(`prediction`, as its place among the classes), or the predicted values (`values`). A .csv file names the classes.")]
+pub(super) struct Predict {
+    /// The folder that `fiedler train` wrote.
+    dir: PathBuf,
+    /// The inputs, in a format that `fiedler train` reads. Labels are left out.
+    data: PathBuf,
+    /// The file to write: .npz, .safetensors or .csv.
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// The run that predicts [default: the best by the metric of the stopping rule, or by the validation loss].
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
+    run: Option<usize>,
+    /// Predict the mean over all runs.
+    #[arg(long, conflicts_with = "run")]
+    ensemble: bool,
+    #[command(flatten)]
+    place: Where,
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Predict {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        check_output(&self.output, &self.data, &["npz", "safetensors", "csv"])?;
+        let weights = self.dir.join(WEIGHTS);
+        match Model::<f32>::open(&weights) {
+            Ok(model) => self.predict(&model, |x| {
+                #[expect(clippy::cast_possible_truncation, reason = "the networks are in f32")]
+                let x = x as f32;
+                x
+            }),
+            Err(error) => match Model::<f64>::open(&weights) {
+                Ok(model) => self.predict(&model, |x| x),
+                Err(_) => Err(error.into()),
+            },
+        }
+    }
+
+    fn predict<T: Number>(&self, model: &Model<T>, element: fn(f64) -> T) -> Result<Outcome, Failure> {
+        let ctx = self.place.with(fiedler::Context::builder().device(false))?;
+        let inputs = model.net().inputs();
+        let table = io::read_samples(&self.data, Wanted::Inputs(inputs))?;
+        let runs: Vec<usize> =
+            if self.ensemble { (0..model.runs()).collect() } else { vec![self.run.unwrap_or(model.best_run())] };
+        let found = model.predict(&ctx, table.inputs, table.x.into_iter().map(element).collect(), &runs)?;
+        let (columns, classes) = (model.columns(), model.classes());
+        let samples = found.len() / columns;
+        let predictions: Vec<i64> = found.chunks_exact(columns).map(largest).collect();
+        if self.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
+            io::write_text(&self.output, &csv(&found, &predictions, classes, columns))?;
+        } else {
+            self.write(&found, &predictions, classes, [samples, columns])?;
+        }
+        if !self.quiet {
+            let of =
+                if self.ensemble { format!("the mean of {} runs", runs.len()) } else { format!("run {}", runs[0]) };
+            print(format_args!("{samples} samples predicted by {of}: {}", self.output.display()));
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn write(&self, found: &[f64], predictions: &[i64], classes: &[String], shape: [usize; 2]) -> Result<(), Error> {
+        let array = |name, shape, data| NamedArray { name, rows: Rows::Other, shape, data };
+        let mut arrays =
+            vec![array(if classes.is_empty() { "values" } else { "probabilities" }, shape.to_vec(), Data::F64(found))];
+        if !classes.is_empty() {
+            arrays.push(array("prediction", vec![predictions.len()], Data::I64(predictions)));
+            arrays.push(array("classes", vec![classes.len()], Data::Text(classes)));
+        }
+        io::write(&self.output, &arrays)
+    }
+}
+
+/// Returns the place of the largest number.
+fn largest(row: &[f64]) -> i64 {
+    let mut best = 0;
+    for (place, value) in row.iter().enumerate() {
+        if *value > row[best] {
+            best = place;
+        }
+    }
+    i64::try_from(best).unwrap_or(i64::MAX)
+}
+
+fn csv(found: &[f64], predictions: &[i64], classes: &[String], columns: usize) -> String {
+    let quoted = |name: &str| {
+        if name.contains([',', '"', '\n']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+    };
+    let mut text = String::from(if classes.is_empty() { "sample" } else { "sample,prediction" });
+    for column in 0..columns {
+        let _ = match classes.get(column) {
+            Some(name) => write!(text, ",{}", quoted(&format!("p({name})"))),
+            None => write!(text, ",value{column}"),
+        };
+    }
+    text.push('\n');
+    for (sample, (row, prediction)) in found.chunks_exact(columns).zip(predictions).enumerate() {
+        let _ = write!(text, "{sample}");
+        if let Some(name) = usize::try_from(*prediction).ok().and_then(|place| classes.get(place)) {
+            let _ = write!(text, ",{}", quoted(name));
+        }
+        row.iter().for_each(|value| {
+            let _ = write!(text, ",{value}");
+        });
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,139 @@
+//! What is printed after a training.
+
+use crate::commands::many;
+use fiedler::train::{Fit, Fitted, Hyper, Metric, Number, Part, RunStatus, Runs, Samples, Summary};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+pub(super) struct Done<'a, T> {
+    pub(super) fit: &'a Fit<T>,
+    pub(super) samples: &'a Samples<T>,
+    pub(super) runs: &'a Runs,
+    pub(super) split: [f64; 3],
+    pub(super) seconds: f64,
+    pub(super) threads: usize,
+}
+
+impl<T: Number> Done<'_, T> {
+    /// Returns the metric that a newcomer looks at first.
+    fn metric(&self) -> Metric {
+        let classes =
+            self.fit.runs().iter().filter_map(|run| run.scores(Part::Train)).any(|scores| scores.classes() > 0);
+        if classes { Metric::Accuracy } else { Metric::Loss }
+    }
+
+    fn steps(&self) -> u64 {
+        self.fit.runs().iter().map(Fitted::steps).sum()
+    }
+
+    fn counts(&self) -> Vec<(RunStatus, usize)> {
+        let all = [RunStatus::Finished, RunStatus::Stopped, RunStatus::Diverged, RunStatus::NonFinite];
+        let count = |status| self.fit.runs().iter().filter(|run| run.status() == status).count();
+        all.into_iter().map(|status| (status, count(status))).filter(|(_, count)| *count > 0).collect()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
+    pub(super) fn words(&self) -> String {
+        let (fit, runs) = (self.fit, self.fit.runs());
+        let statuses: Vec<String> = self.counts().iter().map(|(status, count)| format!("{count} {status}")).collect();
+        let mut text = format!(
+            "{} of {} ({} parameters), {} of {} inputs: {}; {:.1} s on the CPU, {}, {:.0} replica-steps a second",
+            many(runs.len(), "run", "runs"),
+            fit.net(),
+            fit.net().parameters(),
+            many(self.samples.len(), "sample", "samples"),
+            self.samples.inputs(),
+            statuses.join(", "),
+            self.seconds,
+            many(self.threads, "thread", "threads"),
+            self.steps() as f64 / self.seconds,
+        );
+        let metric = self.metric();
+        for part in Part::ALL {
+            if runs.iter().any(|run| run.scores(part).is_some()) {
+                let _ = write!(text, "\n  {}.{}: {}", part.name(), metric.name(), fit.summary(part, metric));
+            }
+        }
+        if fit.is_selected_on_test() {
+            text.push_str("\n  selected on test: the runs were stopped by their test samples, so these are too good");
+        }
+        let test = runs.iter().filter_map(|run| run.scores(Part::Test)).next();
+        if let (Some(scores), Metric::Accuracy) = (test, metric) {
+            let (p, n) = (fit.summary(Part::Test, metric).mean, scores.samples() as f64);
+            let _ = write!(
+                text,
+                "\n  a test of {n:.0} samples has a standard error of {:.4} by itself",
+                (p * (1.0 - p) / n).sqrt()
+            );
+        }
+        for (names, summary) in self.groups(metric) {
+            let _ = write!(text, "\n  {names}: {summary}");
+        }
+        text
+    }
+
+    /// Returns the statistics for each combination of the hyperparameters that vary, on the test samples, or on the
+    /// validation or training samples if there are none.
+    fn groups(&self, metric: Metric) -> Vec<(String, Summary)> {
+        let varied: Vec<&str> = self.runs.varied().collect();
+        let [_, validation, test] = self.split;
+        let part = if test > 0.0 {
+            Part::Test
+        } else if validation > 0.0 {
+            Part::Validation
+        } else {
+            Part::Train
+        };
+        let values = |hyper: &Hyper| varied.iter().map(|name| hyper.get(name)).collect::<Vec<_>>();
+        let mut groups: Vec<Vec<Option<f64>>> = Vec::new();
+        for run in self.fit.runs() {
+            let own = values(&run.run().hyper);
+            if !varied.is_empty() && !groups.contains(&own) {
+                groups.push(own);
+            }
+        }
+        let named = |group: &[Option<f64>]| {
+            let pairs = varied.iter().zip(group).map(|(name, value)| format!("{name} {}", value.unwrap_or(f64::NAN)));
+            format!("{}: {}.{}", pairs.collect::<Vec<_>>().join(", "), part.name(), metric.name())
+        };
+        groups
+            .into_iter()
+            .map(|group| (named(&group), self.fit.summary_of(part, metric, |run| values(&run.run().hyper) == group)))
+            .collect()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    pub(super) fn as_json(&self) -> Value {
+        let number = |value: f64| if value.is_finite() { json!(value) } else { Value::Null };
+        let summary = |summary: &Summary| {
+            json!({"n": summary.n, "mean": number(summary.mean), "sd": number(summary.deviation),
+                   "half_width_95": number(summary.half_width), "best": number(summary.best),
+                   "expected_best": number(summary.expected_best)})
+        };
+        let mut metrics = serde_json::Map::new();
+        for part in Part::ALL {
+            for metric in Metric::ALL {
+                let found = self.fit.summary(part, metric);
+                if found.n > 0 {
+                    metrics.insert(format!("{}.{}", part.name(), metric.name()), summary(&found));
+                }
+            }
+        }
+        let groups = self.groups(self.metric()).into_iter().map(|(name, found)| (name, summary(&found)));
+        json!({
+            "net": self.fit.net().to_string(),
+            "parameters": self.fit.net().parameters(),
+            "samples": self.samples.len(),
+            "runs": self.fit.runs().len(),
+            "statuses": self.counts().iter().map(|(status, count)| (status.to_string(), json!(count))).collect::<serde_json::Map<_, _>>(),
+            "metrics": metrics,
+            "groups": groups.collect::<serde_json::Map<_, _>>(),
+            "selected_on_test": self.fit.is_selected_on_test(),
+            "best_run": self.fit.best_run(),
+            "steps": self.steps(),
+            "seconds": self.seconds,
+            "steps_per_second": self.steps() as f64 / self.seconds,
+            "threads": self.threads,
+        })
+    }
+}

@@ -1,0 +1,263 @@
+//! `fiedler train` and `fiedler predict`.
+
+use crate::call::{Files, fiedler, run};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A table of two inputs, the second of which decides the label, with a header.
+fn table(rows: u32) -> String {
+    let mut text = String::from("a,b,kind\n");
+    for i in 0..rows {
+        let (a, b) = (f64::from(i * 37 % 101) / 50.0 - 1.0, f64::from(i * 53 % 97) / 48.0 - 1.0);
+        let _ = writeln!(text, "{a},{b},{}", if b > 0.0 { "up" } else { "down" });
+    }
+    text
+}
+
+fn said(arguments: &[&str]) -> (i32, String, String) {
+    let output = run(arguments);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().expect("an exit status"), text(output.stdout), text(output.stderr))
+}
+
+#[track_caller]
+fn fails(status: i32, arguments: &[&str], wanted: &str) {
+    let (code, _, error) = said(arguments);
+    assert!(code == status && error.contains(wanted), "{arguments:?}\nexit {code}: {error}\nwanted {status}: {wanted}");
+}
+
+#[test]
+fn a_grid_is_trained_and_predicts() {
+    let files = Files::new();
+    let (data, dir, out) = (files.text("t.csv", &table(300)), files.at("fit"), files.at("p.csv"));
+    let (code, printed, error) = said(&[
+        "train",
+        &data,
+        "-o",
+        &dir,
+        "--hidden",
+        "12",
+        "--lr",
+        "0.03,0.01",
+        "--runs",
+        "3",
+        "--epochs",
+        "80",
+        "--batch",
+        "16",
+        "--stop",
+        "validation.accuracy",
+        "--patience",
+        "30",
+        "--json",
+    ]);
+    assert_eq!(code, 0, "{error}");
+    let report: Value = serde_json::from_str(&printed).expect("one JSON object");
+    assert_eq!((&report["runs"], &report["net"]), (&6.into(), &"2-12-2".into()));
+    assert!(report["metrics"]["test.accuracy"]["mean"].as_f64().is_some_and(|mean| mean > 0.9), "{report}");
+    assert_eq!(report["groups"].as_object().map(serde_json::Map::len), Some(2), "{report}");
+    let summary = std::fs::read_to_string(files.at("fit/summary.csv")).expect("a summary");
+    assert!(summary.starts_with("run,seed,lr,") && summary.lines().count() == 7, "{summary}");
+    let log = std::fs::read_to_string(files.at("fit/runs.jsonl")).expect("a log");
+    let first: Value = serde_json::from_str(log.lines().next().expect("a line")).expect("JSON");
+    assert!(first["validation.accuracy"].is_number() && first["epoch"] == 0, "{first}");
+    assert!(!std::path::Path::new(&files.at("fit/checkpoint.safetensors")).exists());
+
+    let (code, printed, error) = said(&["predict", &dir, &data, "-o", &out, "--ensemble"]);
+    assert!(code == 0 && printed.contains("the mean of 6 runs"), "{printed}{error}");
+    let predicted = std::fs::read_to_string(&out).expect("a table");
+    assert!(predicted.starts_with("sample,prediction,p(down),p(up)\n"), "{predicted}");
+    let label = |line: &str, at: usize| line.split(',').nth(at).map(str::to_owned);
+    let table = table(300);
+    let right = predicted.lines().zip(table.lines()).skip(1).filter(|(p, t)| label(p, 1) == label(t, 2)).count();
+    assert!(right > 285, "{right} of 300");
+    // The inputs alone, as an array, by one run.
+    let x: Vec<f64> = vec![0.1, -0.9, 0.2, 0.9];
+    let (x, out) = (files.f64s("x.npy", &[2, 2], &x), files.at("p.npz"));
+    let (code, printed, error) = said(&["predict", &dir, &x, "-o", &out, "--run", "2"]);
+    assert!(code == 0 && printed.contains("2 samples predicted by run 2"), "{printed}{error}");
+    let mut archive = npyz::npz::NpzArchive::open(&out).expect("an archive");
+    let prediction = archive.by_name("prediction").expect("an archive").expect("an array");
+    assert_eq!(prediction.into_vec::<i64>().expect("integers"), [0, 1]);
+    fails(1, &["predict", &dir, &x, "-o", &out, "--run", "6"], "a run below 6, found 6");
+    let wide = files.f64s("wide.npy", &[1, 3], &[0.0; 3]);
+    fails(1, &["predict", &dir, &wide, "-o", &out], "2 inputs");
+}
+
+#[test]
+fn bits_and_arrays_are_read() {
+    let files = Files::new();
+    let mut text = String::new();
+    for i in 0..200_u32 {
+        let bits = i.wrapping_mul(2_654_435_761);
+        let _ = writeln!(text, "{bits:032b} {}", 1 + (bits >> 31));
+    }
+    let data = files.text("strings.txt", &text);
+    let (code, printed, error) =
+        said(&["train", &data, "-o", &files.at("a"), "--epochs", "60", "--lr", "0.01", "--batch", "10"]);
+    assert!(code == 0 && printed.contains("200 samples of 32 inputs"), "{printed}{error}");
+    // The same data as arrays, in f64, with a bounded loss of one output.
+    let x: Vec<f64> = text.lines().flat_map(|line| line[..32].bytes().map(|b| f64::from(b - b'0'))).collect();
+    let y: Vec<i64> = text.lines().map(|line| line[33..].parse().expect("a label")).collect();
+    let path = files.at("strings.npz");
+    let mut archive = npyz::npz::NpzWriter::create(&path).expect("a file");
+    let options = npyz::zip::write::FileOptions::default().compression_method(npyz::zip::CompressionMethod::Deflated);
+    write(&mut archive, "x", options, &[200, 32], &x);
+    write(&mut archive, "y", options, &[200], &y);
+    drop(archive);
+    let (code, printed, error) = said(&[
+        "train",
+        &path,
+        "-o",
+        &files.at("b"),
+        "--precision",
+        "f64",
+        "--loss",
+        "bounded",
+        "--epochs",
+        "60",
+        "--lr",
+        "0.01",
+        "--batch",
+        "10",
+    ]);
+    assert!(code == 0 && printed.contains("of 32-1 (33 parameters)"), "{printed}{error}");
+    let (code, printed, error) = said(&["predict", &files.at("b"), &data, "-o", &files.at("b.safetensors")]);
+    assert!(code == 0 && printed.contains("200 samples"), "{printed}{error}");
+}
+
+fn write<T: npyz::AutoSerialize>(
+    archive: &mut npyz::npz::NpzWriter<std::io::BufWriter<std::fs::File>>,
+    name: &str,
+    options: npyz::zip::write::FileOptions,
+    shape: &[u64],
+    data: &[T],
+) {
+    use npyz::WriterBuilder as _;
+    let mut writer =
+        archive.array(name, options).expect("a member").default_dtype().shape(shape).begin_nd().expect("begun");
+    data.iter().for_each(|x| writer.push(x).expect("written"));
+    writer.finish().expect("finished");
+}
+
+/// Killed at 20 moments, the training goes on and ends in the same bytes.
+#[test]
+fn killed_and_resumed() {
+    let files = Files::new();
+    let data = files.text("t.csv", &table(400));
+    let arguments = |dir: &str, resume: bool| {
+        let mut all: Vec<String> =
+            ["train", &data, "-o", dir, "--hidden", "16,8", "--dropout", "0.2", "--norm", "batch"]
+                .into_iter()
+                .chain(["--runs", "6", "--epochs", "4000", "--batch", "8", "--checkpoint", "0.02", "--stop"])
+                .chain(["validation.loss", "--patience", "4000", "--optimizer", "adamw"])
+                .map(str::to_owned)
+                .collect();
+        all.extend(resume.then(|| "--resume".to_owned()));
+        all
+    };
+    let call =
+        |dir: &str, resume: bool| fiedler(&arguments(dir, resume).iter().map(String::as_str).collect::<Vec<_>>());
+    let (whole, parts) = (files.at("whole"), files.at("parts"));
+    assert!(call(&whole, false).output().expect("it starts").status.success());
+    let mut killed = 0;
+    for moment in 0..20_u64 {
+        let mut child = call(&parts, moment > 0).stdout(Stdio::null()).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(30 + 17 * (moment * 7 % 20)));
+        killed += u32::from(child.try_wait().expect("a status").is_none());
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+    }
+    assert!(killed >= 5, "only {killed} of 20 calls were still running when they were killed");
+    let last = call(&parts, true).output().expect("it starts");
+    assert!(last.status.success(), "{}", String::from_utf8_lossy(&last.stderr));
+    for name in ["weights.safetensors", "runs.jsonl"] {
+        let bytes = |dir: &str| std::fs::read(std::path::Path::new(dir).join(name)).expect("a file");
+        assert!(bytes(&whole) == bytes(&parts), "{name} differs");
+    }
+    let again = call(&parts, true).output().expect("it starts");
+    assert!(String::from_utf8_lossy(&again.stdout).contains("this training is finished"));
+}
+
+#[test]
+fn wrong_calls() {
+    let files = Files::new();
+    let data = files.text("t.csv", &table(60));
+    let dir = files.at("fit");
+    let train = |more: &[&'static str]| {
+        let mut all: Vec<String> = ["train", &data, "-o", &dir].map(str::to_owned).to_vec();
+        all.extend(more.iter().map(|&word| word.to_owned()));
+        all
+    };
+    for (status, more, wanted) in [
+        (2, &["--hidden", "0"][..], "1 or more"),
+        (2, &["--stop", "accuracy"], "validation.accuracy"),
+        (2, &["--split", "0.5"], "0.7,0.1,0.2"),
+        (2, &["--schedule", "linear"], "plateau:FACTOR,PATIENCE"),
+        (2, &["--set", "speed=1"], "gradient_scale"),
+        (2, &["--lr", "0"], "above 0"),
+        (2, &["--backend", "gpu"], "runs on the CPU"),
+        (1, &["--batch", "50"], "at most 42 training samples, found 50"),
+        (1, &["--split", "0.6,0.6,0.1"], "sum to 1"),
+        (1, &["--dropout", "1", "--hidden", "4"], "less than 1"),
+        (1, &["--label", "colour"], "a column named colour"),
+        (1, &["--loss", "mse"], "a finite number"),
+        (1, &["--optimizer", "sgld", "--temperature", "inf"], "prior_precision above 0"),
+    ] {
+        let all = train(more);
+        fails(status, &all.iter().map(String::as_str).collect::<Vec<_>>(), wanted);
+        assert!(!std::path::Path::new(&dir).exists(), "{more:?} left a folder");
+    }
+    std::fs::create_dir(&dir).expect("a folder");
+    let all = train(&[]);
+    fails(2, &all.iter().map(String::as_str).collect::<Vec<_>>(), "it exists already");
+    for (name, text, wanted) in [
+        ("ragged.csv", "1,2,a\n1,b\n", "ragged.csv:2: expected 3 columns"),
+        ("nan.csv", "1,2,a\n1,nan,b\n", "nan.csv:2: expected a finite number"),
+        ("bits.txt", "0101 1\n01x1 2\n", "bits.txt:2: expected a string of bits"),
+        ("uneven.txt", "0101 1\n01012 2\n", "uneven.txt:2: expected a string of bits"),
+        ("short.txt", "0101 1\n010 2\n", "short.txt:2: expected 4 bits"),
+        ("one.csv", "1,2,a\n2,3,a\n1,3,a\n4,4,a\n1,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n", "expected at least"),
+        ("empty.csv", "", "expected"),
+        ("narrow.csv", "1\n2\n", "expected columns of inputs and a target"),
+    ] {
+        let file = files.text(name, text);
+        fails(1, &["train", &file, "-o", &files.at("other"), "--batch", "2"], wanted);
+        assert!(!std::path::Path::new(&files.at("other")).exists(), "{name} left a folder");
+    }
+    fails(1, &["predict", &dir, &data, "-o", &files.at("p.npz")], "weights.safetensors");
+    fails(2, &["predict", &dir, &data, "-o", &files.at("p.txt")], ".npz, .safetensors or .csv");
+}
+
+/// A run that diverges is reported by the exit status, and the others are written.
+#[test]
+fn a_diverged_run_is_told() {
+    let files = Files::new();
+    let (data, dir) = (files.text("t.csv", &table(100)), files.at("fit"));
+    let (code, printed, _) =
+        said(&["train", &data, "-o", &dir, "--optimizer", "sgd", "--lr", "1e38,0.1", "--epochs", "5", "--hidden", "4"]);
+    assert!(code == 3 && printed.contains("1 Finished, 1 Diverged"), "{code}: {printed}");
+}
+
+/// Where the disk is full, the error names the file, and what was there stays.
+#[cfg(unix)]
+#[test]
+fn a_full_disk() {
+    let files = Files::new();
+    let (data, dir) = (files.text("t.csv", &table(100)), files.at("fit"));
+    // Files of more than 8 KiB cannot be written. The signal is ignored, so that writing returns an error.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {} train {data} -o {dir} --hidden 200 --epochs 3",
+        env!("CARGO_BIN_EXE_fiedler")
+    );
+    let output = Command::new("bash").args(["-c", &script]).output().expect("bash");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && error.contains("weights.safetensors"), "{error}");
+    let left: Vec<String> = std::fs::read_dir(&dir)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(left.iter().all(|name| !name.ends_with(".tmp") && name != "weights.safetensors"), "{left:?}");
+}

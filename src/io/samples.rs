@@ -1,0 +1,303 @@
+//! Reads data sets for training: a table of numbers with a label in each row, strings of bits with a label, or arrays.
+
+use super::npy::NpyData;
+use super::tensors::{StoredArray, read_arrays};
+use crate::error::{Error, Result};
+use csv::{ReaderBuilder, StringRecord};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// The names under which files of arrays store the inputs, and the targets.
+const INPUTS: [&str; 5] = ["x", "X", "features", "inputs", "data"];
+const TARGETS: [&str; 6] = ["y", "Y", "labels", "label", "targets", "target"];
+
+/// What a table has beside its inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableTargets {
+    /// The class of each sample, as a place in the list of the classes' names.
+    Labels(Vec<u32>, Vec<String>),
+    /// The given number of values for each sample, sample by sample.
+    Values(Vec<f64>, usize),
+    /// Nothing.
+    None,
+}
+
+/// A data set that was read from a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleTable {
+    /// The number of inputs of a sample.
+    pub inputs: usize,
+    /// The inputs, sample by sample.
+    pub x: Vec<f64>,
+    /// The targets.
+    pub targets: TableTargets,
+}
+
+impl SampleTable {
+    /// Returns the number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.x.len() / self.inputs.max(1)
+    }
+
+    /// Returns whether there are no samples.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.x.is_empty()
+    }
+}
+
+/// What the targets of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// Classes, in the named column or array, or in the last column.
+    Labels(Option<&'a str>),
+    /// Values, in the named column or array, or in the last column.
+    Values(Option<&'a str>),
+    /// Inputs alone, of the given number. A column more than that is the label, which is left out.
+    Inputs(usize),
+}
+
+/// Reads a data set.
+///
+/// `.npz`, `.safetensors`: the inputs are a matrix `x` (also `X`, `features`, `inputs` or `data`) with a row for each
+/// sample, the targets an array `y` (also `labels` or `targets`). `.npy`: inputs alone. Text: either lines of a string of
+/// bits and a label, or a table separated by commas, semicolons, tabs or white space, with a label in each row. A first
+/// row with words is a header.
+///
+/// Labels may be any words. If all are integers, their classes are in numeric order, otherwise in alphabetic order.
+///
+/// # Errors
+/// [`Parse`](crate::ErrorKind::Parse), which names the line, if a row has another number of columns than the first, a
+/// field is not a finite number, or there are no samples; [`Io`](crate::ErrorKind::Io) if the operating system reports an
+/// error.
+pub fn read_samples(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    let arrays = matches!(ending.as_ref().and_then(|e| e.to_str()), Some("npz" | "safetensors" | "npy"));
+    let table = if arrays { of_arrays(path, wanted)? } else { of_text(path, wanted)? };
+    if table.is_empty() {
+        return Err(Error::parse(path, None, "at least one sample", "none"));
+    }
+    Ok(table)
+}
+
+fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
+    let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
+    let mut arrays = read_arrays(path)?;
+    let names = arrays.iter().map(|array| array.name.clone()).collect::<Vec<_>>().join(", ");
+    let mut take = |known: &[&str], alone: bool| {
+        let at = arrays.iter().position(|array| known.contains(&array.name.as_str()));
+        let at = at.or_else(|| (alone && arrays.len() == 1).then_some(0))?;
+        Some(arrays.swap_remove(at))
+    };
+    let target = |name: Option<&str>, take: &mut dyn FnMut(&[&str], bool) -> Option<StoredArray>| match name {
+        Some(name) => take(&[name], false),
+        None => take(&TARGETS, false),
+    };
+    let y = match wanted {
+        Wanted::Labels(name) | Wanted::Values(name) => {
+            let found = target(name, &mut take);
+            let expected = format!("targets under the name {}", name.unwrap_or("y, labels or targets"));
+            Some(found.ok_or_else(|| wrong(&expected, format!("the arrays {names}")))?)
+        }
+        Wanted::Inputs(_) => None,
+    };
+    let x = take(&INPUTS, matches!(wanted, Wanted::Inputs(_)));
+    let x =
+        x.ok_or_else(|| wrong("inputs under the name x, features, inputs or data", format!("the arrays {names}")))?;
+    let [rows, inputs] = x.shape[..] else {
+        return Err(wrong("inputs with a row for each sample, (samples, inputs)", format!("the shape {:?}", x.shape)));
+    };
+    let x = reals(path, x)?;
+    let Some(y) = y else {
+        return Ok(SampleTable { inputs, x, targets: TableTargets::None });
+    };
+    let shape = y.shape.clone();
+    if shape.first() != Some(&rows) {
+        return Err(wrong(&format!("{rows} targets, one for each sample"), format!("the shape {shape:?}")));
+    }
+    let each: usize = shape[1..].iter().product();
+    let values = reals(path, y)?;
+    let targets = match wanted {
+        Wanted::Values(_) => TableTargets::Values(values, each),
+        _ if each != 1 => return Err(wrong("one label for each sample", format!("the shape {shape:?}"))),
+        _ => {
+            let words = values.iter().map(|value| {
+                let whole = value.fract() == 0.0 && value.abs() < 1e15;
+                if whole { Ok(format!("{value:.0}")) } else { Err(wrong("whole numbers as labels", value.to_string())) }
+            });
+            labels_of(words.collect::<Result<Vec<_>>>()?)
+        }
+    };
+    Ok(SampleTable { inputs, x, targets })
+}
+
+fn reals(path: &Path, array: StoredArray) -> Result<Vec<f64>> {
+    match array.data {
+        NpyData::F32(data) => Ok(data.into_iter().map(f64::from).collect()),
+        NpyData::F64(data) => Ok(data),
+        NpyData::F16(data) => Ok(data.into_iter().map(f64::from).collect()),
+        other => Err(Error::parse(path, None, "real numbers", format!("{} of type {}", array.name, other.name()))),
+    }
+}
+
+/// Returns the classes of words.
+fn labels_of(words: Vec<String>) -> TableTargets {
+    let mut classes: Vec<String> = words.clone();
+    classes.sort_unstable();
+    classes.dedup();
+    let numbers: Option<Vec<i64>> = classes.iter().map(|word| word.parse().ok()).collect();
+    if let Some(numbers) = numbers {
+        let mut pairs: Vec<(i64, String)> = numbers.into_iter().zip(classes).collect();
+        pairs.sort();
+        classes = pairs.into_iter().map(|(_, word)| word).collect();
+    }
+    let places: BTreeMap<&str, u32> = classes.iter().map(String::as_str).zip(0..).collect();
+    let labels = words.iter().map(|word| places[word.as_str()]).collect();
+    TableTargets::Labels(labels, classes)
+}
+
+/// Returns the string of bits and the label of a line that consists of these.
+fn bits(line: &str) -> Option<(&str, Option<&str>)> {
+    let mut words = line.split_ascii_whitespace();
+    let (bits, label) = (words.next()?, words.next());
+    let valid = bits.len() > 1 && bits.bytes().all(|byte| matches!(byte, b'0' | b'1')) && words.next().is_none();
+    valid.then_some((bits, label))
+}
+
+fn of_text(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    let mut first = String::new();
+    let mut reader = BufReader::new(file);
+    let read = reader.read_line(&mut first);
+    read.map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidData => Error::parse(path, Some(1), "text in UTF-8", "other bytes"),
+        _ => Error::io("read", path, error),
+    })?;
+    if bits(&first).is_some() { of_bits(path, wanted) } else { of_table(path, &first, wanted) }
+}
+
+fn of_bits(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
+    let (mut inputs, mut x, mut words) = (0, Vec::new(), Vec::new());
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let Some((bits, label)) = bits(line) else {
+            return Err(Error::parse(path, Some(number), "a string of bits and a label", format!("{line:?}")));
+        };
+        if inputs == 0 {
+            inputs = bits.len();
+        }
+        if bits.len() != inputs {
+            let found = format!("{} bits", bits.len());
+            return Err(Error::parse(path, Some(number), format!("{inputs} bits, as in the first line"), found));
+        }
+        x.extend(bits.bytes().map(|byte| f64::from(byte - b'0')));
+        match (wanted, label) {
+            (Wanted::Inputs(_), _) => {}
+            (_, Some(label)) => words.push(label.to_owned()),
+            (_, None) => return Err(Error::parse(path, Some(number), "a label after the bits", "none")),
+        }
+    }
+    let targets = match wanted {
+        Wanted::Inputs(_) => TableTargets::None,
+        Wanted::Labels(_) => labels_of(words),
+        Wanted::Values(_) => TableTargets::Values(
+            words.iter().zip(1..).map(|(word, line)| number(path, line, word)).collect::<Result<_>>()?,
+            1,
+        ),
+    };
+    Ok(SampleTable { inputs, x, targets })
+}
+
+fn number(path: &Path, line: u64, field: &str) -> Result<f64> {
+    match field.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err(Error::parse(path, Some(line), "a finite number", format!("{field:?}"))),
+    }
+}
+
+fn of_table(path: &Path, first: &str, wanted: Wanted<'_>) -> Result<SampleTable> {
+    let separator = [b',', b';', b'\t'].into_iter().find(|&byte| first.bytes().any(|b| b == byte));
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator.unwrap_or(b' '))
+        .from_path(path)
+        .map_err(|error| wrong_csv(path, error))?;
+    let (mut record, mut columns, mut label_at) = (StringRecord::new(), 0, None);
+    let (mut x, mut words, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    while reader.read_record(&mut record).map_err(|error| wrong_csv(path, error))? {
+        let line = record.position().map_or(0, csv::Position::line);
+        // White space separates fields however much of it there is.
+        let fields: Vec<&str> =
+            record.iter().map(str::trim).filter(|field| separator.is_some() || !field.is_empty()).collect();
+        if fields.iter().all(|field| field.is_empty()) {
+            continue;
+        }
+        if columns == 0 {
+            columns = fields.len();
+            label_at = target_column(path, line, &fields, wanted)?;
+            // A header has a word where a sample has an input.
+            let words = |(at, field): (usize, &&str)| Some(at) != label_at && field.parse::<f64>().is_err();
+            if fields.iter().enumerate().any(words) {
+                continue;
+            }
+        }
+        if fields.len() != columns {
+            let expected = format!("{columns} columns, as in the first row");
+            return Err(Error::parse(path, Some(line), expected, fields.len().to_string()));
+        }
+        for (at, field) in fields.iter().enumerate() {
+            if Some(at) != label_at {
+                x.push(number(path, line, field)?);
+            } else if matches!(wanted, Wanted::Values(_)) {
+                values.push(number(path, line, field)?);
+            } else if field.is_empty() {
+                return Err(Error::parse(path, Some(line), "a label", "an empty field"));
+            } else {
+                words.push((*field).to_owned());
+            }
+        }
+    }
+    let targets = match wanted {
+        Wanted::Labels(_) => labels_of(words),
+        Wanted::Values(_) => TableTargets::Values(values, 1),
+        Wanted::Inputs(_) => TableTargets::None,
+    };
+    Ok(SampleTable { inputs: columns.saturating_sub(usize::from(label_at.is_some())), x, targets })
+}
+
+/// Returns the place of the target among the fields of the first row.
+fn target_column(path: &Path, line: u64, fields: &[&str], wanted: Wanted<'_>) -> Result<Option<usize>> {
+    let name = match wanted {
+        Wanted::Inputs(inputs) if fields.len() == inputs => return Ok(None),
+        Wanted::Inputs(inputs) if fields.len() == inputs + 1 => return Ok(Some(inputs)),
+        Wanted::Inputs(inputs) => {
+            let expected = format!("{inputs} columns of inputs, or one more with labels");
+            return Err(Error::parse(path, Some(line), expected, fields.len().to_string()));
+        }
+        Wanted::Labels(name) | Wanted::Values(name) => name,
+    };
+    if fields.len() < 2 {
+        return Err(Error::parse(path, Some(line), "columns of inputs and a target", fields.len().to_string()));
+    }
+    let Some(name) = name else { return Ok(Some(fields.len() - 1)) };
+    match fields.iter().position(|field| *field == name) {
+        Some(at) => Ok(Some(at)),
+        None => {
+            let expected = format!("a column named {name}");
+            Err(Error::parse(path, Some(line), expected, format!("the columns {}", fields.join(", "))))
+        }
+    }
+}
+
+fn wrong_csv(path: &Path, error: csv::Error) -> Error {
+    let line = error.position().map(csv::Position::line);
+    let shown = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => Error::io("read", path, error),
+        _ => Error::parse(path, line, "a table of numbers in UTF-8", shown),
+    }
+}

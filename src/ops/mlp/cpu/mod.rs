@@ -1,0 +1,271 @@
+//! Training on the CPU. A run is trained by one thread, with the neurons of a layer in the lanes of SIMD vectors, so no
+//! run waits for another and the bits of a run depend neither on its neighbors nor on the number of threads. Sums run
+//! over inputs and samples in order, or in [`STRIP`](super::layout::STRIP) fixed parts, so the bits do not depend on the
+//! width of the vectors either, on all machines with fused multiply-add.
+
+mod between;
+mod elementary;
+mod loss;
+mod product;
+mod step;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub(super) use step::Moved;
+
+use super::layout::Layout;
+use super::noise::Purpose;
+use super::optimizer::Update;
+use super::scores::Scores;
+use super::{Program, Replica, Samples, Segment, Tally, Targets};
+use crate::lanes::{SimdScalar as _, Task, Vector};
+use elementary::Elementary;
+use loss::{Prepared, predicted};
+use std::fmt;
+use step::{Dropout, Engine, Mode, Rates, Scratch, apply, forward, gradient};
+
+/// The number of samples that are evaluated together.
+const TOGETHER: usize = 64;
+
+/// A thread's memory for training and evaluation, which serves one run after another.
+pub struct Worker<T> {
+    engine: Engine<T>,
+    scratch: Scratch<T>,
+    /// The samples of a batch, their labels and their values.
+    rows: Vec<u32>,
+    labels: Vec<u32>,
+    values: Vec<T>,
+}
+
+/// The functions that are compiled once for each precision.
+pub trait Trains: Sized + Send + Sync {
+    /// Trains a run through a segment of an epoch.
+    fn train(worker: &mut Worker<Self>, work: Work<'_, Self>, segment: &Segment) -> Tally;
+    /// Evaluates a run on the samples of the given rows. `each` sees the probabilities or outputs of each sample.
+    fn evaluate(worker: &mut Worker<Self>, work: Work<'_, Self>, rows: &[u32], each: &mut dyn FnMut(&[Self]))
+    -> Scores;
+    /// Returns the memory that a thread needs.
+    fn worker(program: &Program) -> Worker<Self>;
+    /// Returns the loss and the gradient, in the layout of the parameters, of the given samples.
+    fn gradient_of(worker: &mut Worker<Self>, work: Work<'_, Self>, rows: &[u32]) -> (Self, Vec<Self>);
+}
+
+/// A run, and what it is trained on.
+#[derive(Debug)]
+pub struct Work<'a, T> {
+    /// What all runs share.
+    pub program: &'a Program,
+    /// The data set.
+    pub samples: &'a Samples<T>,
+    /// The run.
+    pub replica: &'a mut Replica<T>,
+}
+
+macro_rules! trains {
+    ($float:ident) => {
+        impl Trains for $float {
+            fn train(worker: &mut Worker<Self>, work: Work<'_, Self>, segment: &Segment) -> Tally {
+                Self::in_lanes(Training { worker, work, segment })
+            }
+            fn evaluate(
+                worker: &mut Worker<Self>,
+                work: Work<'_, Self>,
+                rows: &[u32],
+                each: &mut dyn FnMut(&[Self]),
+            ) -> Scores {
+                Self::in_lanes(Evaluation { worker, work, rows, each })
+            }
+            fn worker(program: &Program) -> Worker<Self> {
+                Worker::new(program)
+            }
+            fn gradient_of(worker: &mut Worker<Self>, work: Work<'_, Self>, rows: &[u32]) -> (Self, Vec<Self>) {
+                Self::in_lanes(Gradient { worker, work, rows })
+            }
+        }
+    };
+}
+
+trains!(f32);
+trains!(f64);
+
+impl<T> fmt::Debug for Worker<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
+impl<T: Elementary> Worker<T> {
+    fn new(program: &Program) -> Self {
+        let layout = Layout::new(&program.net);
+        let loss = Prepared::new(&program.loss, program.net.outputs());
+        let scratch = Scratch::new(&layout, program.batch.max(TOGETHER));
+        Self { engine: Engine { layout, loss }, scratch, rows: Vec::new(), labels: Vec::new(), values: Vec::new() }
+    }
+
+    /// Copies the inputs and the targets of samples to where the step reads them.
+    fn gather(&mut self, work: &Work<'_, T>, rows: &[u32]) {
+        let Samples { x, inputs, targets, .. } = work.samples;
+        let stride = self.engine.layout.layers.first().map_or(1, |l| l.in_stride);
+        (self.labels.clear(), self.values.clear());
+        for (&row, to) in rows.iter().zip(self.scratch.inputs().chunks_exact_mut(stride)) {
+            let row = row as usize;
+            let (from, to) = (&x[row * inputs..][..*inputs], &mut to[..*inputs]);
+            match &work.replica.scaling {
+                None => to.copy_from_slice(from),
+                Some(scaling) => {
+                    for ((to, from), [mean, factor]) in to.iter_mut().zip(from).zip(scaling.iter()) {
+                        *to = (*from - *mean) * *factor;
+                    }
+                }
+            }
+            match targets {
+                Targets::Labels(labels) => self.labels.push(labels[row]),
+                Targets::Values(values, each) => self.values.extend_from_slice(&values[row * each..][..*each]),
+            }
+        }
+    }
+}
+
+/// Returns the targets of the samples that were gathered.
+fn targets<'a, T>(samples: &Samples<T>, labels: &'a [u32], values: &'a [T]) -> loss::Targets<'a, T> {
+    match samples.targets {
+        Targets::Labels(_) => loss::Targets::Labels(labels),
+        Targets::Values(_, each) => loss::Targets::Values(values, each),
+    }
+}
+
+struct Training<'a, T> {
+    worker: &'a mut Worker<T>,
+    work: Work<'a, T>,
+    segment: &'a Segment<'a>,
+}
+
+impl<T: Elementary> Task<T> for Training<'_, T> {
+    type Output = Tally;
+
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Tally {
+        let Self { worker, work, segment } = self;
+        let program = work.program;
+        let (hyper, words) = (work.replica.hyper, work.replica.words);
+        let dropout = Dropout::new(program, &hyper);
+        let samples = u32::try_from(segment.rows.len()).unwrap_or(u32::MAX);
+        let order = segment.shuffled.then(|| words.order(Purpose::Order, segment.epoch, samples));
+        let mut tally = Tally::default();
+        for batch in segment.batches.clone() {
+            let begin = batch * program.batch;
+            let end = (begin + program.batch).min(segment.rows.len());
+            let mut rows = std::mem::take(&mut worker.rows);
+            rows.clear();
+            match &order {
+                Some(order) => {
+                    rows.resize(end - begin, 0);
+                    #[expect(clippy::cast_possible_truncation, reason = "below the number of samples, which fits")]
+                    V::with_instructions(token, || order.fill(begin as u32, &mut rows));
+                    rows.iter_mut().for_each(|row| *row = segment.rows[*row as usize]);
+                }
+                None => rows.extend_from_slice(&segment.rows[begin..end]),
+            }
+            worker.gather(&work, &rows);
+            worker.rows = rows;
+            let rows = end - begin;
+            let step = work.replica.steps;
+            let Worker { engine, scratch, labels, values, .. } = &mut *worker;
+            let targets = targets(work.samples, labels, values);
+            let drawn = (words, step, &dropout);
+            let moved = &mut work.replica.moved;
+            let (loss, right) = gradient::<V>(token, engine, scratch, moved, targets, rows, drawn);
+            if !loss.to_f64().is_finite() {
+                tally.diverged = true;
+                return tally;
+            }
+            let update = Update::new(program.optimizer, &hyper, segment.rate, step);
+            let rates = Rates { update, l1: T::from_f64(hyper.l1), clip: T::from_f64(hyper.clip) };
+            apply::<V>(token, &engine.layout, scratch, &mut work.replica.moved, (words, step), rates);
+            work.replica.steps += 1;
+            tally.samples += rows as u64;
+            tally.correct += right;
+            #[expect(clippy::cast_precision_loss, reason = "a number of samples")]
+            let weight = rows as f64;
+            tally.loss += loss.to_f64() * weight;
+            if segment.traces {
+                tally.losses.push(loss.to_f64());
+            }
+        }
+        tally
+    }
+}
+
+impl Dropout {
+    fn new(program: &Program, hyper: &super::Hyper) -> Self {
+        let below = program.net.layers().iter().map(|layer| {
+            let probability = if layer.dropout > 0.0 { hyper.dropout.unwrap_or(layer.dropout) } else { 0.0 };
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 65535")]
+            let below = (probability * 65536.0).round().min(65535.0) as u32;
+            below
+        });
+        Self { below: below.collect() }
+    }
+}
+
+struct Evaluation<'a, T> {
+    worker: &'a mut Worker<T>,
+    work: Work<'a, T>,
+    rows: &'a [u32],
+    each: &'a mut dyn FnMut(&[T]),
+}
+
+impl<T: Elementary> Task<T> for Evaluation<'_, T> {
+    type Output = Scores;
+
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Scores {
+        let Self { worker, work, rows, each } = self;
+        let mut scores = Scores::new(work.program.loss.classes(&work.program.net));
+        let outputs = work.program.net.outputs();
+        let mut copy = vec![T::from_f64(0.0); outputs];
+        for rows in rows.chunks(TOGETHER) {
+            worker.gather(&work, rows);
+            let Worker { engine, scratch, labels, values, .. } = &mut *worker;
+            let Moved { weights, running, .. } = &mut work.replica.moved;
+            forward::<V>(token, &engine.layout, scratch, weights, running, rows.len(), Mode::Evaluation);
+            let stride = engine.layout.layers.last().map_or(1, |l| l.stride);
+            let targets = targets(work.samples, labels, values);
+            for (sample, z) in scratch.outputs().chunks_exact_mut(stride).take(rows.len()).enumerate() {
+                let z = &mut z[..outputs];
+                copy.copy_from_slice(z);
+                let class = predicted(z);
+                let (loss, weight) = engine.loss.value(z, targets, sample);
+                engine.loss.probabilities(&mut copy);
+                let confidence = match copy[..] {
+                    [p] => p.to_f64().max(1.0 - p.to_f64()),
+                    _ => copy.get(class as usize).map_or(0.0, |p| p.to_f64()),
+                };
+                scores.add(loss, weight, labels.get(sample).map(|&label| (label, class, confidence)));
+                each(&copy);
+            }
+        }
+        scores
+    }
+}
+
+struct Gradient<'a, T> {
+    worker: &'a mut Worker<T>,
+    work: Work<'a, T>,
+    rows: &'a [u32],
+}
+
+impl<T: Elementary> Task<T> for Gradient<'_, T> {
+    type Output = (T, Vec<T>);
+
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> (T, Vec<T>) {
+        let Self { worker, work, rows } = self;
+        worker.gather(&work, rows);
+        let dropout = Dropout::new(work.program, &work.replica.hyper);
+        let Worker { engine, scratch, labels, values, .. } = worker;
+        let targets = targets(work.samples, labels, values);
+        let drawn = (work.replica.words, work.replica.steps, &dropout);
+        let moved = &mut work.replica.moved;
+        let (loss, _) = gradient::<V>(token, engine, scratch, moved, targets, rows.len(), drawn);
+        (loss, scratch.gradient().to_vec())
+    }
+}

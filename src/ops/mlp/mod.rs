@@ -1,0 +1,261 @@
+//! Networks of a few hundred to a few hundred thousand parameters, many of them trained at once: layers, losses,
+//! optimizers, and the step of one run. [`crate::train`] trains with them.
+//!
+//! A run is independent of the others. Its initial weights, the order of its samples, its dropout and its noise are
+//! functions of the seed, its number, the purpose, the layer, the step and the element. So it has the same bits alone,
+//! beside other runs, in any order, on any number of threads, and if it was interrupted and resumed.
+
+mod cpu;
+mod layout;
+mod noise;
+mod optimizer;
+mod order;
+mod scores;
+mod spec;
+mod weights;
+
+pub(crate) use cpu::{Work, Worker};
+pub use optimizer::{Hyper, Optimizer};
+pub use scores::Scores;
+pub use spec::{Activation, Layer, Loss, Mlp, MlpBuilder, Norm};
+pub use weights::{Init, Tensor};
+
+use crate::array::Real;
+use crate::error::{Error, Result};
+use cpu::{Moved, Trains};
+use layout::Layout;
+use noise::Words;
+use spec::NAME;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What all runs of a training have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// The network.
+    pub net: Mlp,
+    /// The loss.
+    pub loss: Loss,
+    /// The optimizer.
+    pub optimizer: Optimizer,
+    /// The number of samples of a step.
+    pub batch: usize,
+}
+
+impl Program {
+    /// Checks that the parts fit each other.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if the loss does not fit the outputs of the network, or the batch is empty.
+    pub fn check(&self) -> Result<()> {
+        self.loss.check(&self.net)?;
+        if self.batch == 0 || self.batch > 1 << 20 {
+            return Err(Error::domain(
+                NAME,
+                format!("expected a batch of 1 to {} samples, found {}", 1 << 20, self.batch),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the number of bytes that one run needs in memory.
+    #[must_use]
+    pub fn bytes(&self, hyper: &Hyper, element: usize) -> usize {
+        let layout = Layout::new(&self.net);
+        (layout.len * (1 + self.optimizer.moments(hyper)) + layout.running) * element
+    }
+}
+
+/// The targets of a data set, in the order of its samples.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Targets<T> {
+    /// A label for each sample.
+    Labels(Vec<u32>),
+    /// The given number of values for each sample, sample by sample.
+    Values(Vec<T>, usize),
+}
+
+impl<T> Targets<T> {
+    /// Returns the number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Labels(labels) => labels.len(),
+            Self::Values(values, each) => values.len() / (*each).max(1),
+        }
+    }
+
+    /// Returns whether there are no samples.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A data set: inputs and targets of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples<T> {
+    x: Vec<T>,
+    inputs: usize,
+    targets: Targets<T>,
+}
+
+impl<T: Real> Samples<T> {
+    /// Creates a data set from the inputs of all samples, sample by sample, and their targets.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if the numbers of inputs and targets do not fit each other;
+    /// [`crate::ErrorKind::Domain`] if a number is NaN or infinite.
+    pub fn new(inputs: usize, x: Vec<T>, targets: Targets<T>) -> Result<Self> {
+        let samples = targets.len();
+        if inputs == 0 || samples.checked_mul(inputs) != Some(x.len()) || samples > u32::MAX as usize {
+            let expected = format!("{samples} samples of {inputs} inputs each, at most {} samples", u32::MAX);
+            return Err(Error::shape(NAME, expected, format!("{} numbers", x.len())));
+        }
+        if let Targets::Values(values, each) = &targets
+            && (*each == 0 || values.len() % each != 0)
+        {
+            return Err(Error::shape(
+                NAME,
+                format!("{each} values for each sample"),
+                format!("{} values", values.len()),
+            ));
+        }
+        if let Some(at) = x.iter().position(|x| !x.to_f64().is_finite()) {
+            let (sample, input) = (at / inputs, at % inputs);
+            let what = format!("expected finite inputs, found {} at input {input} of sample {sample}", x[at].to_f64());
+            return Err(Error::domain(NAME, what));
+        }
+        if let Targets::Values(values, each) = &targets
+            && let Some(at) = values.iter().position(|x| !x.to_f64().is_finite())
+        {
+            let what = format!("expected finite targets, found {} at sample {}", values[at].to_f64(), at / each);
+            return Err(Error::domain(NAME, what));
+        }
+        Ok(Self { x, inputs, targets })
+    }
+
+    /// Returns the number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Returns whether there are no samples.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of inputs of a sample.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Returns the inputs of sample `row`.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[T] {
+        &self.x[row * self.inputs..][..self.inputs]
+    }
+
+    /// Returns the targets.
+    #[must_use]
+    pub fn targets(&self) -> &Targets<T> {
+        &self.targets
+    }
+
+    /// Checks that the data set can be trained on with a program.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if the numbers of inputs or targets differ; [`crate::ErrorKind::Domain`] if a label
+    /// is out of range, if labels are needed and values are given, or the reverse.
+    pub fn check(&self, program: &Program) -> Result<()> {
+        let (net, loss) = (&program.net, &program.loss);
+        if self.inputs != net.inputs() {
+            return Err(Error::shape(
+                NAME,
+                format!("{} inputs, as the network has", net.inputs()),
+                self.inputs.to_string(),
+            ));
+        }
+        match &self.targets {
+            Targets::Labels(labels) => {
+                let Some(classes) = loss.classes(net) else {
+                    return Err(Error::domain(NAME, format!("{loss}: expected values as targets, found labels")));
+                };
+                if *loss == Loss::BinaryCrossEntropy && net.outputs() > 1 {
+                    let what = format!("{loss}: expected values for {} outputs, found labels", net.outputs());
+                    return Err(Error::domain(NAME, what));
+                }
+                if let Some(at) = labels.iter().position(|&label| label as usize >= classes) {
+                    let what =
+                        format!("expected labels from 0 to {}, found {} at sample {at}", classes - 1, labels[at]);
+                    return Err(Error::domain(NAME, what));
+                }
+            }
+            Targets::Values(_, each) => {
+                let wanted = if *loss == Loss::WeightedBinary { 2 } else { net.outputs() };
+                if loss.takes_labels() && *loss != Loss::BinaryCrossEntropy {
+                    return Err(Error::domain(NAME, format!("{loss}: expected labels, found values")));
+                }
+                if *each != wanted {
+                    return Err(Error::shape(NAME, format!("{wanted} values for each sample"), each.to_string()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The precisions in which networks are trained.
+pub trait Number: Real + Trains {}
+impl Number for f32 {}
+impl Number for f64 {}
+
+/// The parameters of a run, what its optimizer remembers, and its random numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replica<T> {
+    words: Words,
+    pub(crate) hyper: Hyper,
+    moved: Moved<T>,
+    /// The number of steps that were made.
+    pub(crate) steps: u64,
+    /// The mean of each input, and the factor of the difference from it.
+    pub(crate) scaling: Option<Arc<Vec<[T; 2]>>>,
+}
+
+/// A part of an epoch.
+#[derive(Clone, Debug)]
+pub struct Segment<'a> {
+    /// The samples that the run is trained on.
+    pub(crate) rows: &'a [u32],
+    /// Whether the order of the samples is random. Otherwise, it is that of `rows`.
+    pub(crate) shuffled: bool,
+    pub(crate) epoch: u64,
+    /// The steps of the epoch.
+    pub(crate) batches: Range<usize>,
+    /// The learning rate.
+    pub(crate) rate: f64,
+    /// Whether to return the loss of every step.
+    pub(crate) traces: bool,
+}
+
+/// What a part of an epoch adds up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// The sum of the losses of the steps, each times its number of samples.
+    pub(crate) loss: f64,
+    pub(crate) correct: u64,
+    pub(crate) samples: u64,
+    /// Whether a loss was not finite. The parameters are those before its step.
+    pub(crate) diverged: bool,
+    /// The loss of every step, if it was asked for.
+    pub(crate) losses: Vec<f64>,
+}
+
+/// Returns a random order of 0..n for a purpose of the caller's, such as a split, that depends on the seed alone.
+pub(crate) fn shuffled(seed: u64, n: u32) -> impl Fn(u32) -> u32 {
+    let order = Words::new(seed, noise::SPLITS).order(noise::Purpose::Split, 0, n);
+    move |position| order.at(position)
+}

@@ -1,0 +1,163 @@
+//! What a training results in: every run with its parameters, its scores and its history.
+
+use super::Run;
+use super::checkpoint::Spec;
+use super::running::{Epoch, RunStatus, Running};
+use super::statistics::Summary;
+use super::stop::{Metric, Part, Stop};
+use crate::ops::mlp::{Mlp, Number, Program, Replica, Scores, Tensor};
+
+/// The result of a training.
+#[derive(Debug)]
+pub struct Fit<T> {
+    pub(super) program: Program,
+    pub(super) spec: Spec,
+    pub(super) stop: Option<Stop>,
+    pub(super) runs: Vec<Fitted<T>>,
+}
+
+/// One run of a [`Fit`].
+#[derive(Debug)]
+pub struct Fitted<T> {
+    pub(super) run: Run,
+    pub(super) replica: Replica<T>,
+    pub(super) status: RunStatus,
+    pub(super) epochs: u64,
+    pub(super) best_epoch: Option<u64>,
+    pub(super) scores: [Option<Scores>; 3],
+    pub(super) history: Vec<Epoch>,
+    pub(super) seconds: f64,
+    pub(super) steps: u64,
+}
+
+impl<T: Number> Fitted<T> {
+    pub(super) fn new(running: Running<T>, scores: [Option<Scores>; 3]) -> Self {
+        let Running { run, replica, best, counters, history, .. } = running;
+        Self {
+            run,
+            status: counters.status.unwrap_or(RunStatus::Cancelled),
+            epochs: counters.epoch,
+            best_epoch: best.is_some().then_some(counters.best_epoch),
+            scores,
+            history,
+            seconds: counters.seconds,
+            steps: replica.steps,
+            replica: best.unwrap_or(replica),
+        }
+    }
+
+    /// Returns the run's number, seed and hyperparameters.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Returns how the run ended.
+    #[must_use]
+    pub fn status(&self) -> RunStatus {
+        self.status
+    }
+
+    /// Returns the number of epochs that were completed.
+    #[must_use]
+    pub fn epochs(&self) -> u64 {
+        self.epochs
+    }
+
+    /// Returns the number of steps that were made.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Returns the epoch of the returned parameters, counted from 0, or `None` if they are those of the last epoch,
+    /// because there is no stopping rule.
+    #[must_use]
+    pub fn best_epoch(&self) -> Option<u64> {
+        self.best_epoch
+    }
+
+    /// Returns the scores of the returned parameters on a part, or `None` if the part has no samples.
+    #[must_use]
+    pub fn scores(&self, part: Part) -> Option<&Scores> {
+        self.scores[part as usize].as_ref()
+    }
+
+    /// Returns the records of the epochs.
+    #[must_use]
+    pub fn history(&self) -> &[Epoch] {
+        &self.history
+    }
+
+    /// Returns the seconds of a thread that the run took.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+}
+
+impl<T: Number> Fit<T> {
+    pub(super) fn new(program: Program, spec: Spec, stop: Option<Stop>, runs: Vec<Fitted<T>>) -> Self {
+        Self { program, spec, stop, runs }
+    }
+
+    /// Returns the network.
+    #[must_use]
+    pub fn net(&self) -> &Mlp {
+        &self.program.net
+    }
+
+    /// Returns all runs, by their numbers.
+    #[must_use]
+    pub fn runs(&self) -> &[Fitted<T>] {
+        &self.runs
+    }
+
+    /// Returns the parameters of a run: those of its best epoch if there is a stopping rule, otherwise the last ones.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn weights(&self, run: usize) -> Vec<Tensor<T>> {
+        self.runs[run].replica.tensors(&self.program.net)
+    }
+
+    /// Returns the statistics of a metric over the runs that ended well.
+    #[must_use]
+    pub fn summary(&self, part: Part, metric: Metric) -> Summary {
+        self.summary_of(part, metric, |_| true)
+    }
+
+    /// Does the same for the runs that `which` selects.
+    #[must_use]
+    pub fn summary_of(&self, part: Part, metric: Metric, which: impl Fn(&Fitted<T>) -> bool) -> Summary {
+        let good = self.runs.iter().filter(|run| run.status.is_good() && which(run));
+        let values = good.filter_map(|run| run.scores(part)).map(|scores| metric.of(scores));
+        Summary::of(values, metric.larger_is_better())
+    }
+
+    /// Returns whether runs were stopped or selected by their test samples.
+    #[must_use]
+    pub fn is_selected_on_test(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.part == Part::Test)
+    }
+
+    /// Returns the number of the run with the best value of the stopping rule's metric, or of the validation loss, or of
+    /// the training loss. The test samples decide only if the stopping rule says so.
+    #[must_use]
+    pub fn best_run(&self) -> usize {
+        let has_validation = self.runs.iter().any(|run| run.scores(Part::Validation).is_some());
+        let fallback = if has_validation { Part::Validation } else { Part::Train };
+        let (part, metric) = self.stop.map_or((fallback, Metric::Loss), |stop| (stop.part, stop.metric));
+        let sign = if metric.larger_is_better() { 1.0 } else { -1.0 };
+        let value = |run: &Fitted<T>| run.scores(part).map_or(f64::NEG_INFINITY, |scores| sign * metric.of(scores));
+        let good = |run: &Fitted<T>| if run.status.is_good() { value(run) } else { f64::NEG_INFINITY };
+        let mut best = 0;
+        for (place, run) in self.runs.iter().enumerate() {
+            if good(run) > good(&self.runs[best]) {
+                best = place;
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,32 @@
+//! Training of many small networks at once: seeds, grids of hyperparameters, early stopping, checkpoints, and results
+//! with intervals.
+//!
+//! A [`Trainer`] has what all runs share, [`Runs`] are rows with a seed and hyperparameters each, and [`Trainer::fit`]
+//! returns a [`Fit`]. A run is a function of its row alone: it has the same bits alone and beside other runs, on any
+//! number of threads, and if it was interrupted and resumed.
+
+mod checkpoint;
+mod files;
+mod fit;
+mod model;
+mod running;
+mod runs;
+mod schedule;
+mod split;
+mod statistics;
+mod stop;
+mod trainer;
+
+pub use crate::ops::mlp::{
+    Activation, Hyper, Init, Layer, Loss, Mlp, MlpBuilder, Norm, Number, Optimizer, Samples, Scores, Targets, Tensor,
+};
+pub use files::{LOG, SUMMARY, WEIGHTS};
+pub use fit::{Fit, Fitted};
+pub use model::Model;
+pub use running::{Epoch, RunStatus};
+pub use runs::{Run, Runs};
+pub use schedule::Schedule;
+pub use split::Split;
+pub use statistics::Summary;
+pub use stop::{Metric, Part, Stop};
+pub use trainer::{OnProgress, Progress, Scaling, Trainer};

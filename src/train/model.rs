@@ -1,0 +1,165 @@
+//! Trained networks that were read from a file, and their predictions.
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ops::mlp::{
+    Activation, Init, Layer, Loss, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Scores, Targets, Work,
+};
+use crate::parallel;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The number of samples that a thread predicts at a time.
+const CHUNK: usize = 1024;
+
+/// The networks of a training.
+#[derive(Debug)]
+pub struct Model<T> {
+    program: Program,
+    classes: Vec<String>,
+    best: usize,
+    replicas: Vec<Replica<T>>,
+}
+
+impl<T: Number> Model<T> {
+    /// Returns the network.
+    #[must_use]
+    pub fn net(&self) -> &Mlp {
+        &self.program.net
+    }
+
+    /// Returns the number of runs.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.replicas.len()
+    }
+
+    /// Returns the run that was the best in training.
+    #[must_use]
+    pub fn best_run(&self) -> usize {
+        self.best
+    }
+
+    /// Returns the names of the classes, or none if the targets are values.
+    #[must_use]
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Returns the numbers that the given runs predict for each sample, as means over the runs: the probability of each
+    /// class, or the values.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Shape`] if the number of inputs differs; [`crate::ErrorKind::Domain`] if there is no such run,
+    /// or no run at all, or an input is not finite; [`crate::ErrorKind::Cancelled`].
+    pub fn predict(&self, ctx: &Context, inputs: usize, x: Vec<T>, runs: &[usize]) -> Result<Vec<f64>> {
+        let wrong = |what: String| Err(Error::domain("predict", what));
+        if let Some(run) = runs.iter().find(|run| **run >= self.replicas.len()) {
+            return wrong(format!("expected a run below {}, found {run}", self.replicas.len()));
+        }
+        if runs.is_empty() {
+            return wrong("expected at least one run, found none".to_owned());
+        }
+        let each = if self.program.loss == Loss::WeightedBinary { 2 } else { self.program.net.outputs() };
+        let count = x.len() / inputs.max(1);
+        let targets = if self.program.loss.takes_labels() && self.program.loss != Loss::BinaryCrossEntropy {
+            Targets::Labels(vec![0; count])
+        } else {
+            Targets::Values(vec![T::from_f64(0.0); count * each], each)
+        };
+        let samples = Samples::new(inputs, x, targets)?;
+        samples.check(&self.program)?;
+        let columns = self.columns();
+        let rows: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+        let share = 1.0 / runs.len() as f64;
+        ctx.on_host(|| {
+            let mut out = vec![0.0; count * columns];
+            let chunks = rows.chunks(CHUNK).zip(out.chunks_mut(CHUNK * columns));
+            parallel::for_each(chunks, |_, (rows, out)| {
+                let mut worker = T::worker(&self.program);
+                for &run in runs {
+                    let mut replica = self.replicas[run].clone();
+                    let mut places = out.chunks_exact_mut(columns);
+                    let work = Work { program: &self.program, samples: &samples, replica: &mut replica };
+                    let _: Scores = T::evaluate(&mut worker, work, rows, &mut |z| {
+                        let place = places.next().into_iter().flatten();
+                        match *z {
+                            // With one output, the probability of label 1.
+                            [p] if columns == 2 => {
+                                place.zip([1.0 - p.to_f64(), p.to_f64()]).for_each(|(out, p)| *out += share * p);
+                            }
+                            _ => place.zip(z).for_each(|(out, z)| *out += share * z.to_f64()),
+                        }
+                    });
+                }
+            });
+            Ok(out)
+        })
+    }
+
+    /// Returns how many numbers [`Model::predict`] returns for each sample.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        if self.classes.is_empty() { self.program.net.outputs() } else { self.classes.len() }
+    }
+
+    /// Creates the networks from the settings of their training and the stacked tensors of all runs. Returns `None` if
+    /// they do not fit each other.
+    pub(super) fn of_parts(
+        spec: &Value,
+        classes: Vec<String>,
+        best: usize,
+        stacks: BTreeMap<String, (Vec<usize>, Vec<T>)>,
+    ) -> Option<Self> {
+        let layers = spec["layers"].as_array()?.iter().map(|layer| {
+            Some(Layer {
+                outputs: usize::try_from(layer["outputs"].as_u64()?).ok()?,
+                norm: [Norm::None, Norm::Batch, Norm::Layer]
+                    .into_iter()
+                    .find(|norm| layer["norm"] == format!("{norm:?}"))?,
+                activation: activation(layer["activation"].as_str()?)?,
+                dropout: layer["dropout"].as_f64()?,
+            })
+        });
+        let inputs = usize::try_from(spec["inputs"].as_u64()?).ok()?;
+        let net = Mlp::from_layers(inputs, layers.collect::<Option<Vec<_>>>()?).ok()?;
+        let loss = loss(spec["loss"].as_str()?)?;
+        let program = Program { net, loss, optimizer: Optimizer::Sgd { nesterov: false }, batch: 1 };
+        program.check().ok()?;
+        let runs = stacks.get("layers.0.weight")?.0[0];
+        let mut replicas = Vec::with_capacity(runs);
+        for run in 0..runs {
+            let mut replica = Replica::new(&program, Init::Torch, 0, program.optimizer.defaults());
+            let find = |name: &str, len: usize| stacks.get(name)?.1.get(run * len..(run + 1) * len).map(<[T]>::to_vec);
+            let missing = || Error::domain("predict", "a tensor is missing");
+            replica
+                .set_tensors(&program.net, |name, shape| find(name, shape.iter().product()).ok_or_else(missing))
+                .ok()?;
+            if let (Some(means), Some(factors)) = (find("scaling.mean", inputs), find("scaling.factor", inputs)) {
+                replica.scaling = Some(Arc::new(means.into_iter().zip(factors).map(|(a, b)| [a, b]).collect()));
+            }
+            replicas.push(replica);
+        }
+        Some(Self { program, classes, best: best.min(runs.saturating_sub(1)), replicas })
+    }
+}
+
+/// Returns the activation that is written in this way by its `Debug`.
+fn activation(text: &str) -> Option<Activation> {
+    use Activation as A;
+    let slope = text.strip_prefix("LeakyRelu(").and_then(|rest| rest.strip_suffix(')')?.parse().ok());
+    let plain = [A::Identity, A::Relu, A::Gelu, A::Tanh, A::Sigmoid];
+    slope.map(A::LeakyRelu).or_else(|| plain.into_iter().find(|known| format!("{known:?}") == text))
+}
+
+/// Returns the loss that is written in this way by its `Debug`. Weights of classes do not matter for predictions.
+fn loss(text: &str) -> Option<Loss> {
+    let bound = text.strip_prefix("BoundedCrossEntropy(").and_then(|rest| rest.strip_suffix(')')?.parse().ok());
+    if text.starts_with("CrossEntropy") {
+        return Some(Loss::CROSS_ENTROPY);
+    }
+    let plain = [Loss::BinaryCrossEntropy, Loss::MeanSquares, Loss::Tangent, Loss::Savage, Loss::WeightedBinary];
+    bound.map(Loss::BoundedCrossEntropy).or_else(|| plain.into_iter().find(|known| format!("{known:?}") == text))
+}

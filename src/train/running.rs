@@ -1,0 +1,257 @@
+//! One run on its way: its epochs, its best parameters, its history.
+
+use super::Run;
+use super::schedule::Plateau;
+use super::stop::{Metric, Part};
+use super::trainer::Trainer;
+use crate::cancel::Cancel;
+use crate::ops::mlp::{Number, Program, Replica, Samples, Scores, Segment, Tally, Work, Worker};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A segment of an epoch takes about this long, so that a run notices soon that it is to stop.
+const SEGMENT: Duration = Duration::from_millis(10);
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RunStatus {
+    /// It was trained to its last epoch.
+    Finished,
+    /// The stopping rule ended it.
+    Stopped,
+    /// Its loss became NaN or infinite. Its parameters are those before that step.
+    Diverged,
+    /// Its first loss was NaN or infinite: the inputs or the initial parameters are too large.
+    NonFinite,
+    /// The training was cancelled before its end.
+    Cancelled,
+}
+
+impl RunStatus {
+    /// All statuses, in the order of their codes in checkpoints.
+    pub(super) const ALL: [Self; 5] = [Self::Finished, Self::Stopped, Self::Diverged, Self::NonFinite, Self::Cancelled];
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "Finished",
+            Self::Stopped => "Stopped",
+            Self::Diverged => "Diverged",
+            Self::NonFinite => "NonFinite",
+            Self::Cancelled => "Cancelled",
+        }
+    }
+
+    /// Returns whether the run ended in a way that its results can be used.
+    #[must_use]
+    pub fn is_good(self) -> bool {
+        matches!(self, Self::Finished | Self::Stopped)
+    }
+}
+
+impl fmt::Display for RunStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What is recorded of an epoch. Numbers that were not computed are NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct Epoch {
+    /// The number of the epoch, counted from 0.
+    pub epoch: u64,
+    /// The learning rate.
+    pub rate: f64,
+    /// The mean of the losses of the steps, each before its update.
+    pub loss: f64,
+    /// The share of samples whose class was predicted, each before the update of its step.
+    pub accuracy: f64,
+    /// The metrics of the validation samples, in the order of [`Metric::ALL`].
+    pub validation: [f64; 5],
+}
+
+impl Epoch {
+    /// The number of numbers.
+    pub(super) const NUMBERS: usize = 9;
+
+    #[expect(clippy::cast_precision_loss, reason = "a number of epochs")]
+    pub(super) fn numbers(&self) -> [f64; Self::NUMBERS] {
+        let [a, b, c, d, e] = self.validation;
+        [self.epoch as f64, self.rate, self.loss, self.accuracy, a, b, c, d, e]
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of epochs")]
+    pub(super) fn of_numbers(&[epoch, rate, loss, accuracy, a, b, c, d, e]: &[f64; Self::NUMBERS]) -> Self {
+        Self { epoch: epoch as u64, rate, loss, accuracy, validation: [a, b, c, d, e] }
+    }
+}
+
+/// The numbers with which a run goes on after it was interrupted, beside its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Counters {
+    pub(super) epoch: u64,
+    /// The next step of the epoch.
+    pub(super) batch: usize,
+    /// What the steps of the epoch have added up so far.
+    pub(super) loss: f64,
+    pub(super) correct: u64,
+    pub(super) samples: u64,
+    pub(super) best: f64,
+    pub(super) best_epoch: u64,
+    /// The number of epochs since the best.
+    pub(super) waited: u64,
+    pub(super) plateau: Plateau,
+    pub(super) seconds: f64,
+    pub(super) status: Option<RunStatus>,
+}
+
+/// A run.
+#[derive(Debug)]
+pub(super) struct Running<T> {
+    pub(super) run: Run,
+    pub(super) replica: Replica<T>,
+    /// The parameters of the best epoch.
+    pub(super) best: Option<Replica<T>>,
+    /// The samples of each part.
+    pub(super) parts: Arc<[Vec<u32>; 3]>,
+    pub(super) counters: Counters,
+    pub(super) history: Vec<Epoch>,
+    /// The number of steps that are made before the clock is read.
+    steps: usize,
+}
+
+/// What a thread needs to train any run.
+pub(super) struct Seat<'a, T: Number> {
+    pub(super) trainer: &'a Trainer,
+    pub(super) program: &'a Program,
+    pub(super) samples: &'a Samples<T>,
+    pub(super) cancel: &'a Cancel,
+    pub(super) worker: Worker<T>,
+}
+
+impl<T: Number> Running<T> {
+    pub(super) fn new(run: Run, replica: Replica<T>, parts: Arc<[Vec<u32>; 3]>) -> Self {
+        let counters = Counters {
+            epoch: 0,
+            batch: 0,
+            loss: 0.0,
+            correct: 0,
+            samples: 0,
+            best: f64::NAN,
+            best_epoch: 0,
+            waited: 0,
+            plateau: Plateau::new(),
+            seconds: 0.0,
+            status: None,
+        };
+        Self { run, replica, best: None, parts, counters, history: Vec::new(), steps: 1 }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.counters.status.is_some()
+    }
+
+    /// Trains until `until`, to the end of the run, or until the work is cancelled. Where it is interrupted changes no
+    /// bit of the result.
+    pub(super) fn advance(&mut self, seat: &mut Seat<'_, T>, until: Instant) {
+        let begin = Instant::now();
+        while !self.is_done() && Instant::now() < until && !seat.cancel.is_cancelled() {
+            self.segment(seat);
+        }
+        self.counters.seconds += begin.elapsed().as_secs_f64();
+    }
+
+    fn segment(&mut self, seat: &mut Seat<'_, T>) {
+        let (trainer, counters) = (seat.trainer, self.counters);
+        let batches = trainer.batches(self.parts[0].len());
+        let end = batches.min(counters.batch + self.steps);
+        let segment = Segment {
+            rows: &self.parts[0],
+            shuffled: true,
+            epoch: counters.epoch,
+            batches: counters.batch..end,
+            rate: self.rate(trainer),
+            traces: false,
+        };
+        let begin = Instant::now();
+        let work = Work { program: seat.program, samples: seat.samples, replica: &mut self.replica };
+        let Tally { loss, correct, samples, diverged, .. } = T::train(&mut seat.worker, work, &segment);
+        let taken = begin.elapsed();
+        if end - counters.batch == self.steps {
+            self.steps = if taken < SEGMENT / 2 { self.steps * 2 } else { self.steps };
+            self.steps = if taken > SEGMENT * 2 { (self.steps / 2).max(1) } else { self.steps };
+        }
+        let counters = &mut self.counters;
+        counters.loss += loss;
+        counters.correct += correct;
+        counters.samples += samples;
+        counters.batch = end;
+        if diverged {
+            let first = self.replica.steps == 0;
+            counters.status = Some(if first { RunStatus::NonFinite } else { RunStatus::Diverged });
+            return;
+        }
+        if end == batches {
+            self.end_of_epoch(seat);
+        }
+    }
+
+    fn rate(&self, trainer: &Trainer) -> f64 {
+        let factor = trainer.schedule.factor(self.counters.epoch, trainer.epochs) * self.counters.plateau.factor;
+        self.run.hyper.learning_rate * factor
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "numbers of samples")]
+    fn end_of_epoch(&mut self, seat: &mut Seat<'_, T>) {
+        let trainer = seat.trainer;
+        let rate = self.rate(trainer);
+        let Counters { epoch, loss, correct, samples, .. } = self.counters;
+        let (loss, accuracy) = (loss / samples as f64, correct as f64 / samples as f64);
+        let accuracy = if seat.program.loss.takes_labels() { accuracy } else { f64::NAN };
+        let last = epoch + 1 == trainer.epochs;
+        let mut record = Epoch { epoch, rate, loss, accuracy, validation: [f64::NAN; 5] };
+        let mut value = loss;
+        if let Some(stop) = trainer.stop {
+            let scores = self.score(seat, stop.part, false);
+            value = stop.metric.of(&scores);
+            if stop.part == Part::Validation {
+                record.validation = Metric::ALL.map(|metric| metric.of(&scores));
+            }
+        } else if !self.parts[1].is_empty() && (last || trainer.records(epoch)) {
+            let scores = self.score(seat, Part::Validation, false);
+            record.validation = Metric::ALL.map(|metric| metric.of(&scores));
+        }
+        if last || trainer.records(epoch) {
+            self.history.push(record);
+        }
+        let larger = trainer.stop.is_some_and(|stop| stop.metric.larger_is_better());
+        let counters = &mut self.counters;
+        counters.plateau.observe(trainer.schedule, value, larger);
+        (counters.loss, counters.correct, counters.samples, counters.batch) = (0.0, 0, 0, 0);
+        counters.epoch += 1;
+        if let Some(stop) = trainer.stop {
+            if stop.improves(value, counters.best) {
+                (counters.best, counters.best_epoch, counters.waited) = (value, epoch, 0);
+                // A copy: the parameters go on changing.
+                self.best = Some(self.replica.clone());
+            } else {
+                counters.waited += 1;
+            }
+            if counters.waited > stop.patience {
+                counters.status = Some(RunStatus::Stopped);
+            }
+        }
+        if last {
+            counters.status.get_or_insert(RunStatus::Finished);
+        }
+    }
+
+    /// Returns the scores of a part, by the best parameters or by the present ones.
+    pub(super) fn score(&mut self, seat: &mut Seat<'_, T>, part: Part, by_best: bool) -> Scores {
+        let replica = if by_best { self.best.as_mut().unwrap_or(&mut self.replica) } else { &mut self.replica };
+        let work = Work { program: seat.program, samples: seat.samples, replica };
+        T::evaluate(&mut seat.worker, work, &self.parts[part as usize], &mut |_| {})
+    }
+}

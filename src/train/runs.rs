@@ -1,0 +1,98 @@
+//! The runs of a training: plain rows, each with its number, its seed and its hyperparameters.
+
+use crate::error::{Error, Result};
+use crate::ops::mlp::{Hyper, Optimizer};
+use std::collections::BTreeSet;
+
+/// The largest number of runs.
+const MOST: usize = 1 << 20;
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The number of the run, which names its results.
+    pub number: usize,
+    /// The seed. Initial weights, order, dropout, noise and split are functions of it, so two runs with the same seed
+    /// and different hyperparameters begin alike.
+    pub seed: u64,
+    /// The hyperparameters.
+    pub hyper: Hyper,
+}
+
+/// The runs of a training.
+///
+/// ```
+/// use fiedler::ops::mlp::Optimizer;
+/// use fiedler::train::Runs;
+///
+/// let runs = Runs::seeds(Optimizer::Adam, 42, 20)?.grid("lr", &[1e-3, 3e-4])?; // every seed with every rate
+/// assert_eq!(runs.rows().len(), 40);
+/// assert_eq!((runs.rows()[1].seed, runs.rows()[1].hyper.learning_rate), (42, 3e-4));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Runs {
+    rows: Vec<Run>,
+    /// The names of the hyperparameters that differ between runs.
+    varied: BTreeSet<&'static str>,
+}
+
+impl Runs {
+    /// Returns `count` runs with the seeds `first`, `first + 1`, and so on, and the optimizer's default hyperparameters.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if there are no runs or more than 2^20.
+    pub fn seeds(optimizer: Optimizer, first: u64, count: usize) -> Result<Self> {
+        Self::of_hyper(optimizer.defaults(), first, count)
+    }
+
+    /// Does the same with the given hyperparameters.
+    ///
+    /// # Errors
+    /// The same as for [`Runs::seeds`].
+    pub fn of_hyper(hyper: Hyper, first: u64, count: usize) -> Result<Self> {
+        within(count)?;
+        let seed = |number: usize| first.wrapping_add(number as u64);
+        let rows = (0..count).map(|number| Run { number, seed: seed(number), hyper }).collect();
+        Ok(Self { rows, varied: BTreeSet::new() })
+    }
+
+    /// Replaces every run by one run for each of the values of the named hyperparameter.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if there is no such hyperparameter, if a value is out of its range, or if there
+    /// would be no runs or more than 2^20.
+    pub fn grid(mut self, name: &str, values: &[f64]) -> Result<Self> {
+        within(self.rows.len().saturating_mul(values.len()))?;
+        let mut rows = Vec::with_capacity(self.rows.len() * values.len());
+        for run in &self.rows {
+            for &value in values {
+                let mut hyper = run.hyper;
+                hyper.set(name, value)?;
+                rows.push(Run { number: rows.len(), seed: run.seed, hyper });
+            }
+        }
+        if let Some(name) = Hyper::names().find(|known| *known == name && values.len() > 1) {
+            self.varied.insert(name);
+        }
+        Ok(Self { rows, ..self })
+    }
+
+    /// Returns the runs.
+    #[must_use]
+    pub fn rows(&self) -> &[Run] {
+        &self.rows
+    }
+
+    /// Returns the names of the hyperparameters that differ between runs.
+    pub fn varied(&self) -> impl Iterator<Item = &'static str> {
+        self.varied.iter().copied()
+    }
+}
+
+fn within(count: usize) -> Result<()> {
+    if (1..=MOST).contains(&count) {
+        return Ok(());
+    }
+    Err(Error::domain("train", format!("expected 1 to {MOST} runs, found {count}")))
+}

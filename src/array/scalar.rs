@@ -25,6 +25,7 @@ mod private {
         + std::ops::Neg<Output = Self>
         + std::ops::AddAssign
         + std::ops::SubAssign
+        + std::ops::MulAssign
     {
     }
     impl Sealed for f32 {}

@@ -70,7 +70,7 @@ pub type OnProgress = Arc<dyn Fn(&Progress) + Send + Sync>;
 /// let labels = points.iter().map(|[x, y]| u32::from(x * x + y * y < 0.5)).collect();
 /// let samples = Samples::new(2, points.concat(), Targets::Labels(labels))?;
 ///
-/// let net = Mlp::new(2).layer(16, Activation::Relu).output(2)?;
+/// let net = Mlp::builder(2).layer(16, Activation::Relu).output(2)?;
 /// let runs = Runs::seeds(Optimizer::Adam, 42, 8)?.grid("lr", &[1e-2])?;
 /// let fit = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam)
 ///     .batch(16)
@@ -198,7 +198,7 @@ impl Trainer {
 
     /// Returns whether an epoch is recorded.
     pub(super) fn records(&self, epoch: u64) -> bool {
-        epoch % self.epochs.div_ceil(RECORDED) == 0
+        epoch.is_multiple_of(self.epochs.div_ceil(RECORDED))
     }
 
     /// Checks everything before any work, and returns the number of samples of each part.

@@ -24,7 +24,7 @@ fn clouds(count: usize, distance: f32) -> Samples<f32> {
 }
 
 fn net() -> Mlp {
-    Mlp::new(5)
+    Mlp::builder(5)
         .layer(24, Activation::Relu)
         .norm(Norm::Batch)
         .dropout(0.1)
@@ -212,7 +212,7 @@ fn values_are_fitted() {
     let samples = Samples::new(2, x, Targets::Values(values, 1)).expect("samples");
     let optimizer = Optimizer::Sgd { nesterov: false };
     let runs = Runs::seeds(optimizer, 1, 2).and_then(|runs| runs.grid("lr", &[0.3])).expect("runs");
-    let net = Mlp::new(2).output(1).expect("a net");
+    let net = Mlp::builder(2).output(1).expect("a net");
     let fit = Trainer::new(net, Loss::MeanSquares, optimizer).batch(20).epochs(200).fit(&threads(1), &samples, &runs);
     let fit = fit.expect("a fit");
     assert!(fit.summary(Part::Test, Metric::Loss).mean < 1e-20, "{}", fit.summary(Part::Test, Metric::Loss));
@@ -226,7 +226,7 @@ fn values_are_fitted() {
 fn one_diverges_the_others_go_on() {
     let samples = clouds(300, 2.0);
     let optimizer = Optimizer::Sgd { nesterov: false };
-    let net = || Mlp::new(5).layer(8, Activation::Relu).output(3).expect("a net");
+    let net = || Mlp::builder(5).layer(8, Activation::Relu).output(3).expect("a net");
     let train = |rates: &[f64]| {
         let runs = Runs::seeds(optimizer, 3, 1).and_then(|runs| runs.grid("lr", rates)).expect("runs");
         Trainer::new(net(), Loss::CROSS_ENTROPY, optimizer).epochs(20).fit(&threads(2), &samples, &runs).expect("a fit")
@@ -253,7 +253,7 @@ fn what_does_not_fit_is_refused() {
     let labels =
         |labels: Vec<u32>| Samples::new(5, vec![0.5; 5 * labels.len()], Targets::Labels(labels)).expect("samples");
     let says = |message: String, wanted: &str| assert!(message.contains(wanted), "{message}\nwanted: {wanted}");
-    let narrow = Mlp::new(4).output(3).expect("a net");
+    let narrow = Mlp::builder(4).output(3).expect("a net");
     says(fit(plain(narrow), &samples, &runs), "expected 4 inputs");
     says(fit(plain(net.clone()), &labels(vec![0, 1, 2, 3, 0, 1, 2, 0, 1, 2]), &runs), "found 3 at sample 3");
     says(fit(plain(net.clone()), &labels(vec![1; 20]), &runs), "only class 1");
@@ -264,7 +264,7 @@ fn what_does_not_fit_is_refused() {
     says(fit(plain(net.clone()).split(tiny), &samples, &runs), "at least one sample for");
     let none = Split { shares: [0.8, 0.0, 0.2], seed: None };
     says(fit(trainer().split(none), &samples, &runs), "samples for validation, found none");
-    says(fit(plain(Mlp::new(5).output(1).expect("a net")), &samples, &runs), "at least 2 outputs");
+    says(fit(plain(Mlp::builder(5).output(1).expect("a net")), &samples, &runs), "at least 2 outputs");
     let values = Samples::new(5, vec![0.5; 50], Targets::Values(vec![0.0; 10], 1)).expect("samples");
     says(fit(plain(net.clone()), &values, &runs), "expected labels, found values");
     let small = Context::builder().device(false).memory_budget(1000).build().expect("a context");
@@ -290,9 +290,9 @@ fn what_does_not_fit_is_refused() {
     says(grid("lr", &[]), "found 0");
     says(Stop::on("accuracy", 3).expect_err("no part").to_string(), "validation.accuracy");
     says(Stop::on("test.speed", 3).expect_err("no metric").to_string(), "test.speed");
-    says(Mlp::new(5).layer(0, Activation::Relu).output(2).expect_err("no width").to_string(), "found 0");
+    says(Mlp::builder(5).layer(0, Activation::Relu).output(2).expect_err("no width").to_string(), "found 0");
     says(
-        Mlp::new(5).layer(3, Activation::Relu).dropout(1.0).output(2).expect_err("all dropped").to_string(),
+        Mlp::builder(5).layer(3, Activation::Relu).dropout(1.0).output(2).expect_err("all dropped").to_string(),
         "found 1",
     );
     let nesterov = Optimizer::Sgd { nesterov: true };

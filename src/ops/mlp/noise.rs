@@ -37,7 +37,7 @@ impl Words {
     #[inline(always)]
     fn block(self, purpose: Purpose, layer: usize, step: u64, block: u32) -> [u32; BLOCK_WORDS] {
         let [low, high] = halves(step);
-        let first = u64::from(low) << 32 | u64::from(block) * (BLOCK_WORDS as u64 / 4);
+        let first = (u64::from(low) << 32) | (u64::from(block) * (BLOCK_WORDS as u64 / 4));
         abreast(first, [high, kind(purpose, layer)], self.key)
     }
 

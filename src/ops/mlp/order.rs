@@ -40,30 +40,30 @@ impl Order {
     /// can vectorize the computation.
     #[inline(always)]
     pub(super) fn fill(&self, mut first: u32, out: &mut [u32]) {
-        const ABREAST: usize = 8;
-        for out in out.chunks_mut(ABREAST) {
-            let mut x = [0; ABREAST];
+        const ABREAST: u32 = 8;
+        for out in out.chunks_mut(ABREAST as usize) {
+            let mut x = [0; ABREAST as usize];
             for (i, x) in (0..).zip(&mut x) {
                 // Positions beyond the end, of which no result is used, count as the first.
                 let position = first.wrapping_add(i);
                 *x = if position < self.n { position } else { 0 };
             }
             let mut outside = true;
-            let mut done = [0; ABREAST];
+            let mut done = [0; ABREAST as usize];
             while outside {
-                let mut next = [0; ABREAST];
+                let mut next = [0; ABREAST as usize];
                 outside = false;
-                for i in 0..ABREAST {
+                for i in 0..ABREAST as usize {
                     next[i] = self.round_trip(x[i]);
                 }
-                for i in 0..ABREAST {
+                for i in 0..ABREAST as usize {
                     x[i] = if done[i] == 1 { x[i] } else { next[i] };
                     done[i] = u32::from(x[i] < self.n);
                     outside |= x[i] >= self.n;
                 }
             }
             out.copy_from_slice(&x[..out.len()]);
-            first = first.wrapping_add(ABREAST as u32);
+            first = first.wrapping_add(ABREAST);
         }
     }
 

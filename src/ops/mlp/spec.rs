@@ -60,7 +60,7 @@ pub struct Layer {
 /// ```
 /// use fiedler::ops::mlp::{Activation, Mlp};
 ///
-/// let net = Mlp::new(100).layer(30, Activation::Relu).dropout(0.2).layer(20, Activation::Relu).output(3)?;
+/// let net = Mlp::builder(100).layer(30, Activation::Relu).dropout(0.2).layer(20, Activation::Relu).output(3)?;
 /// assert_eq!(net.parameters(), 100 * 30 + 30 + 30 * 20 + 20 + 20 * 3 + 3);
 /// assert_eq!(net.to_string(), "100-30-20-3");
 /// # Ok::<(), fiedler::Error>(())
@@ -74,7 +74,7 @@ pub struct Mlp {
 impl Mlp {
     /// Begins a network with the given number of inputs.
     #[must_use]
-    pub fn new(inputs: usize) -> MlpBuilder {
+    pub fn builder(inputs: usize) -> MlpBuilder {
         MlpBuilder(Self { inputs, layers: Vec::new() })
     }
 

@@ -78,7 +78,7 @@ pub(super) fn activate<V: Vector<Scalar: Elementary>>(
 fn below<T: Elementary>(x: [T; STRIP]) -> [T; STRIP] {
     let (half, scale) = (T::from_f64(0.5), T::from_f64(std::f64::consts::FRAC_1_SQRT_2));
     let mut scaled = x;
-    scaled.iter_mut().for_each(|x| *x = *x * scale);
+    scaled.iter_mut().for_each(|x| *x *= scale);
     let mut found = T::erf(scaled);
     found.iter_mut().for_each(|x| *x = half + half * *x);
     found
@@ -113,13 +113,13 @@ pub(super) fn activate_backward<V: Vector<Scalar: Elementary>>(
                 for (d, x) in strips_of(d).iter_mut().zip(saved.as_chunks::<STRIP>().0) {
                     let below = below(*x);
                     for i in 0..STRIP {
-                        d[i] = d[i] * (below[i] + x[i] * density * (half * x[i] * x[i]).exp());
+                        d[i] *= below[i] + x[i] * density * (half * x[i] * x[i]).exp();
                     }
                 }
             }
             Activation::Tanh => {
                 for (d, &y) in d.iter_mut().zip(saved) {
-                    *d = *d * (one - y * y);
+                    *d *= one - y * y;
                 }
             }
             Activation::Sigmoid => {
@@ -364,7 +364,7 @@ pub(super) fn layer_norm_backward<V: Vector<Scalar: Elementary>>(
                 for i in 0..len {
                     of_shift[i] += d[i];
                     of_gain[i] = d[i].fused(hat[i], of_gain[i]);
-                    d[i] = d[i] * gain[i];
+                    d[i] *= gain[i];
                 }
                 let sum = strips::<V>(token, len, |i| d[i]) * each;
                 let product = strips::<V>(token, len, |i| d[i] * hat[i]) * each;

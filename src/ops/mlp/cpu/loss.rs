@@ -75,7 +75,7 @@ impl<T: Elementary> Prepared<T> {
         let weighted = matches!(self, Self::CrossEntropy(weights, ..) if !weights.is_empty());
         let scale = if weighted { T::from_f64(1.0) / weight } else { each };
         for z in z.chunks_exact_mut(stride) {
-            z[..outputs].iter_mut().for_each(|z| *z = *z * scale);
+            z[..outputs].iter_mut().for_each(|z| *z *= scale);
         }
         loss * scale
     }
@@ -223,7 +223,7 @@ fn plain_cross_entropy<T: Elementary>(
 ) -> T {
     for z in z.chunks_exact_mut(stride) {
         let largest = largest(&z[..outputs]);
-        z[..outputs].iter_mut().for_each(|z| *z = *z - largest);
+        z[..outputs].iter_mut().for_each(|z| *z -= largest);
     }
     let work = &mut work[..z.len()];
     work.copy_from_slice(z);
@@ -237,7 +237,7 @@ fn plain_cross_entropy<T: Elementary>(
         for (z, work) in z.iter_mut().zip(work) {
             *z = *work * scale;
         }
-        z[label as usize] = z[label as usize] - each;
+        z[label as usize] -= each;
     }
     loss * each
 }
@@ -253,7 +253,7 @@ fn exponentials<T: Elementary>(z: &mut [T]) -> T {
     let largest = largest(z);
     let mut sum = T::from_f64(0.0);
     for z in z {
-        *z = *z - largest;
+        *z -= largest;
         sum += z.exp();
     }
     sum

@@ -107,7 +107,8 @@ impl<T: Elementary> Worker<T> {
     fn gather(&mut self, work: &Work<'_, T>, rows: &[u32]) {
         let Samples { x, inputs, targets, .. } = work.samples;
         let stride = self.engine.layout.layers.first().map_or(1, |l| l.in_stride);
-        (self.labels.clear(), self.values.clear());
+        self.labels.clear();
+        self.values.clear();
         for (&row, to) in rows.iter().zip(self.scratch.inputs().chunks_exact_mut(stride)) {
             let row = row as usize;
             let (from, to) = (&x[row * inputs..][..*inputs], &mut to[..*inputs]);

@@ -33,6 +33,10 @@ pub struct SampleTable {
     pub x: Vec<f64>,
     /// The targets.
     pub targets: TableTargets,
+    /// The names of the inputs, if the file is a table with a header.
+    pub names: Vec<String>,
+    /// The place of the column with the target, if the file is a table.
+    pub target: Option<usize>,
 }
 
 impl SampleTable {
@@ -56,16 +60,18 @@ pub enum Wanted<'a> {
     Labels(Option<&'a str>),
     /// Values, in the named column or array, or in the last column.
     Values(Option<&'a str>),
-    /// Inputs alone, of the given number. A column more than that is the label, which is left out.
-    Inputs(usize),
+    /// Inputs alone, of the given number and names (none if they have none). If a table has one column more, the column
+    /// at this place, or the last one, is the target, which is left out.
+    Inputs(usize, &'a [String], Option<usize>),
 }
 
 /// Reads a data set.
 ///
-/// `.npz`, `.safetensors`: the inputs are a matrix `x` (also `X`, `features`, `inputs` or `data`) with a row for each
+/// Strings of bits have at least 8 digits. `.npz`, `.safetensors`: the inputs are a matrix `x` (also `X`, `features`, `inputs` or `data`) with a row for each
 /// sample, the targets an array `y` (also `labels` or `targets`). `.npy`: inputs alone. Text: either lines of a string of
-/// bits and a label, or a table separated by commas, semicolons, tabs or white space, with a label in each row. A first
-/// row with words is a header.
+/// bits and a label, or a table separated by commas, semicolons, tabs or white space, with a label in each row. The
+/// first row is a header if none of its inputs is a number, if it has the name that is wanted, or if its label is the only
+/// one that is not a number.
 ///
 /// Labels may be any words. If all are integers, their classes are in numeric order, otherwise in alphabetic order.
 ///
@@ -102,9 +108,9 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
             let expected = format!("targets under the name {}", name.unwrap_or("y, labels or targets"));
             Some(found.ok_or_else(|| wrong(&expected, format!("the arrays {names}")))?)
         }
-        Wanted::Inputs(_) => None,
+        Wanted::Inputs(..) => None,
     };
-    let x = take(&INPUTS, matches!(wanted, Wanted::Inputs(_)));
+    let x = take(&INPUTS, matches!(wanted, Wanted::Inputs(..)));
     let x =
         x.ok_or_else(|| wrong("inputs under the name x, features, inputs or data", format!("the arrays {names}")))?;
     let [rows, inputs] = x.shape[..] else {
@@ -112,10 +118,10 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
     };
     let x = reals(path, x)?;
     let Some(y) = y else {
-        return Ok(SampleTable { inputs, x, targets: TableTargets::None });
+        return Ok(SampleTable { inputs, x, targets: TableTargets::None, names: Vec::new(), target: None });
     };
     let shape = y.shape.clone();
-    if shape.first() != Some(&rows) {
+    if shape.first() != Some(&rows) || shape[1..].contains(&0) {
         return Err(wrong(&format!("{rows} targets, one for each sample"), format!("the shape {shape:?}")));
     }
     let each: usize = shape[1..].iter().product();
@@ -131,7 +137,7 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
             labels_of(words.collect::<Result<Vec<_>>>()?)
         }
     };
-    Ok(SampleTable { inputs, x, targets })
+    Ok(SampleTable { inputs, x, targets, names: Vec::new(), target: None })
 }
 
 fn reals(path: &Path, array: StoredArray) -> Result<Vec<f64>> {
@@ -159,29 +165,42 @@ fn labels_of(words: Vec<String>) -> TableTargets {
     TableTargets::Labels(labels, classes)
 }
 
+/// The fewest digits of a string of bits. Shorter ones may be numbers.
+const FEWEST_BITS: usize = 8;
+
 /// Returns the string of bits and the label of a line that consists of these.
 fn bits(line: &str) -> Option<(&str, Option<&str>)> {
-    let mut words = line.split_ascii_whitespace();
+    let line = line.trim_start_matches('\u{feff}');
+    let mut words = line.split([' ', '\t', ',', ';', '\r', '\n']).filter(|word| !word.is_empty());
     let (bits, label) = (words.next()?, words.next());
-    let valid = bits.len() > 1 && bits.bytes().all(|byte| matches!(byte, b'0' | b'1')) && words.next().is_none();
+    let valid =
+        bits.len() >= FEWEST_BITS && bits.bytes().all(|byte| matches!(byte, b'0' | b'1')) && words.next().is_none();
     valid.then_some((bits, label))
 }
 
 fn of_text(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    let mut first = String::new();
+    let (mut first, mut number) = (String::new(), 0);
     let mut reader = BufReader::new(file);
-    let read = reader.read_line(&mut first);
-    read.map_err(|error| match error.kind() {
-        std::io::ErrorKind::InvalidData => Error::parse(path, Some(1), "text in UTF-8", "other bytes"),
-        _ => Error::io("read", path, error),
-    })?;
+    // The first line that is not blank shows what the file is.
+    while first.trim().is_empty() {
+        first.clear();
+        number += 1;
+        let read = reader.read_line(&mut first).map_err(|error| match error.kind() {
+            std::io::ErrorKind::InvalidData => Error::parse(path, Some(number), "text in UTF-8", "other bytes"),
+            _ => Error::io("read", path, error),
+        })?;
+        if read == 0 {
+            break;
+        }
+    }
     if bits(&first).is_some() { of_bits(path, wanted) } else { of_table(path, &first, wanted) }
 }
 
 fn of_bits(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
     let (mut inputs, mut x, mut words) = (0, Vec::new(), Vec::new());
+    let mut lines = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let Some((bits, label)) = bits(line) else {
             return Err(Error::parse(path, Some(number), "a string of bits and a label", format!("{line:?}")));
@@ -195,20 +214,23 @@ fn of_bits(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
         }
         x.extend(bits.bytes().map(|byte| f64::from(byte - b'0')));
         match (wanted, label) {
-            (Wanted::Inputs(_), _) => {}
-            (_, Some(label)) => words.push(label.to_owned()),
+            (Wanted::Inputs(..), _) => {}
+            (_, Some(label)) => {
+                words.push(label.to_owned());
+                lines.push(number);
+            }
             (_, None) => return Err(Error::parse(path, Some(number), "a label after the bits", "none")),
         }
     }
     let targets = match wanted {
-        Wanted::Inputs(_) => TableTargets::None,
+        Wanted::Inputs(..) => TableTargets::None,
         Wanted::Labels(_) => labels_of(words),
         Wanted::Values(_) => TableTargets::Values(
-            words.iter().zip(1..).map(|(word, line)| number(path, line, word)).collect::<Result<_>>()?,
+            words.iter().zip(lines).map(|(word, line)| number(path, line, word)).collect::<Result<_>>()?,
             1,
         ),
     };
-    Ok(SampleTable { inputs, x, targets })
+    Ok(SampleTable { inputs, x, targets, names: Vec::new(), target: None })
 }
 
 fn number(path: &Path, line: u64, field: &str) -> Result<f64> {
@@ -227,7 +249,8 @@ fn of_table(path: &Path, first: &str, wanted: Wanted<'_>) -> Result<SampleTable>
         .from_path(path)
         .map_err(|error| wrong_csv(path, error))?;
     let (mut record, mut columns, mut label_at) = (StringRecord::new(), 0, None);
-    let (mut x, mut words, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut x, mut words, mut values) = (Vec::new(), Vec::<String>::new(), Vec::new());
+    let (mut names, mut first_line) = (Vec::new(), 0);
     while reader.read_record(&mut record).map_err(|error| wrong_csv(path, error))? {
         let line = record.position().map_or(0, csv::Position::line);
         // White space separates fields however much of it there is.
@@ -239,11 +262,17 @@ fn of_table(path: &Path, first: &str, wanted: Wanted<'_>) -> Result<SampleTable>
         if columns == 0 {
             columns = fields.len();
             label_at = target_column(path, line, &fields, wanted)?;
-            // A header has a word where a sample has an input.
-            let words = |(at, field): (usize, &&str)| Some(at) != label_at && field.parse::<f64>().is_err();
-            if fields.iter().enumerate().any(words) {
+            let inputs = || fields.iter().enumerate().filter(|(at, _)| Some(*at) != label_at).map(|(_, field)| *field);
+            let named = match wanted {
+                Wanted::Labels(name) | Wanted::Values(name) => name.is_some(),
+                Wanted::Inputs(_, names, _) => !names.is_empty() && inputs().eq(names.iter().map(String::as_str)),
+            };
+            if named || inputs().all(|field| field.parse::<f64>().is_err()) {
+                names = inputs().map(str::to_owned).collect();
+                check_names(path, line, &names, wanted)?;
                 continue;
             }
+            first_line = line;
         }
         if fields.len() != columns {
             let expected = format!("{columns} columns, as in the first row");
@@ -251,6 +280,15 @@ fn of_table(path: &Path, first: &str, wanted: Wanted<'_>) -> Result<SampleTable>
         }
         for (at, field) in fields.iter().enumerate() {
             if Some(at) != label_at {
+                if columns <= 2 && bits(field).is_some() {
+                    let found = format!("{field:?}, a string of bits");
+                    return Err(Error::parse(
+                        path,
+                        Some(line),
+                        "a table; strings of bits begin in the first line",
+                        found,
+                    ));
+                }
                 x.push(number(path, line, field)?);
             } else if matches!(wanted, Wanted::Values(_)) {
                 values.push(number(path, line, field)?);
@@ -261,20 +299,38 @@ fn of_table(path: &Path, first: &str, wanted: Wanted<'_>) -> Result<SampleTable>
             }
         }
     }
+    let inputs = columns.saturating_sub(usize::from(label_at.is_some()));
+    // Numbers as names of the columns, as pandas writes them, with a word as the name of the label.
+    let is_number = |word: &String| word.parse::<f64>().is_ok();
+    if first_line > 0 && words.len() > 1 && !is_number(&words[0]) && words[1..].iter().all(is_number) {
+        names = x.drain(..inputs).map(|name: f64| name.to_string()).collect();
+        words.remove(0);
+    }
     let targets = match wanted {
         Wanted::Labels(_) => labels_of(words),
         Wanted::Values(_) => TableTargets::Values(values, 1),
-        Wanted::Inputs(_) => TableTargets::None,
+        Wanted::Inputs(..) => TableTargets::None,
     };
-    Ok(SampleTable { inputs: columns.saturating_sub(usize::from(label_at.is_some())), x, targets })
+    Ok(SampleTable { inputs, x, targets, names, target: label_at })
+}
+
+/// Checks that the columns have the names that the inputs had in training.
+fn check_names(path: &Path, line: u64, names: &[String], wanted: Wanted<'_>) -> Result<()> {
+    match wanted {
+        Wanted::Inputs(_, known, _) if !known.is_empty() && known != names => {
+            let expected = format!("the inputs {}", known.join(", "));
+            Err(Error::parse(path, Some(line), expected, names.join(", ")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the place of the target among the fields of the first row.
 fn target_column(path: &Path, line: u64, fields: &[&str], wanted: Wanted<'_>) -> Result<Option<usize>> {
     let name = match wanted {
-        Wanted::Inputs(inputs) if fields.len() == inputs => return Ok(None),
-        Wanted::Inputs(inputs) if fields.len() == inputs + 1 => return Ok(Some(inputs)),
-        Wanted::Inputs(inputs) => {
+        Wanted::Inputs(inputs, ..) if fields.len() == inputs => return Ok(None),
+        Wanted::Inputs(inputs, _, place) if fields.len() == inputs + 1 => return Ok(Some(place.unwrap_or(inputs))),
+        Wanted::Inputs(inputs, ..) => {
             let expected = format!("{inputs} columns of inputs, or one more with labels");
             return Err(Error::parse(path, Some(line), expected, fields.len().to_string()));
         }

@@ -1,6 +1,6 @@
 //! The files of a finished training: `weights.safetensors`, `runs.jsonl` and `summary.csv`.
 
-use super::checkpoint::{SPEC, Stacked, elements, stored_spec};
+use super::checkpoint::{SPEC, Stacked, elements, stored_json};
 use super::fit::{Fit, Fitted};
 use super::model::Model;
 use super::stop::{Metric, Part};
@@ -18,16 +18,28 @@ pub const LOG: &str = "runs.jsonl";
 /// The name of the file with a row for each run.
 pub const SUMMARY: &str = "summary.csv";
 
-/// The key of the names of the classes in the metadata.
-const CLASSES: &str = "classes";
+/// The key of what is known about the data in the metadata.
+const ORIGIN: &str = "origin";
+
+/// What the file of a data set said about its columns, which predictions need.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Origin {
+    /// The names of the classes; none if the targets are values.
+    pub classes: Vec<String>,
+    /// The names of the inputs; none if the file had none.
+    pub inputs: Vec<String>,
+    /// The place of the column with the target, if the file was a table.
+    pub target: Option<usize>,
+}
 
 impl<T: Number> Fit<T> {
     /// Writes the parameters of all runs to a safetensors file. The tensors have torch's names and layout, with the runs
-    /// along an additional first axis. The metadata have the settings and the names of the classes.
+    /// along an additional first axis. The metadata have the settings, how each run ended, and what
+    /// `origin` says.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Io`] if the file cannot be written.
-    pub fn write_weights(&self, path: &Path, classes: &[String]) -> Result<()> {
+    pub fn write_weights(&self, path: &Path, origin: &Origin) -> Result<()> {
         let mut stacked = Stacked::default();
         for run in &self.runs {
             stacked.push("", run.replica.tensors(&self.program.net));
@@ -42,16 +54,21 @@ impl<T: Number> Fit<T> {
             }
         }
         let spec = [self.spec.0.to_string()];
-        let best = [self.best_run().to_string()];
+        let good: Vec<bool> = self.runs.iter().map(|run| run.status.is_good()).collect();
+        let told = json!({"classes": origin.classes, "inputs": origin.inputs, "target": origin.target,
+                          "best_run": self.best_run(), "good": good});
+        let told = [told.to_string()];
         let mut arrays = stacked.arrays(self.runs.len());
-        for (name, text) in [(SPEC, &spec[..]), (CLASSES, classes), ("best_run", &best[..])] {
-            arrays.push(NamedArray { name, rows: Rows::Other, shape: vec![text.len()], data: Data::Text(text) });
+        for (name, text) in [(SPEC, &spec), (ORIGIN, &told)] {
+            arrays.push(NamedArray { name, rows: Rows::Other, shape: vec![1], data: Data::Text(text) });
         }
         io::write(path, &arrays)
     }
 
     /// Writes the parameters of one run to a safetensors file that `torch.nn.Module.load_state_dict` accepts for a
-    /// module whose lists `layers` and `norms` have the linear maps and the normalizations.
+    /// module whose lists `layers` and `norms` have the linear maps and the normalizations. With
+    /// [`Scaling::Standard`](super::Scaling::Standard), the module's inputs have to be scaled first, by the tensors
+    /// `scaling.mean` and `scaling.factor` of [`Fit::write_weights`].
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] if there is no such run; [`crate::ErrorKind::Io`] if the file cannot be written.
@@ -150,13 +167,19 @@ impl<T: Number> Model<T> {
     pub fn open(path: &Path) -> Result<Self> {
         let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
         let tensors = Tensors::open(path)?;
-        let list = |key: &str| tensors.metadata(key).and_then(|text| serde_json::from_str::<Vec<String>>(text).ok());
-        let spec = stored_spec(&tensors)
+        let spec = stored_json(&tensors, SPEC)
             .ok_or_else(|| wrong("weights that `fiedler train` wrote", "another file".to_owned()))?;
         if spec["precision"] != json!(T::NAME) {
             return Err(wrong(&format!("weights in {}", T::NAME), spec["precision"].to_string()));
         }
-        let best = list("best_run").and_then(|list| list.first()?.parse().ok()).unwrap_or(0);
+        let told = stored_json(&tensors, ORIGIN).unwrap_or_default();
+        let words = |key: &str| -> Vec<String> {
+            told[key].as_array().into_iter().flatten().filter_map(|word| Some(word.as_str()?.to_owned())).collect()
+        };
+        let place = |value: &Value| value.as_u64().and_then(|place| usize::try_from(place).ok());
+        let origin = Origin { classes: words("classes"), inputs: words("inputs"), target: place(&told["target"]) };
+        let good = told["good"].as_array().into_iter().flatten().map(|good| good.as_bool().unwrap_or(true)).collect();
+        let runs = (place(&told["best_run"]).unwrap_or(0), good);
         let mut stacks = std::collections::BTreeMap::new();
         for name in tensors.names() {
             let array = tensors.array(name)?;
@@ -164,7 +187,7 @@ impl<T: Number> Model<T> {
             let data = elements(array.data).ok_or_else(|| wrong(T::NAME, format!("{name} in {kind}")))?;
             stacks.insert(name.to_owned(), (shape, data));
         }
-        Self::of_parts(&spec, list(CLASSES).unwrap_or_default(), best, stacks)
+        Self::of_parts(&spec, origin, runs, stacks)
             .ok_or_else(|| wrong("settings and tensors that fit each other", "others".to_owned()))
     }
 }

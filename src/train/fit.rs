@@ -33,9 +33,12 @@ pub struct Fitted<T> {
 impl<T: Number> Fitted<T> {
     pub(super) fn new(running: Running<T>, scores: [Option<Scores>; 3]) -> Self {
         let Running { run, replica, best, counters, history, .. } = running;
+        // The last step may have gone wrong without a step after it that would have noticed.
+        let finite = scores[Part::Train as usize].as_ref().is_none_or(|scores| scores.loss().is_finite());
+        let status = counters.status.unwrap_or(RunStatus::Cancelled);
         Self {
             run,
-            status: counters.status.unwrap_or(RunStatus::Cancelled),
+            status: if finite || !status.is_good() { status } else { RunStatus::Diverged },
             epochs: counters.epoch,
             best_epoch: best.is_some().then_some(counters.best_epoch),
             scores,
@@ -143,7 +146,7 @@ impl<T: Number> Fit<T> {
     }
 
     /// Returns the number of the run with the best value of the stopping rule's metric, or of the validation loss, or of
-    /// the training loss. The test samples decide only if the stopping rule says so.
+    /// the training loss; of equally good runs, the first. The test samples decide only if the stopping rule says so.
     #[must_use]
     pub fn best_run(&self) -> usize {
         let has_validation = self.runs.iter().any(|run| run.scores(Part::Validation).is_some());
@@ -151,7 +154,10 @@ impl<T: Number> Fit<T> {
         let (part, metric) = self.stop.map_or((fallback, Metric::Loss), |stop| (stop.part, stop.metric));
         let sign = if metric.larger_is_better() { 1.0 } else { -1.0 };
         let value = |run: &Fitted<T>| run.scores(part).map_or(f64::NEG_INFINITY, |scores| sign * metric.of(scores));
-        let good = |run: &Fitted<T>| if run.status.is_good() { value(run) } else { f64::NEG_INFINITY };
+        let good = |run: &Fitted<T>| {
+            let value = if run.status.is_good() { value(run) } else { f64::NAN };
+            if value.is_nan() { f64::NEG_INFINITY } else { value }
+        };
         let mut best = 0;
         for (place, run) in self.runs.iter().enumerate() {
             if good(run) > good(&self.runs[best]) {

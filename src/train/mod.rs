@@ -20,7 +20,7 @@ mod trainer;
 pub use crate::ops::mlp::{
     Activation, Hyper, Init, Layer, Loss, Mlp, MlpBuilder, Norm, Number, Optimizer, Samples, Scores, Targets, Tensor,
 };
-pub use files::{LOG, SUMMARY, WEIGHTS};
+pub use files::{LOG, Origin, SUMMARY, WEIGHTS};
 pub use fit::{Fit, Fitted};
 pub use model::Model;
 pub use running::{Epoch, RunStatus};

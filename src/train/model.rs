@@ -1,5 +1,6 @@
 //! Trained networks that were read from a file, and their predictions.
 
+use super::files::Origin;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::mlp::{
@@ -17,8 +18,10 @@ const CHUNK: usize = 1024;
 #[derive(Debug)]
 pub struct Model<T> {
     program: Program,
-    classes: Vec<String>,
+    origin: Origin,
     best: usize,
+    /// Whether each run ended well.
+    good: Vec<bool>,
     replicas: Vec<Replica<T>>,
 }
 
@@ -41,10 +44,16 @@ impl<T: Number> Model<T> {
         self.best
     }
 
-    /// Returns the names of the classes, or none if the targets are values.
+    /// Returns the numbers of the runs that ended well.
     #[must_use]
-    pub fn classes(&self) -> &[String] {
-        &self.classes
+    pub fn good_runs(&self) -> Vec<usize> {
+        (0..self.runs()).filter(|run| self.good.get(*run).copied().unwrap_or(true)).collect()
+    }
+
+    /// Returns what the file of the data set said about its columns.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// Returns the numbers that the given runs predict for each sample, as means over the runs: the probability of each
@@ -52,11 +61,15 @@ impl<T: Number> Model<T> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if the number of inputs differs; [`crate::ErrorKind::Domain`] if there is no such run,
-    /// or no run at all, or an input is not finite; [`crate::ErrorKind::Cancelled`].
+    /// or it diverged, or there is no run at all, or an input is not finite; [`crate::ErrorKind::Cancelled`].
     pub fn predict(&self, ctx: &Context, inputs: usize, x: Vec<T>, runs: &[usize]) -> Result<Vec<f64>> {
         let wrong = |what: String| Err(Error::domain("predict", what));
         if let Some(run) = runs.iter().find(|run| **run >= self.replicas.len()) {
             return wrong(format!("expected a run below {}, found {run}", self.replicas.len()));
+        }
+        let good = self.good_runs();
+        if let Some(run) = runs.iter().find(|run| !good.contains(run)) {
+            return wrong(format!("expected a run that ended well, found run {run}, which diverged"));
         }
         if runs.is_empty() {
             return wrong("expected at least one run, found none".to_owned());
@@ -102,15 +115,15 @@ impl<T: Number> Model<T> {
     /// Returns how many numbers [`Model::predict`] returns for each sample.
     #[must_use]
     pub fn columns(&self) -> usize {
-        if self.classes.is_empty() { self.program.net.outputs() } else { self.classes.len() }
+        if self.origin.classes.is_empty() { self.program.net.outputs() } else { self.origin.classes.len() }
     }
 
     /// Creates the networks from the settings of their training and the stacked tensors of all runs. Returns `None` if
     /// they do not fit each other.
     pub(super) fn of_parts(
         spec: &Value,
-        classes: Vec<String>,
-        best: usize,
+        origin: Origin,
+        (best, good): (usize, Vec<bool>),
         stacks: BTreeMap<String, (Vec<usize>, Vec<T>)>,
     ) -> Option<Self> {
         let layers = spec["layers"].as_array()?.iter().map(|layer| {
@@ -128,7 +141,12 @@ impl<T: Number> Model<T> {
         let loss = loss(spec["loss"].as_str()?)?;
         let program = Program { net, loss, optimizer: Optimizer::Sgd { nesterov: false }, batch: 1 };
         program.check().ok()?;
-        let runs = stacks.get("layers.0.weight")?.0[0];
+        let runs = *stacks.get("layers.0.weight")?.0.first()?;
+        // Before any memory is taken: the sizes that the settings claim are those of the tensors.
+        for (layer, (inputs, outputs)) in net_sizes(&program.net).enumerate() {
+            let weights = stacks.get(&format!("layers.{layer}.weight"))?;
+            (weights.0 == [runs, outputs, inputs]).then_some(())?;
+        }
         let mut replicas = Vec::with_capacity(runs);
         for run in 0..runs {
             let mut replica = Replica::new(&program, Init::Torch, 0, program.optimizer.defaults());
@@ -142,8 +160,14 @@ impl<T: Number> Model<T> {
             }
             replicas.push(replica);
         }
-        Some(Self { program, classes, best: best.min(runs.saturating_sub(1)), replicas })
+        Some(Self { program, origin, best: best.min(runs.saturating_sub(1)), good, replicas })
     }
+}
+
+/// Returns the numbers of inputs and outputs of each layer.
+fn net_sizes(net: &Mlp) -> impl Iterator<Item = (usize, usize)> {
+    let outputs = net.layers().iter().map(|layer| layer.outputs);
+    std::iter::once(net.inputs()).chain(outputs.clone()).zip(outputs)
 }
 
 /// Returns the activation that is written in this way by its `Debug`.

@@ -20,7 +20,8 @@ pub enum RunStatus {
     Finished,
     /// The stopping rule ended it.
     Stopped,
-    /// Its loss became NaN or infinite. Its parameters are those before that step.
+    /// Its loss became NaN or infinite. Its parameters are those before that step, or those of its best epoch if there is
+    /// a stopping rule; if it was the last step that went wrong, they are useless.
     Diverged,
     /// Its first loss was NaN or infinite: the inputs or the initial parameters are too large.
     NonFinite,
@@ -173,6 +174,7 @@ impl<T: Number> Running<T> {
             epoch: counters.epoch,
             batches: counters.batch..end,
             rate: self.rate(trainer),
+            loss: counters.loss,
             traces: false,
         };
         let begin = Instant::now();
@@ -184,7 +186,7 @@ impl<T: Number> Running<T> {
             self.steps = if taken > SEGMENT * 2 { (self.steps / 2).max(1) } else { self.steps };
         }
         let counters = &mut self.counters;
-        counters.loss += loss;
+        counters.loss = loss;
         counters.correct += correct;
         counters.samples += samples;
         counters.batch = end;
@@ -219,7 +221,9 @@ impl<T: Number> Running<T> {
             if stop.part == Part::Validation {
                 record.validation = Metric::ALL.map(|metric| metric.of(&scores));
             }
-        } else if !self.parts[1].is_empty() && (last || trainer.records(epoch)) {
+        }
+        let scored = trainer.stop.is_some_and(|stop| stop.part == Part::Validation);
+        if !scored && !self.parts[1].is_empty() && (last || trainer.records(epoch)) {
             let scores = self.score(seat, Part::Validation, false);
             record.validation = Metric::ALL.map(|metric| metric.of(&scores));
         }

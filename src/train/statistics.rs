@@ -17,7 +17,8 @@ pub struct Summary {
     pub half_width: f64,
     /// The best value, for this metric.
     pub best: f64,
-    /// What the best of n runs is expected to be if the values are normally distributed with this mean and deviation.
+    /// What the best of n runs is expected to be if the values are normally distributed with this mean and deviation, but
+    /// at most 1, or at least 0 where smaller is better.
     pub expected_best: f64,
 }
 
@@ -33,14 +34,18 @@ impl Summary {
         let deviation = if values.len() > 1 { variance.sqrt() } else { f64::NAN };
         let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |t| t.inverse_cdf(0.975));
         let best = values.iter().copied().reduce(if larger_is_better { f64::max } else { f64::min });
-        let sign = if larger_is_better { 1.0 } else { -1.0 };
         Self {
             n: values.len(),
             mean,
             deviation,
             half_width: quantile * deviation / n.sqrt(),
             best: best.unwrap_or(f64::NAN),
-            expected_best: mean + sign * expected_maximum(values.len()) * deviation,
+            // No metric that is to be large exceeds 1, and none that is to be small is negative.
+            expected_best: if larger_is_better {
+                (mean + expected_maximum(values.len()) * deviation).min(1.0)
+            } else {
+                (mean - expected_maximum(values.len()) * deviation).max(0.0)
+            },
         }
     }
 }
@@ -49,6 +54,9 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { n, mean, deviation, half_width, best, expected_best } = self;
+        if *n == 0 {
+            return f.write_str("no run ended well");
+        }
         if *n < 2 {
             return write!(f, "{mean:.4} (one run: no interval)");
         }
@@ -87,11 +95,13 @@ mod tests {
             assert!((expected_maximum(n) - wanted).abs() < 1e-6, "{n}: {}", expected_maximum(n));
         }
         // Student's t for 4 degrees of freedom: 2.776445.
-        let found = Summary::of([1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN], true);
-        assert_eq!((found.n, found.mean, found.best), (5, 3.0, 5.0));
+        let found = Summary::of([1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN], false);
+        assert_eq!((found.n, found.mean, found.best), (5, 3.0, 1.0));
         assert!((found.deviation - 2.5_f64.sqrt()).abs() < 1e-12);
         assert!((found.half_width - 2.776_445_1 * (0.5_f64).sqrt()).abs() < 1e-6, "{}", found.half_width);
         assert!((Summary::of([1.0, 2.0], false).expected_best - (1.5 - 0.564_189_6 * 0.5_f64.sqrt())).abs() < 1e-6);
+        assert_eq!(Summary::of([], true).to_string(), "no run ended well");
+        assert_eq!(Summary::of([0.9, 1.0, 1.0, 1.0], true).expected_best, 1.0);
         let one = Summary::of([0.5], true);
         assert!(one.half_width.is_nan() && one.to_string().contains("one run"), "{one}");
     }

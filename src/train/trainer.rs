@@ -17,8 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// All runs are trained for about this long between two looks at the clock of the whole training.
+/// Some runs are trained for about this long between two looks at the clock of the whole training.
 const ROUND: Duration = Duration::from_millis(200);
+/// The number of runs that each thread trains in turns.
+const ABREAST: usize = 20;
 /// The number of epochs of a run that are recorded. If there are more epochs, only every second, third, ... is.
 const RECORDED: u64 = 1000;
 
@@ -28,15 +30,15 @@ pub enum Scaling {
     /// They are used as they are.
     #[default]
     None,
-    /// The mean of each input is subtracted, and the difference is divided by the standard deviation, or by 1 if that is
-    /// 0. Both are those of the run's training samples, so nothing is learned from the others.
+    /// The mean of each input is subtracted, and the difference is divided by the standard deviation, or by 1 if the
+    /// input is constant (to 1e-10). Both are those of the run's training samples, so nothing is learned from the others.
     Standard,
 }
 
 /// How far a training is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The number of runs, and of those that have ended.
+    /// The number of runs.
     pub runs: usize,
     /// The number of runs that have ended.
     pub ended: usize,
@@ -294,11 +296,13 @@ impl Trainer {
         let first_steps: u64 = all.iter().map(|running| running.replica.steps).sum();
         let mut saved = Instant::now();
         loop {
-            let active: Vec<&mut Running<T>> = all.iter_mut().filter(|running| !running.is_done()).collect();
+            // The first of the runs that are not done: so few that a round stays short.
+            let active = all.iter_mut().filter(|running| !running.is_done()).take(ABREAST * ctx.threads());
+            let active: Vec<&mut Running<T>> = active.collect();
             if active.is_empty() {
                 break;
             }
-            let share = ROUND.mul_f64((ctx.threads() as f64 / active.len() as f64).clamp(0.01, 1.0));
+            let share = ROUND.mul_f64((ctx.threads() as f64 / active.len() as f64).clamp(0.05, 1.0));
             ctx.on_threads(|| {
                 parallel::for_each(active, |_, running| {
                     let mut seat = seat();
@@ -407,6 +411,10 @@ fn standard<T: Number>(samples: &Samples<T>, rows: &[u32]) -> Vec<[T; 2]> {
             made[1] += (x.to_f64() - made[0]).powi(2);
         }
     }
-    let factor = |sum: f64| if sum > 0.0 { (n - 1.0).max(1.0).sqrt() / sum.sqrt() } else { 1.0 };
-    made.into_iter().map(|[mean, sum]| [T::from_f64(mean), T::from_f64(factor(sum))]).collect()
+    let factor = |[mean, sum]: [f64; 2]| {
+        let deviation = (sum / (n - 1.0).max(1.0)).sqrt();
+        // The rounding errors of a constant column's mean are far below 1e-10 of it.
+        if deviation > 1e-10 * mean.abs() { 1.0 / deviation } else { 1.0 }
+    };
+    made.into_iter().map(|pair| [T::from_f64(pair[0]), T::from_f64(factor(pair))]).collect()
 }

@@ -3,8 +3,8 @@
 
 use fiedler::ops::random::{Stream, normal};
 use fiedler::train::{
-    Activation, Hyper, Loss, Metric, Mlp, Model, Norm, Optimizer, Part, RunStatus, Runs, Samples, Scaling, Schedule,
-    Split, Stop, Targets, Trainer, WEIGHTS,
+    Activation, Hyper, Loss, Metric, Mlp, Model, Norm, Optimizer, Origin, Part, RunStatus, Runs, Samples, Scaling,
+    Schedule, Split, Stop, Targets, Trainer, WEIGHTS,
 };
 use fiedler::{Context, ErrorKind, Shape};
 use std::sync::Arc;
@@ -175,13 +175,11 @@ fn networks_learn_and_predict() {
     assert!(accuracy.mean > 0.93 && accuracy.n == 4, "{accuracy}");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(WEIGHTS);
-    let classes = ["a", "b", "c"].map(str::to_owned);
-    fit.write_weights(&path, &classes).expect("a file");
+    let classes = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let origin = Origin { classes, inputs: Vec::new(), target: Some(5) };
+    fit.write_weights(&path, &origin).expect("a file");
     let model = Model::<f32>::open(&path).expect("a model");
-    assert_eq!(
-        (model.runs(), model.columns(), model.classes(), model.best_run()),
-        (4, 3, &classes[..], fit.best_run())
-    );
+    assert_eq!((model.runs(), model.columns(), model.origin(), model.best_run()), (4, 3, &origin, fit.best_run()));
     let x: Vec<f32> = (0..900).flat_map(|row| samples.row(row).to_vec()).collect();
     let all: Vec<usize> = (0..4).collect();
     for runs in [&all[..1], &all] {

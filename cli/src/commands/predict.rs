@@ -46,6 +46,8 @@ impl Predict {
             }),
             Err(error) => match Model::<f64>::open(&weights) {
                 Ok(model) => self.predict(&model, |x| x),
+                // The error of the precision that the file has.
+                Err(other) if error.to_string().contains("weights in f32") => Err(other.into()),
                 Err(_) => Err(error.into()),
             },
         }
@@ -54,11 +56,12 @@ impl Predict {
     fn predict<T: Number>(&self, model: &Model<T>, element: fn(f64) -> T) -> Result<Outcome, Failure> {
         let ctx = self.place.with(fiedler::Context::builder().device(false))?;
         let inputs = model.net().inputs();
-        let table = io::read_samples(&self.data, Wanted::Inputs(inputs))?;
+        let origin = model.origin();
+        let table = io::read_samples(&self.data, Wanted::Inputs(inputs, &origin.inputs, origin.target))?;
         let runs: Vec<usize> =
-            if self.ensemble { (0..model.runs()).collect() } else { vec![self.run.unwrap_or(model.best_run())] };
+            if self.ensemble { model.good_runs() } else { vec![self.run.unwrap_or(model.best_run())] };
         let found = model.predict(&ctx, table.inputs, table.x.into_iter().map(element).collect(), &runs)?;
-        let (columns, classes) = (model.columns(), model.classes());
+        let (columns, classes) = (model.columns(), &model.origin().classes);
         let samples = found.len() / columns;
         let predictions: Vec<i64> = found.chunks_exact(columns).map(largest).collect();
         if self.output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
@@ -67,8 +70,13 @@ impl Predict {
             self.write(&found, &predictions, classes, [samples, columns])?;
         }
         if !self.quiet {
-            let of =
-                if self.ensemble { format!("the mean of {} runs", runs.len()) } else { format!("run {}", runs[0]) };
+            let left_out = model.runs() - runs.len();
+            let without = if left_out > 0 { format!(", without {left_out} that diverged") } else { String::new() };
+            let of = if self.ensemble {
+                format!("the mean of {} runs{without}", runs.len())
+            } else {
+                format!("run {}", runs[0])
+            };
             print(format_args!("{samples} samples predicted by {of}: {}", self.output.display()));
         }
         Ok(Outcome::Done)

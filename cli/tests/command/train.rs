@@ -86,6 +86,32 @@ fn a_grid_is_trained_and_predicts() {
     fails(1, &["predict", &dir, &wide, "-o", &out], "2 inputs");
 }
 
+/// The column of the label is where it was in training, and the inputs have the names that they had.
+#[test]
+fn columns_are_remembered() {
+    let files = Files::new();
+    let moved = |line: &str| line.split(',').rev().collect::<Vec<_>>().join(",") + "\n";
+    let first: String = table(200).lines().map(moved).collect();
+    let (data, dir, out) = (files.text("first.csv", &first), files.at("fit"), files.at("p.csv"));
+    let (code, _, error) = said(&["train", &data, "-o", &dir, "--label", "kind", "--lr", "0.03", "--epochs", "60"]);
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(said(&["predict", &dir, &data, "-o", &out]).0, 0);
+    let predicted = std::fs::read_to_string(&out).expect("a table");
+    let right =
+        predicted.lines().zip(first.lines()).skip(1).filter(|(p, t)| p.split(',').nth(1) == t.split(',').next());
+    let right = right.count();
+    assert!(right > 180, "{right} of 200: another column was left out");
+    let swapped = files.text("swapped.csv", "a,b\n1,2\n");
+    fails(1, &["predict", &dir, &swapped, "-o", &out], "swapped.csv:1: expected the inputs b, a, found a, b");
+    // Numbers as names, as pandas writes them.
+    let numbered: String = ["0,1,label\n".to_owned()]
+        .into_iter()
+        .chain((0..60).map(|i| format!("{},{},{}\n", i % 7, i % 2, i % 2)))
+        .collect();
+    let (code, printed, _) = said(&["train", &files.text("n.csv", &numbered), "-o", &files.at("n"), "--epochs", "1"]);
+    assert!(code == 0 && printed.contains("of 2-2 ") && printed.contains("60 samples"), "{printed}");
+}
+
 #[test]
 fn bits_and_arrays_are_read() {
     let files = Files::new();
@@ -200,11 +226,15 @@ fn wrong_calls() {
         (2, &["--lr", "0"], "above 0"),
         (2, &["--backend", "gpu"], "runs on the CPU"),
         (1, &["--batch", "50"], "at most 42 training samples, found 50"),
-        (1, &["--split", "0.6,0.6,0.1"], "sum to 1"),
-        (1, &["--dropout", "1", "--hidden", "4"], "less than 1"),
+        (2, &["--split", "0.6,0.6,0.1"], "sum to 1"),
+        (2, &["--dropout", "1", "--hidden", "4"], "less than 1"),
         (1, &["--label", "colour"], "a column named colour"),
         (1, &["--loss", "mse"], "a finite number"),
-        (1, &["--optimizer", "sgld", "--temperature", "inf"], "prior_precision above 0"),
+        (2, &["--optimizer", "sgld", "--temperature", "inf"], "prior_precision above 0"),
+        (2, &["--momentum", "0.9"], "--momentum: expected --optimizer sgd"),
+        (2, &["--optimizer", "sgld", "--weight-decay", "1"], "--prior-precision"),
+        (2, &["--set", "dropout=0.5"], "gradient_scale"),
+        (2, &["--dropout", "0.5"], "--dropout: expected --hidden"),
     ] {
         let all = train(more);
         fails(status, &all.iter().map(String::as_str).collect::<Vec<_>>(), wanted);
@@ -212,14 +242,16 @@ fn wrong_calls() {
     }
     std::fs::create_dir(&dir).expect("a folder");
     let all = train(&[]);
+    std::fs::write(files.at("fit/note"), "mine").expect("a file");
     fails(2, &all.iter().map(String::as_str).collect::<Vec<_>>(), "it exists already");
     for (name, text, wanted) in [
         ("ragged.csv", "1,2,a\n1,b\n", "ragged.csv:2: expected 3 columns"),
         ("nan.csv", "1,2,a\n1,nan,b\n", "nan.csv:2: expected a finite number"),
-        ("bits.txt", "0101 1\n01x1 2\n", "bits.txt:2: expected a string of bits"),
-        ("uneven.txt", "0101 1\n01012 2\n", "uneven.txt:2: expected a string of bits"),
-        ("short.txt", "0101 1\n010 2\n", "short.txt:2: expected 4 bits"),
-        ("one.csv", "1,2,a\n2,3,a\n1,3,a\n4,4,a\n1,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n", "expected at least"),
+        ("bits.txt", "01010101 1\n01x10101 2\n", "bits.txt:2: expected a string of bits"),
+        ("short.txt", "010101011 1\n01010101 2\n", "short.txt:2: expected 9 bits"),
+        ("late.txt", "bits label\n01010101 1\n01010111 2\n", "late.txt:2: expected a table"),
+        ("first.csv", "1,?,a\n1,2,b\n", "first.csv:1: expected a finite number"),
+        ("one.csv", "1,2,a\n2,3,a\n1,3,a\n4,4,a\n1,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n", "found only a"),
         ("empty.csv", "", "expected"),
         ("narrow.csv", "1\n2\n", "expected columns of inputs and a target"),
     ] {
@@ -231,7 +263,7 @@ fn wrong_calls() {
     fails(2, &["predict", &dir, &data, "-o", &files.at("p.txt")], ".npz, .safetensors or .csv");
 }
 
-/// A run that diverges is reported by the exit status, and the others are written.
+/// A run that diverges is reported by the exit status, and the others are written. No prediction uses it.
 #[test]
 fn a_diverged_run_is_told() {
     let files = Files::new();
@@ -239,6 +271,28 @@ fn a_diverged_run_is_told() {
     let (code, printed, _) =
         said(&["train", &data, "-o", &dir, "--optimizer", "sgd", "--lr", "1e38,0.1", "--epochs", "5", "--hidden", "4"]);
     assert!(code == 3 && printed.contains("1 Finished, 1 Diverged"), "{code}: {printed}");
+    let out = files.at("p.csv");
+    let (code, printed, _) = said(&["predict", &dir, &data, "-o", &out, "--ensemble"]);
+    assert!(code == 0 && printed.contains("the mean of 1 runs, without 1 that diverged"), "{printed}");
+    fails(1, &["predict", &dir, &data, "-o", &out, "--run", "0"], "run 0, which diverged");
+    // Even if the last step alone went wrong.
+    let (code, printed, _) = said(&[
+        "train",
+        &data,
+        "-o",
+        &files.at("last"),
+        "--optimizer",
+        "sgd",
+        "--lr",
+        "1e38",
+        "--epochs",
+        "1",
+        "--hidden",
+        "8",
+        "--batch",
+        "70",
+    ]);
+    assert!(code == 3 && printed.contains("1 Diverged") && printed.contains("no run ended well"), "{code}: {printed}");
 }
 
 /// Where the disk is full, the error names the file, and what was there stays.

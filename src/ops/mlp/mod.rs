@@ -237,6 +237,8 @@ pub struct Segment<'a> {
     pub(crate) batches: Range<usize>,
     /// The learning rate.
     pub(crate) rate: f64,
+    /// What the earlier steps of the epoch have added up. Sums go on from there, so that cuts change no bit of them.
+    pub loss: f64,
     /// Whether to return the loss of every step.
     pub(crate) traces: bool,
 }
@@ -244,7 +246,7 @@ pub struct Segment<'a> {
 /// What a part of an epoch adds up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// The sum of the losses of the steps, each times its number of samples.
+    /// The sum of the losses of the steps of the epoch so far, each times its number of samples.
     pub(crate) loss: f64,
     pub(crate) correct: u64,
     pub(crate) samples: u64,

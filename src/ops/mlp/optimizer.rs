@@ -46,7 +46,7 @@ impl Optimizer {
 
     /// Returns whether steps add noise.
     #[must_use]
-    pub fn samples(self) -> bool {
+    pub fn is_sampler(self) -> bool {
         matches!(self, Self::Sgld | Self::Psgld)
     }
 
@@ -109,8 +109,8 @@ pub struct Hyper {
     pub beta_2: f64,
     /// What is added to the square root of the mean squared gradient.
     pub epsilon: f64,
-    /// The weight decay of all parameters. AdamW decays the parameters themselves; the other optimizers add the decay
-    /// to the gradient.
+    /// The weight decay of all parameters. AdamW decays the parameters themselves, SGD and Adam add the decay to the
+    /// gradient. Samplers have [`Hyper::prior_precision`] instead.
     pub weight_decay: f64,
     /// The factor of the sum of absolute values of all parameters that is added to the loss.
     pub l1: f64,
@@ -164,7 +164,7 @@ impl Hyper {
         FIELDS.iter().map(|field| field.0)
     }
 
-    /// Returns the value of the named hyperparameter, or NaN if it has none.
+    /// Returns the value of the named hyperparameter, NaN if it is not set, or `None` if there is none of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {
         FIELDS.iter().find(|field| field.0 == name).map(|field| field.1(self))
@@ -179,8 +179,9 @@ impl Hyper {
             let known = Self::names().collect::<Vec<_>>().join(", ");
             return Err(Error::domain(NAME, format!("expected a hyperparameter of {known}, found {name}")));
         };
+        check(field, value)?;
         field.2(self, value);
-        check(field, value)
+        Ok(())
     }
 
     /// Checks all values.
@@ -194,8 +195,13 @@ impl Hyper {
                 check(field, value)?;
             }
         }
-        if optimizer.samples() && self.temperature.is_infinite() && self.prior_precision == 0.0 {
+        if optimizer.is_sampler() && self.temperature.is_infinite() && self.prior_precision == 0.0 {
             let what = "an infinite temperature (beta = 0) draws from the prior: expected a prior_precision above 0";
+            return Err(Error::domain(NAME, what));
+        }
+        if optimizer.is_sampler() && self.weight_decay != 0.0 {
+            let what =
+                format!("{optimizer}: expected a prior_precision instead of a weight_decay of {}", self.weight_decay);
             return Err(Error::domain(NAME, what));
         }
         if optimizer == (Optimizer::Sgd { nesterov: true }) && (self.momentum == 0.0 || self.dampening != 0.0) {

@@ -139,16 +139,6 @@ impl Mlp {
         self.with_inputs().map(|(inputs, layer)| of(inputs, layer)).sum()
     }
 
-    /// Returns the floating-point operations of one training step with the given batch, products only: two for each
-    /// weight and sample in each of the three products of a layer. The first layer has no gradient of its inputs.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a count for the cost model")]
-    pub fn step_flops(&self, batch: usize) -> f64 {
-        let products: f64 = self.with_inputs().map(|(inputs, layer)| inputs as f64 * layer.outputs as f64).sum();
-        let first = self.layers.first().map_or(0.0, |layer| self.inputs as f64 * layer.outputs as f64);
-        2.0 * batch as f64 * (3.0 * products - first)
-    }
-
     /// Returns each layer with the number of its inputs.
     pub(super) fn with_inputs(&self) -> impl Iterator<Item = (usize, &Layer)> {
         let inputs = std::iter::once(self.inputs).chain(self.layers.iter().map(|layer| layer.outputs));

@@ -3,12 +3,12 @@
 mod options;
 mod report;
 
-use super::values::{counted, finite, not_negative, positive, whole};
+use super::values::{counted, finite, not_negative, positive, share, whole};
 use super::{Failure, Outcome, Where, print};
 use clap::Args;
 use fiedler::io::{self, SampleTable, TableTargets, Wanted};
 use fiedler::train::{
-    Hyper, LOG, Layer, Loss, Mlp, Number, OnProgress, Optimizer, Progress, Runs, SUMMARY, Samples, Stop, Targets,
+    LOG, Layer, Loss, Mlp, Number, OnProgress, Optimizer, Origin, Progress, Runs, SUMMARY, Samples, Stop, Targets,
     Trainer, WEIGHTS,
 };
 use fiedler::{Context, Error};
@@ -20,7 +20,9 @@ use std::time::{Duration, Instant};
 
 /// The name of the file from which an interrupted training goes on.
 const CHECKPOINT: &str = "checkpoint.safetensors";
-/// The runs and the epochs of `--quick`.
+/// The hyperparameters that have no option of their own.
+const SETTINGS: [&str; 6] = ["beta1", "beta2", "eps", "dampening", "gradient_scale", "burn_in"];
+/// The seeds and the epochs of `--quick`.
 const QUICK: (usize, u64) = (2, 20);
 
 /// Train many small networks at once, one for each seed and each value of a grid.
@@ -54,8 +56,8 @@ pub(super) struct Train {
     #[arg(long, value_enum, default_value_t = LossName::Ce)]
     loss: LossName,
     /// ce: the share of the target that is spread evenly over all classes.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = not_negative)]
-    label_smoothing: f64,
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    label_smoothing: Option<f64>,
     /// The optimizer.
     #[arg(long, value_enum, default_value_t = OptimizerName::Adam)]
     optimizer: OptimizerName,
@@ -68,7 +70,8 @@ pub(super) struct Train {
     /// sgd: the momentum.
     #[arg(long, value_name = "X,..", value_delimiter = ',', value_parser = not_negative)]
     momentum: Vec<f64>,
-    /// The weight decay, which adamw applies to the parameters and the others add to the gradient.
+    /// sgd, adam: what the parameters times this factor add to the gradient. adamw: the decoupled weight decay [default:
+    /// 0.01].
     #[arg(long, value_name = "X,..", value_delimiter = ',', value_parser = not_negative)]
     weight_decay: Vec<f64>,
     /// The factor of the sum of absolute values of all parameters, which is added to the loss.
@@ -78,12 +81,12 @@ pub(super) struct Train {
     #[arg(long, value_name = "X,..", value_delimiter = ',', value_parser = positive)]
     clip: Vec<f64>,
     /// sgld, psgld: the temperature, which is 1 / beta; inf draws from the prior.
-    #[arg(long, value_name = "T,..", value_delimiter = ',')]
+    #[arg(long, value_name = "T,..", value_delimiter = ',', value_parser = temperature)]
     temperature: Vec<f64>,
     /// sgld, psgld: 1 / sigma^2 of the prior.
     #[arg(long, value_name = "X,..", value_delimiter = ',', value_parser = not_negative)]
     prior_precision: Vec<f64>,
-    /// Another hyperparameter: beta1, beta2, eps, dampening, gradient_scale, burn_in.
+    /// Another hyperparameter: beta1, beta2, eps, dampening, gradient_scale or burn_in.
     #[arg(long = "set", value_name = "NAME=X,..", value_parser = setting)]
     settings: Vec<(String, Vec<f64>)>,
     /// The schedule of the learning rate: constant, step:EVERY,FACTOR, cosine:FLOOR, power:EXPONENT,FLOOR or
@@ -93,9 +96,9 @@ pub(super) struct Train {
     /// The initial weights.
     #[arg(long, value_enum, default_value_t = InitName::Torch)]
     init: InitName,
-    /// init normal: the standard deviation of the initial weights.
-    #[arg(long, value_name = "SIGMA", default_value_t = 1.0, value_parser = positive)]
-    init_deviation: f64,
+    /// init normal: the standard deviation of the initial weights [default: 1].
+    #[arg(long, value_name = "SIGMA", value_parser = positive)]
+    init_deviation: Option<f64>,
     /// How inputs are scaled: standard subtracts the mean of the training samples and divides by their deviation.
     #[arg(long, value_enum, default_value_t = ScalingName::None)]
     scale: ScalingName,
@@ -103,8 +106,8 @@ pub(super) struct Train {
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = counted)]
     batch: usize,
     /// The largest number of epochs.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = whole::<u64>)]
-    epochs: u64,
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = counted)]
+    epochs: usize,
     /// The number of seeds.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = counted)]
     runs: usize,
@@ -132,7 +135,7 @@ pub(super) struct Train {
     /// The seconds between checkpoints.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
     checkpoint: f64,
-    /// Try the call: at most 2 runs of 20 epochs.
+    /// Try the call: at most 2 seeds and 20 epochs.
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -149,12 +152,22 @@ fn stop(text: &str) -> Result<Stop, String> {
     Stop::on(text, 0).map_err(|error| error.to_string())
 }
 
+/// Parses a temperature, which may be infinite.
+fn temperature(text: &str) -> Result<f64, String> {
+    let value = text.trim().parse().ok().filter(|value: &f64| *value >= 0.0);
+    value.ok_or_else(|| "expected a number of 0 or more, or inf".to_owned())
+}
+
+/// Returns a wrong call for what the options alone make wrong.
+fn wrong(error: Error) -> Failure {
+    Failure::Call(error.to_string())
+}
+
 /// Parses a hyperparameter and its values.
 fn setting(text: &str) -> Result<(String, Vec<f64>), String> {
-    let known = Hyper::names().collect::<Vec<_>>().join(", ");
-    let wanted = || format!("expected NAME=X, where NAME is one of {known}");
+    let wanted = || format!("expected NAME=X, where NAME is one of {}", SETTINGS.join(", "));
     let (name, values) = text.split_once('=').ok_or_else(wanted)?;
-    if !Hyper::names().any(|known| known == name) {
+    if !SETTINGS.contains(&name) {
         return Err(wanted());
     }
     let values = values.split(',').map(finite).collect::<Result<_, _>>()?;
@@ -173,9 +186,14 @@ impl Train {
             self.say(format_args!("{}: this training is finished", self.output.display()));
             return Ok(Outcome::Done);
         }
-        if !self.resume && self.output.symlink_metadata().is_ok() {
+        self.check_options()?;
+        let empty = |dir: &Path| std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none());
+        let begun = self.resume && self.output.join(CHECKPOINT).exists();
+        if !begun && self.output.symlink_metadata().is_ok() && !empty(&self.output) {
             let shown = self.output.display();
-            return Err(Failure::Call(format!("{shown}: expected a new folder, or --resume; it exists already")));
+            return Err(Failure::Call(format!(
+                "{shown}: expected a new folder, or --resume and a checkpoint in it; it exists already"
+            )));
         }
         let ctx = self.place.with(Context::builder().device(false))?;
         let name = self.label.as_deref();
@@ -192,9 +210,10 @@ impl Train {
     }
 
     fn train<T: Number>(&self, ctx: &Context, table: SampleTable, element: fn(f64) -> T) -> Result<Outcome, Failure> {
-        let SampleTable { inputs, x, targets } = table;
+        let SampleTable { inputs, x, targets, names, target } = table;
         let (targets, classes, outputs) = match targets {
             TableTargets::Labels(labels, classes) => {
+                self.check_classes(&labels, &classes)?;
                 let outputs =
                     self.loss.outputs(classes.len()).map_err(|what| Failure::Call(format!("--loss: {what}")))?;
                 (Targets::Labels(labels), classes, outputs)
@@ -206,11 +225,13 @@ impl Train {
             TableTargets::None => (Targets::Labels(Vec::new()), Vec::new(), 1),
         };
         let samples = Samples::new(inputs, x.into_iter().map(element).collect(), targets)?;
-        let net = self.net(inputs, outputs)?;
+        let net = self.net(inputs, outputs).map_err(wrong)?;
         let optimizer: Optimizer = self.optimizer.into();
-        let runs = self.grid(optimizer)?;
+        let runs = self.grid(optimizer).map_err(wrong)?;
+        runs.rows().iter().try_for_each(|run| run.hyper.check(optimizer)).map_err(wrong)?;
         let trainer = self.trainer(net, optimizer)?;
-        if !self.output.is_dir() {
+        let new = !self.output.is_dir();
+        if new {
             std::fs::create_dir(&self.output)
                 .map_err(|error| Failure::Said(format!("cannot create {}: {error}", self.output.display())))?;
         }
@@ -218,14 +239,16 @@ impl Train {
         let bar = self.bar();
         let begun = Instant::now();
         let trainer = trainer
-            .checkpoint(&checkpoint, Duration::from_secs_f64(self.checkpoint))
+            .checkpoint(&checkpoint, Duration::try_from_secs_f64(self.checkpoint).unwrap_or(Duration::MAX))
             .progress(on_progress(bar.clone()));
         let fit = match trainer.fit(ctx, &samples, &runs) {
             Ok(fit) => fit,
             Err(error) => {
                 bar.finish_and_clear();
-                // An empty folder is of no use; one with a checkpoint stays.
-                let _ = std::fs::remove_dir(&self.output);
+                // A folder without a checkpoint is of no use; one with a checkpoint is not removed.
+                if new {
+                    let _ = std::fs::remove_dir(&self.output);
+                }
                 return Err(error.into());
             }
         };
@@ -233,7 +256,7 @@ impl Train {
         let seconds = begun.elapsed().as_secs_f64();
         io::write_text(&self.output.join(LOG), &fit.log())?;
         io::write_text(&self.output.join(SUMMARY), &fit.table())?;
-        fit.write_weights(&self.output.join(WEIGHTS), &classes)?;
+        fit.write_weights(&self.output.join(WEIGHTS), &Origin { classes, inputs: names, target })?;
         remove(&checkpoint)?;
         if !self.quiet {
             let done = report::Done {
@@ -248,6 +271,61 @@ impl Train {
         }
         let good = fit.runs().iter().all(|run| run.status().is_good());
         Ok(if good { Outcome::Done } else { Outcome::Uncertified })
+    }
+
+    /// Refuses options that have no effect.
+    fn check_options(&self) -> Result<(), Failure> {
+        use OptimizerName as O;
+        let samples = matches!(self.optimizer, O::Sgld | O::Psgld);
+        let given = |name: &str| self.settings.iter().any(|(known, _)| known == name);
+        let adam = matches!(self.optimizer, O::Adam | O::Adamw);
+        let sgd = matches!(self.optimizer, O::Sgd | O::Nesterov);
+        for (given, useful, option, wanted) in [
+            (!self.momentum.is_empty(), sgd, "--momentum", "--optimizer sgd or nesterov"),
+            (given("dampening"), matches!(self.optimizer, O::Sgd), "--set dampening", "--optimizer sgd"),
+            (given("beta1"), adam, "--set beta1", "--optimizer adam or adamw"),
+            (
+                given("beta2"),
+                adam || matches!(self.optimizer, O::Psgld),
+                "--set beta2",
+                "--optimizer adam, adamw or psgld",
+            ),
+            (given("eps"), adam || matches!(self.optimizer, O::Psgld), "--set eps", "--optimizer adam, adamw or psgld"),
+            (given("gradient_scale"), samples, "--set gradient_scale", "--optimizer sgld or psgld"),
+            (given("burn_in"), matches!(self.optimizer, O::Psgld), "--set burn_in", "--optimizer psgld"),
+            (!self.temperature.is_empty(), samples, "--temperature", "--optimizer sgld or psgld"),
+            (!self.prior_precision.is_empty(), samples, "--prior-precision", "--optimizer sgld or psgld"),
+            (
+                !self.weight_decay.is_empty(),
+                !samples,
+                "--weight-decay",
+                "another optimizer; samplers have --prior-precision",
+            ),
+            (self.label_smoothing.is_some(), self.loss == LossName::Ce, "--label-smoothing", "--loss ce"),
+            (self.init_deviation.is_some(), matches!(self.init, InitName::Normal), "--init-deviation", "--init normal"),
+            (!self.dropout.is_empty(), !self.hidden.is_empty(), "--dropout", "--hidden"),
+            (!matches!(self.norm, NormName::None), !self.hidden.is_empty(), "--norm", "--hidden"),
+        ] {
+            if given && !useful {
+                return Err(Failure::Call(format!("{option}: expected {wanted}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the classes are such that a network can tell them apart.
+    fn check_classes(&self, labels: &[u32], classes: &[String]) -> Result<(), Failure> {
+        let shown = self.data.display();
+        match classes {
+            [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
+            _ if classes.len() * 2 > labels.len() => Err(Failure::Said(format!(
+                "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
+                 --loss mse",
+                classes.len(),
+                labels.len()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn say(&self, what: impl std::fmt::Display) {
@@ -291,12 +369,13 @@ impl Train {
     }
 
     fn trainer(&self, net: Mlp, optimizer: Optimizer) -> Result<Trainer, Failure> {
-        let loss: Loss = self.loss.of(self.label_smoothing);
-        let epochs = if self.quick { self.epochs.min(QUICK.1) } else { self.epochs };
+        let loss: Loss = self.loss.of(self.label_smoothing.unwrap_or(0.0));
+        let epochs = self.epochs as u64;
+        let epochs = if self.quick { epochs.min(QUICK.1) } else { epochs };
         let trainer = Trainer::new(net, loss, optimizer)
             .batch(self.batch)
             .epochs(epochs)
-            .init(self.init.of(self.init_deviation))
+            .init(self.init.of(self.init_deviation.unwrap_or(1.0)))
             .schedule(self.schedule)
             .scaling(self.scale.into())
             .split(fiedler::train::Split { shares: self.split, seed: self.split_seed });
@@ -325,7 +404,7 @@ fn on_progress(bar: ProgressBar) -> OnProgress {
         bar.set_length(steps + at_most);
         bar.set_position(steps);
         bar.set_message(format!(
-            "{ended} of {runs} runs ended, {stopped} of them early; {rate:.0} replica-steps a second; to go: {} at most, \
+            "{ended} of {runs} runs ended, {stopped} of them early; {rate:.0} steps a second; to go: {} at most, \
              {} expected; {} MB",
             indicatif::HumanDuration(left(at_most)),
             indicatif::HumanDuration(left(expected)),

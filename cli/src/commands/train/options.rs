@@ -160,10 +160,16 @@ pub(super) enum Precision {
 /// Parses the shares of training, validation and test samples.
 pub(super) fn split(text: &str) -> Result<[f64; 3], String> {
     let shares: Vec<f64> = text.split(',').map(finite).collect::<Result<_, _>>()?;
-    match shares[..] {
-        [a, b] => Ok([a, 0.0, b]),
-        [a, b, c] => Ok([a, b, c]),
-        _ => Err("expected the shares of training, validation and test, such as 0.7,0.1,0.2".to_owned()),
+    let shares = match shares[..] {
+        [a, b] => [a, 0.0, b],
+        [a, b, c] => [a, b, c],
+        _ => return Err("expected the shares of training, validation and test, such as 0.7,0.1,0.2".to_owned()),
+    };
+    let valid = shares[0] > 0.0 && shares.iter().all(|share| *share >= 0.0);
+    if valid && (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 {
+        Ok(shares)
+    } else {
+        Err("expected shares of at least 0 that sum to 1, the first above 0".to_owned())
     }
 }
 

@@ -37,7 +37,7 @@ impl<T: Number> Done<'_, T> {
         let (fit, runs) = (self.fit, self.fit.runs());
         let statuses: Vec<String> = self.counts().iter().map(|(status, count)| format!("{count} {status}")).collect();
         let mut text = format!(
-            "{} of {} ({} parameters), {} of {} inputs: {}; {:.1} s on the CPU, {}, {:.0} replica-steps a second",
+            "{} of {} ({} parameters), {} of {} inputs: {}; {:.1} s on the CPU, {}, {:.0} steps a second",
             many(runs.len(), "run", "runs"),
             fit.net(),
             fit.net().parameters(),
@@ -49,8 +49,10 @@ impl<T: Number> Done<'_, T> {
             self.steps() as f64 / self.seconds,
         );
         let metric = self.metric();
+        // Runs with different hyperparameters are no sample of one law, so only the groups below are told.
+        let alike = self.runs.varied().next().is_none();
         for part in Part::ALL {
-            if runs.iter().any(|run| run.scores(part).is_some()) {
+            if alike && runs.iter().any(|run| run.scores(part).is_some()) {
                 let _ = write!(text, "\n  {}.{}: {}", part.name(), metric.name(), fit.summary(part, metric));
             }
         }
@@ -58,7 +60,8 @@ impl<T: Number> Done<'_, T> {
             text.push_str("\n  selected on test: the runs were stopped by their test samples, so these are too good");
         }
         let test = runs.iter().filter_map(|run| run.scores(Part::Test)).next();
-        if let (Some(scores), Metric::Accuracy) = (test, metric) {
+        let any = fit.summary(Part::Test, metric).n > 0;
+        if let (Some(scores), Metric::Accuracy, true) = (test, metric, any) {
             let (p, n) = (fit.summary(Part::Test, metric).mean, scores.samples() as f64);
             let _ = write!(
                 text,

@@ -9,7 +9,7 @@ pub trait Elementary: Real {
     /// Returns e^x.
     #[must_use]
     fn exp(self) -> Self;
-    /// Returns the natural logarithm of a positive number.
+    /// Returns the natural logarithm of a positive number; -inf for 0, and other numbers unchanged.
     #[must_use]
     fn ln(self) -> Self;
     /// Returns the inverse tangent.
@@ -129,7 +129,15 @@ macro_rules! elementary {
                 }
                 let log = s.mul_add(2.0, s * q * tail);
                 let e = e as $float - shift * ($raise as $float).log2();
-                e.mul_add($ln_2_high, e.mul_add($ln_2_low, log))
+                let found = e.mul_add($ln_2_high, e.mul_add($ln_2_low, log));
+                // NaN and infinity pass through, so that a step that went wrong is noticed.
+                if self > 0.0 && self < $float::INFINITY {
+                    found
+                } else if self == 0.0 {
+                    $float::NEG_INFINITY
+                } else {
+                    self
+                }
             }
 
             #[inline(always)]
@@ -241,6 +249,8 @@ mod tests {
         let softplus = |x: f64| x.max(0.0) + (-x.abs()).exp().ln_1p();
         check("softplus", [4.0, 4.0], -80.0, 40.0, both!(softplus), softplus);
         assert_eq!((Elementary::exp(-200.0_f32), Elementary::exp(200.0_f32)), (0.0, f32::INFINITY));
+        assert!(Elementary::ln(f32::NAN).is_nan() && Elementary::ln(f64::NAN).is_nan());
+        assert_eq!((Elementary::ln(0.0_f64), Elementary::ln(f32::INFINITY)), (f64::NEG_INFINITY, f32::INFINITY));
         assert!(Elementary::exp(f32::NAN).is_nan() && Elementary::exp(f64::NAN).is_nan());
         assert!((Elementary::ln(1e-40_f32) - 1e-40_f64.ln() as f32).abs() < 1e-4);
     }

@@ -152,7 +152,7 @@ impl<T: Elementary> Task<T> for Training<'_, T> {
         let dropout = Dropout::new(program, &hyper);
         let samples = u32::try_from(segment.rows.len()).unwrap_or(u32::MAX);
         let order = segment.shuffled.then(|| words.order(Purpose::Order, segment.epoch, samples));
-        let mut tally = Tally::default();
+        let mut tally = Tally { loss: segment.loss, ..Tally::default() };
         for batch in segment.batches.clone() {
             let begin = batch * program.batch;
             let end = (begin + program.batch).min(segment.rows.len());
@@ -175,8 +175,10 @@ impl<T: Elementary> Task<T> for Training<'_, T> {
             let targets = targets(work.samples, labels, values);
             let drawn = (words, step, &dropout);
             let moved = &mut work.replica.moved;
+            let running = moved.running.clone();
             let (loss, right) = gradient::<V>(token, engine, scratch, moved, targets, rows, drawn);
             if !loss.to_f64().is_finite() {
+                moved.running = running;
                 tally.diverged = true;
                 return tally;
             }
@@ -221,7 +223,8 @@ impl<T: Elementary> Task<T> for Evaluation<'_, T> {
 
     fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Scores {
         let Self { worker, work, rows, each } = self;
-        let mut scores = Scores::new(work.program.loss.classes(&work.program.net));
+        let labeled = matches!(work.samples.targets, Targets::Labels(_));
+        let mut scores = Scores::new(work.program.loss.classes(&work.program.net).filter(|_| labeled));
         let outputs = work.program.net.outputs();
         let mut copy = vec![T::from_f64(0.0); outputs];
         for rows in rows.chunks(TOGETHER) {

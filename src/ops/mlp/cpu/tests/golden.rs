@@ -169,8 +169,15 @@ fn losses<T: Number>(program: &Program, hyper: Hyper) -> Vec<f64> {
     let mut found = Vec::new();
     for step in 0..200 {
         let rows: Vec<u32> = (0..16).map(|i| ((step * 16 + i) * 5 % ROWS) as u32).collect();
-        let segment =
-            Segment { rows: &rows, shuffled: false, epoch: 0, batches: 0..1, rate: hyper.learning_rate, traces: true };
+        let segment = Segment {
+            rows: &rows,
+            shuffled: false,
+            epoch: 0,
+            batches: 0..1,
+            rate: hyper.learning_rate,
+            loss: 0.0,
+            traces: true,
+        };
         let tally = T::train(&mut worker, Work { program, samples: &samples, replica: &mut replica }, &segment);
         found.extend(tally.losses);
     }

@@ -166,6 +166,7 @@ fn penalties_alone() {
             epoch: 0,
             batches: 0..1,
             rate: 0.5,
+            loss: 0.0,
             traces: false,
         };
         f64::train(

@@ -66,7 +66,8 @@ fn chains(program: &Program, samples: &Samples<f32>, hyper: Hyper, epochs: u64) 
                 for epoch in epochs {
                     let batches = 0..2 / program.batch;
                     let rate = hyper.learning_rate;
-                    let segment = Segment { rows: &rows, shuffled: true, epoch, batches, rate, traces: false };
+                    let segment =
+                        Segment { rows: &rows, shuffled: true, epoch, batches, rate, loss: 0.0, traces: false };
                     f32::train(&mut worker, Work { program, samples, replica: &mut replica }, &segment);
                 }
                 state(&replica)
@@ -205,7 +206,8 @@ fn batch_normalization_is_affine_in_evaluation() {
     let train = super::samples::<f64>(&program, 32, 3);
     let mut replica = Replica::<f64>::new(&program, Init::Xavier, 2, program.optimizer.defaults());
     let rows: Vec<u32> = (0..32).collect();
-    let segment = Segment { rows: &rows, shuffled: true, epoch: 0, batches: 0..4, rate: 0.01, traces: false };
+    let segment =
+        Segment { rows: &rows, shuffled: true, epoch: 0, batches: 0..4, rate: 0.01, loss: 0.0, traces: false };
     let mut worker = f64::worker(&program);
     f64::train(&mut worker, Work { program: &program, samples: &train, replica: &mut replica }, &segment);
     // The logits are the logarithms of the probabilities, up to a constant that their difference does not have.

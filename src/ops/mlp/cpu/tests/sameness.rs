@@ -28,7 +28,7 @@ fn cases() -> Vec<(Program, Hyper)> {
 }
 
 fn segment(rows: &[u32]) -> Segment<'_> {
-    Segment { rows, shuffled: true, epoch: 3, batches: 0..6, rate: 0.01, traces: false }
+    Segment { rows, shuffled: true, epoch: 3, batches: 0..6, rate: 0.01, loss: 0.0, traces: false }
 }
 
 /// The emulated vectors have 4, 8 and 16 lanes of f32, all with fused multiply-add.

@@ -187,7 +187,11 @@ impl Train {
             return Ok(Outcome::Done);
         }
         self.check_options()?;
-        let empty = |dir: &Path| std::fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_none());
+        // What a call that was killed may have left in the folder does not count.
+        let ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(".fiedler-");
+        let empty = |dir: &Path| {
+            std::fs::read_dir(dir).is_ok_and(|entries| entries.flatten().all(|entry| ours(&entry.file_name())))
+        };
         let begun = self.resume && self.output.join(CHECKPOINT).exists();
         if !begun && self.output.symlink_metadata().is_ok() && !empty(&self.output) {
             let shown = self.output.display();

@@ -67,11 +67,11 @@ pub enum Wanted<'a> {
 
 /// Reads a data set.
 ///
-/// Strings of bits have at least 8 digits. `.npz`, `.safetensors`: the inputs are a matrix `x` (also `X`, `features`, `inputs` or `data`) with a row for each
-/// sample, the targets an array `y` (also `labels` or `targets`). `.npy`: inputs alone. Text: either lines of a string of
-/// bits and a label, or a table separated by commas, semicolons, tabs or white space, with a label in each row. The
-/// first row is a header if none of its inputs is a number, if it has the name that is wanted, or if its label is the only
-/// one that is not a number.
+/// Strings of bits have at least 8 digits. `.npz`, `.safetensors`: the inputs are a matrix `x` (also `X`, `features`,
+/// `inputs` or `data`) with a row for each sample, the targets an array `y` (also `labels` or `targets`). `.npy`:
+/// inputs alone. Text: either lines of a string of bits and a label, or a table separated by commas, semicolons, tabs
+/// or white space, with a label in each row. The first row is a header if none of its inputs is a number, if it has the
+/// name that is wanted, or if its label is the only one that is not a number.
 ///
 /// Labels may be any words. If all are integers, their classes are in numeric order, otherwise in alphabetic order.
 ///

@@ -33,9 +33,8 @@ pub struct Origin {
 }
 
 impl<T: Number> Fit<T> {
-    /// Writes the parameters of all runs to a safetensors file. The tensors have torch's names and layout, with the runs
-    /// along an additional first axis. The metadata have the settings, how each run ended, and what
-    /// `origin` says.
+    /// Writes the parameters of all runs to a safetensors file. The tensors have torch's names and layout, with the
+    /// runs along an additional first axis. The metadata have the settings, how each run ended, and what `origin` says.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Io`] if the file cannot be written.
@@ -111,8 +110,8 @@ impl<T: Number> Fit<T> {
         text
     }
 
-    /// Returns a table in CSV with a row for each run: its number, its seed, its hyperparameters, how it ended, after how
-    /// many epochs, and the metrics of the returned parameters on every part.
+    /// Returns a table in CSV with a row for each run: its number, its seed, its hyperparameters, how it ended, after
+    /// how many epochs, and the metrics of the returned parameters on every part.
     #[must_use]
     pub fn table(&self) -> String {
         let parts = Part::ALL.into_iter().filter(|part| self.runs.iter().any(|run| run.scores(*part).is_some()));

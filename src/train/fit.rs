@@ -145,8 +145,9 @@ impl<T: Number> Fit<T> {
         self.stop.is_some_and(|stop| stop.part == Part::Test)
     }
 
-    /// Returns the number of the run with the best value of the stopping rule's metric, or of the validation loss, or of
-    /// the training loss; of equally good runs, the first. The test samples decide only if the stopping rule says so.
+    /// Returns the number of the run with the best value of the stopping rule's metric, or of the validation loss, or
+    /// of the training loss; of equally good runs, the first. The test samples decide only if the stopping rule says
+    /// so.
     #[must_use]
     pub fn best_run(&self) -> usize {
         let has_validation = self.runs.iter().any(|run| run.scores(Part::Validation).is_some());

@@ -20,8 +20,8 @@ pub enum RunStatus {
     Finished,
     /// The stopping rule ended it.
     Stopped,
-    /// Its loss became NaN or infinite. Its parameters are those before that step, or those of its best epoch if there is
-    /// a stopping rule; if it was the last step that went wrong, they are useless.
+    /// Its loss became NaN or infinite. Its parameters are those before that step, or those of its best epoch if there
+    /// is a stopping rule; if it was the last step that went wrong, they are useless.
     Diverged,
     /// Its first loss was NaN or infinite: the inputs or the initial parameters are too large.
     NonFinite,

@@ -38,7 +38,8 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Returns `count` runs with the seeds `first`, `first + 1`, and so on, and the optimizer's default hyperparameters.
+    /// Returns `count` runs with the seeds `first`, `first + 1`, and so on, and the optimizer's default
+    /// hyperparameters.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] if there are no runs or more than 2^20.

@@ -28,8 +28,8 @@ pub enum Schedule {
         /// The smallest factor.
         floor: f64,
     },
-    /// The rate is multiplied by `factor` when the metric of the stopping rule, or the training loss if there is no such
-    /// rule, has not improved by a relative 1e-4 for more than `patience` epochs, as
+    /// The rate is multiplied by `factor` when the metric of the stopping rule, or the training loss if there is no
+    /// such rule, has not improved by a relative 1e-4 for more than `patience` epochs, as
     /// `torch.optim.lr_scheduler.ReduceLROnPlateau` does.
     Plateau {
         /// The factor.

@@ -17,8 +17,8 @@ pub struct Summary {
     pub half_width: f64,
     /// The best value, for this metric.
     pub best: f64,
-    /// What the best of n runs is expected to be if the values are normally distributed with this mean and deviation, but
-    /// at most 1, or at least 0 where smaller is better.
+    /// What the best of n runs is expected to be if the values are normally distributed with this mean and deviation,
+    /// but at most 1, or at least 0 where smaller is better.
     pub expected_best: f64,
 }
 
@@ -68,8 +68,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Returns the expected maximum of `n` independent standard normals: the integral of x n f(x) F(x)^(n - 1), by Simpson's
-/// rule.
+/// Returns the expected maximum of `n` independent standard normals: the integral of x n f(x) F(x)^(n - 1), by
+/// Simpson's rule.
 #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
 fn expected_maximum(n: usize) -> f64 {
     const STEPS: u32 = 2000;

@@ -31,7 +31,8 @@ pub enum Scaling {
     #[default]
     None,
     /// The mean of each input is subtracted, and the difference is divided by the standard deviation, or by 1 if the
-    /// input is constant (to 1e-10). Both are those of the run's training samples, so nothing is learned from the others.
+    /// input is constant (to 1e-10). Both are those of the run's training samples, so nothing is learned from the
+    /// others.
     Standard,
 }
 
@@ -62,15 +63,12 @@ pub type OnProgress = Arc<dyn Fn(&Progress) + Send + Sync>;
 
 /// Trains many networks of one shape at once, each independent of the others.
 ///
-/// ```
-/// use fiedler::Context;
-/// use fiedler::ops::mlp::{Activation, Loss, Mlp, Optimizer, Samples, Targets};
-/// use fiedler::train::{Metric, Part, Runs, Stop, Trainer};
+/// ``` use fiedler::Context; use fiedler::ops::mlp::{Activation, Loss, Mlp, Optimizer, Samples, Targets}; use
+/// fiedler::train::{Metric, Part, Runs, Stop, Trainer};
 ///
-/// // Points inside and outside a circle.
-/// let points: Vec<[f32; 2]> = (0..400).map(|i| [(i % 20) as f32 / 10.0 - 0.95, (i / 20) as f32 / 10.0 - 0.95]).collect();
-/// let labels = points.iter().map(|[x, y]| u32::from(x * x + y * y < 0.5)).collect();
-/// let samples = Samples::new(2, points.concat(), Targets::Labels(labels))?;
+/// // Points inside and outside a circle. let points: Vec<[f32; 2]> = (0..400).map(|i| [(i % 20) as f32 / 10.0 - 0.95,
+/// (i / 20) as f32 / 10.0 - 0.95]).collect(); let labels = points.iter().map(|[x, y]| u32::from(x * x + y * y <
+/// 0.5)).collect(); let samples = Samples::new(2, points.concat(), Targets::Labels(labels))?;
 ///
 /// let net = Mlp::builder(2).layer(16, Activation::Relu).output(2)?;
 /// let runs = Runs::seeds(Optimizer::Adam, 42, 8)?.grid("lr", &[1e-2])?;
@@ -176,9 +174,9 @@ impl Trainer {
         Self { drop_last, ..self }
     }
 
-    /// Saves a checkpoint to `path` every so often. If the file exists, the training goes on from it: the result has the
-    /// same bits as without the interruption. The file stays at the end, so that the caller removes it once the results are
-    /// saved.
+    /// Saves a checkpoint to `path` every so often. If the file exists, the training goes on from it: the result has
+    /// the same bits as without the interruption. The file stays at the end, so that the caller removes it once the
+    /// results are saved.
     #[must_use]
     pub fn checkpoint(self, path: &Path, every: Duration) -> Self {
         Self { checkpoint: Some((path.to_owned(), every)), ..self }
@@ -190,8 +188,8 @@ impl Trainer {
         Self { progress: Some(on_progress), ..self }
     }
 
-    /// Returns the number of steps of an epoch of `samples` samples. With batch normalization, a last step with a single
-    /// sample is left out, because a single sample has no variance.
+    /// Returns the number of steps of an epoch of `samples` samples. With batch normalization, a last step with a
+    /// single sample is left out, because a single sample has no variance.
     pub(super) fn batches(&self, samples: usize) -> usize {
         let normalized = self.net.layers().iter().any(|layer| layer.norm == Norm::Batch);
         let lonely = normalized && samples % self.batch == 1;

@@ -228,7 +228,7 @@ fn wrong_calls() {
         (1, &["--batch", "50"], "at most 42 training samples, found 50"),
         (2, &["--split", "0.6,0.6,0.1"], "sum to 1"),
         (2, &["--dropout", "1", "--hidden", "4"], "less than 1"),
-        (1, &["--label", "colour"], "a column named colour"),
+        (1, &["--label", "shade"], "a column named shade"),
         (1, &["--loss", "mse"], "a finite number"),
         (2, &["--optimizer", "sgld", "--temperature", "inf"], "prior_precision above 0"),
         (2, &["--momentum", "0.9"], "--momentum: expected --optimizer sgd"),
@@ -303,7 +303,7 @@ fn a_full_disk() {
     let (data, dir) = (files.text("t.csv", &table(100)), files.at("fit"));
     // Files of more than 8 KiB cannot be written. The signal is ignored, so that writing returns an error.
     let script = format!(
-        "trap '' XFSZ; ulimit -f 8; exec {} train {data} -o {dir} --hidden 200 --epochs 3",
+        "trap '' XFSZ; ulimit -f 8; exec {} train {data} -o {dir} --hidden 4000 --epochs 3",
         env!("CARGO_BIN_EXE_fiedler")
     );
     let output = Command::new("bash").args(["-c", &script]).output().expect("bash");

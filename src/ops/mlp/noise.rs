@@ -79,8 +79,8 @@ pub(super) const ABREAST: usize = BLOCK_WORDS;
 
 /// Writes standard normals for the elements from number [`ABREAST`] `* block` on. The length of `out` is a multiple of
 /// [`ABREAST`]. The numbers have the 24 bits of an f32 in both precisions, so that runs in f32 and f64 have the same
-/// noise. They are made by Box and Muller's method, with polynomials of our own, so their bits depend on no library. The
-/// largest is 5.89.
+/// noise. They are made by Box and Muller's method, with polynomials of our own, so their bits depend on no library.
+/// The largest is 5.89.
 #[inline(always)]
 pub(super) fn normals<V: Vector<Scalar: Real>>(
     token: V::Token,
@@ -157,8 +157,8 @@ fn direction(word: u32) -> (f32, f32) {
     (with_sign(a, quadrant + 1), with_sign(b, quadrant))
 }
 
-/// Writes 0 for dropped elements and `scale` for the others, for the elements from number 0 on. The length of `out` is a
-/// multiple of 2 [`ABREAST`]. An element is dropped if its 16 bits are below `below`.
+/// Writes 0 for dropped elements and `scale` for the others, for the elements from number 0 on. The length of `out` is
+/// a multiple of 2 [`ABREAST`]. An element is dropped if its 16 bits are below `below`.
 #[inline(always)]
 pub(super) fn keep<V: Vector<Scalar: Real>>(
     token: V::Token,

@@ -25,10 +25,10 @@ pub enum Optimizer {
     /// normal. For small e, the law of w is proportional to exp(-(s L + p |w|^2 / 2) / T). If T is infinite, every step
     /// draws w from the prior, a normal distribution with variance 1 / p.
     Sgld,
-    /// SGLD with a diagonal preconditioner G = 1 / (epsilon + sqrt(V)), where V is the running mean of squared gradients
-    /// with the factor [`Hyper::beta_2`] (Li, Chen, Carlson and Carin, AAAI 2016). A step is
-    /// `w - e/2 G (s g + p w) + sqrt(e T G) xi`. V adapts in the first [`Hyper::burn_in`] steps and is constant after
-    /// them. While V changes, the law is biased, because the term with the derivative of G is left out.
+    /// SGLD with a diagonal preconditioner G = 1 / (epsilon + sqrt(V)), where V is the running mean of squared
+    /// gradients with the factor [`Hyper::beta_2`] (Li, Chen, Carlson and Carin, AAAI 2016). A step is `w - e/2 G (s g
+    /// + p w) + sqrt(e T G) xi`. V adapts in the first [`Hyper::burn_in`] steps and is constant after them. While V
+    /// changes, the law is biased, because the term with the derivative of G is left out.
     Psgld,
 }
 

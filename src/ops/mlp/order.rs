@@ -1,9 +1,9 @@
 //! The order of samples. A permutation of 0..n is computed from a key, element by element and without memory, so that
 //! any position of any epoch costs the same and resuming replays nothing.
 //!
-//! The permutation is a Feistel network on the bits of the numbers below a power of two, restricted to the numbers below
-//! n by walking along the cycle until one of them is met (Mitchell, Stokes, Frank and Holmes, Bandwidth-optimal random
-//! shuffling for GPUs, arXiv 2106.06161). It uses integers of 32 bits only, so a device computes the same.
+//! The permutation is a Feistel network on the bits of the numbers below a power of two, restricted to the numbers
+//! below n by walking along the cycle until one of them is met (Mitchell, Stokes, Frank and Holmes, Bandwidth-optimal
+//! random shuffling for GPUs, arXiv 2106.06161). It uses integers of 32 bits only, so a device computes the same.
 
 /// The number of half rounds. Half of them change the upper bits, the other half the lower bits.
 pub(super) const ROUNDS: usize = 12;

@@ -94,8 +94,8 @@ impl Scores {
         }))
     }
 
-    /// Returns the expected calibration error: the mean difference between confidence and accuracy in 15 equal ranges of
-    /// confidence, weighted by their numbers of samples (Guo, Pleiss, Sun and Weinberger, ICML 2017).
+    /// Returns the expected calibration error: the mean difference between confidence and accuracy in 15 equal ranges
+    /// of confidence, weighted by their numbers of samples (Guo, Pleiss, Sun and Weinberger, ICML 2017).
     #[must_use]
     pub fn calibration_error(&self) -> f64 {
         if self.classes == 0 {

@@ -202,8 +202,8 @@ pub enum Loss {
         /// The weight of each class; empty if all are 1. The mean is divided by the weights of the labels.
         class_weights: Vec<f64>,
     },
-    /// The binary cross entropy of logits: log(1 + exp(z)) - t z, a mean over samples and outputs. Targets t are values,
-    /// or labels 0 and 1 if there is one output. `torch.nn.BCEWithLogitsLoss` is the same.
+    /// The binary cross entropy of logits: log(1 + exp(z)) - t z, a mean over samples and outputs. Targets t are
+    /// values, or labels 0 and 1 if there is one output. `torch.nn.BCEWithLogitsLoss` is the same.
     BinaryCrossEntropy,
     /// -log(e^-M + (1 - 2 e^-M) p_y) of labels, which lies in [0, M] for the given bound M.
     BoundedCrossEntropy(f64),

@@ -70,8 +70,8 @@ pub(super) struct Train {
     /// sgd: the momentum.
     #[arg(long, value_name = "X,..", value_delimiter = ',', value_parser = not_negative)]
     momentum: Vec<f64>,
-    /// sgd, adam: what the parameters times this factor add to the gradient. adamw: the decoupled weight decay [default:
-    /// 0.01].
+    /// sgd, adam: what the parameters times this factor add to the gradient. adamw: the decoupled weight decay
+    /// [default: 0.01].
     #[arg(long, value_name = "X,..", value_delimiter = ',', value_parser = not_negative)]
     weight_decay: Vec<f64>,
     /// The factor of the sum of absolute values of all parameters, which is added to the loss.

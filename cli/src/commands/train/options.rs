@@ -78,7 +78,7 @@ impl LossName {
         }
     }
 
-    /// Returns the number of outputs for labels of so many classes.
+    /// Returns the number of outputs for labels of the given number of classes.
     pub(super) fn outputs(self, classes: usize) -> Result<usize, String> {
         match self {
             Self::Ce => Ok(classes),

@@ -178,8 +178,9 @@ pub(super) fn column_sums<V: Vector<Scalar: Elementary>>(token: V::Token, d: &[V
     );
 }
 
-/// Normalizes the features of a batch in place, by the batch's statistics. `hat` receives the normalized elements before
-/// they are scaled, and `inverse` 1 / sqrt(variance + epsilon) of each feature. The running statistics are updated.
+/// Normalizes the features of a batch in place, by the batch's statistics. `hat` receives the normalized elements
+/// before they are scaled, and `inverse` 1 / sqrt(variance + epsilon) of each feature. The running statistics are
+/// updated.
 pub(super) fn batch_norm<V: Vector<Scalar: Elementary>>(
     token: V::Token,
     x: &mut [V::Scalar],

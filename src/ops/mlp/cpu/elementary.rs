@@ -62,8 +62,8 @@ pub trait Elementary: Real {
     }
 }
 
-/// Replaces every element of a slice, whose length is a multiple of [`STRIP`]. The compiler turns loops of a known length
-/// into SIMD instructions more readily than others.
+/// Replaces every element of a slice, whose length is a multiple of [`STRIP`]. The compiler turns loops of a known
+/// length into SIMD instructions more readily than others.
 #[inline(always)]
 pub(super) fn each_of<T: Elementary>(x: &mut [T], f: impl Fn(T) -> T) {
     for x in x.as_chunks_mut::<STRIP>().0 {

@@ -46,8 +46,8 @@ impl<T: Elementary> Prepared<T> {
         }
     }
 
-    /// Replaces the outputs of each sample by the derivatives of the batch's loss, and returns the loss. Each row of `z`
-    /// has `stride` elements, of which `outputs` count. `work` is memory for as many numbers as `z` has.
+    /// Replaces the outputs of each sample by the derivatives of the batch's loss, and returns the loss. Each row of
+    /// `z` has `stride` elements, of which `outputs` count. `work` is memory for as many numbers as `z` has.
     #[inline(always)]
     pub(super) fn derivatives(
         &self,

@@ -1,7 +1,7 @@
 //! Training on the CPU. A run is trained by one thread, with the neurons of a layer in the lanes of SIMD vectors, so no
 //! run waits for another and the bits of a run depend neither on its neighbors nor on the number of threads. Sums run
-//! over inputs and samples in order, or in [`STRIP`](super::layout::STRIP) fixed parts, so the bits do not depend on the
-//! width of the vectors either, on all machines with fused multiply-add.
+//! over inputs and samples in order, or in [`STRIP`](super::layout::STRIP) fixed parts, so the bits do not depend on
+//! the width of the vectors either, on all machines with fused multiply-add.
 
 mod between;
 mod elementary;

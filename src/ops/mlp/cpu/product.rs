@@ -1,6 +1,6 @@
 //! Products of small matrices in row-major order, with the columns of the result in lanes. Every element of a result is
-//! summed in the order of the inner index by fused multiply-adds, so its bits depend neither on the width of the vectors
-//! nor on the tiles.
+//! summed in the order of the inner index by fused multiply-adds, so its bits depend neither on the width of the
+//! vectors nor on the tiles.
 
 use super::super::layout::STRIP;
 use crate::array::Real;

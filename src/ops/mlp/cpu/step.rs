@@ -264,8 +264,8 @@ pub(super) struct Rates<T> {
     pub(super) clip: T,
 }
 
-/// Computes the loss and the gradient of `rows` samples, whose inputs are in `scratch`. Returns the loss, and the number of
-/// samples whose label was predicted.
+/// Computes the loss and the gradient of `rows` samples, whose inputs are in `scratch`. Returns the loss, and the
+/// number of samples whose label was predicted.
 pub(super) fn gradient<V: Vector<Scalar: Elementary>>(
     token: V::Token,
     engine: &Engine<V::Scalar>,

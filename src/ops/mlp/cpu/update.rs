@@ -77,8 +77,8 @@ pub(super) struct Moving<'a, T> {
     pub(super) second: &'a mut [T],
 }
 
-/// Changes all parameters by one step of the optimizer. The derivative of the L1 term is added to the gradient first, and
-/// the sum is multiplied by `scale`.
+/// Changes all parameters by one step of the optimizer. The derivative of the L1 term is added to the gradient first,
+/// and the sum is multiplied by `scale`.
 #[expect(clippy::too_many_lines, reason = "one arm for each optimizer")]
 pub(super) fn update<V: Vector<Scalar: Elementary>>(
     token: V::Token,

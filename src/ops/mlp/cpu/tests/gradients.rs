@@ -63,8 +63,8 @@ fn gradients_are_the_derivatives() {
     }
 }
 
-/// Compares every component with a difference quotient. Its error is about h^2 from the third derivative and eps |L| / h
-/// from rounding, so both are below 1e-9 with h = 6e-6; the bound is 1e-7 of the longest component.
+/// Compares every component with a difference quotient. Its error is about h^2 from the third derivative and eps |L| /
+/// h from rounding, so both are below 1e-9 with h = 6e-6; the bound is 1e-7 of the longest component.
 #[track_caller]
 fn check_differences(program: &Program) {
     let samples = samples::<f64>(program, program.batch, 5);

@@ -77,8 +77,8 @@ fn chains(program: &Program, samples: &Samples<f32>, hyper: Hyper, epochs: u64) 
         .collect()
 }
 
-/// Langevin dynamics on L = w^2 + b^2: a step is w (1 - e h / 2) + sqrt(e T) xi with h = 2 s + p, whose stationary law is
-/// normal with variance T / (h (1 - e h / 4)) and correlation 1 - e h / 2 between steps.
+/// Langevin dynamics on L = w^2 + b^2: a step is w (1 - e h / 2) + sqrt(e T) xi with h = 2 s + p, whose stationary law
+/// is normal with variance T / (h (1 - e h / 4)) and correlation 1 - e h / 2 between steps.
 #[test]
 fn sgld_has_its_law() {
     let (program, samples) = bowl(2, 0.0);
@@ -121,9 +121,9 @@ fn check_law(found: &[[[f64; 2]; 2]], variance: f64, correlation: f64, case: &st
     assert!(mixed.abs() < 6.0 / n.sqrt(), "{case}: covariance {mixed}");
 }
 
-/// The same with batches of one of two samples, whose gradients are 2 b -+ 2 t. An epoch visits both, in random order, so
-/// its two errors cancel up to the factor 1 - a, where a = 1 - e h / 2: the stationary variance at the ends of epochs is
-/// ((1 + a^2) e T + (1 - a)^2 (e t)^2) / (1 - a^4).
+/// The same with batches of one of two samples, whose gradients are 2 b -+ 2 t. An epoch visits both, in random order,
+/// so its two errors cancel up to the factor 1 - a, where a = 1 - e h / 2: the stationary variance at the ends of
+/// epochs is ((1 + a^2) e T + (1 - a)^2 (e t)^2) / (1 - a^4).
 #[test]
 fn sgld_has_its_law_with_noisy_gradients() {
     let t = 3.0;

@@ -2,11 +2,13 @@
 //! which other spectral features are built. Everything runs on any GPU through wgpu, and on the CPU where that is
 //! faster or where there is no GPU.
 //!
-//! ``` use fiedler::prelude::*;
+//! ```
+//! use fiedler::prelude::*;
 //!
-//! let ctx = Context::new()?; // the best GPU, or the CPU where there is none let ring = Graph::from_edges(4, &[(0, 1),
-//! (1, 2), (2, 3), (3, 0)], &Conventions::default())?; let path = Graph::from_edges(3, &[(0, 1), (1, 2)],
-//! &Conventions::default())?; let graphs = GraphBatch::from_graphs(&[ring, path])?;
+//! let ctx = Context::new()?; // the best GPU, or the CPU where there is none
+//! let ring = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)], &Conventions::default())?;
+//! let path = Graph::from_edges(3, &[(0, 1), (1, 2)], &Conventions::default())?;
+//! let graphs = GraphBatch::from_graphs(&[ring, path])?;
 //!
 //! let encoding = SpectralEncoder::new(2).laplacian(Normalization::Combinatorial).encode(&ctx, &graphs)?;
 //! assert!((encoding.eigenvalues(0)[1] - 2.0).abs() < 1e-5);
@@ -18,7 +20,8 @@
 //! Operations work on batches. An [`Array`] is a batch of matrices of one [`Shape`], and a [`Ragged`](array::Ragged)
 //! array is a batch of square matrices of different orders.
 //!
-//! ``` use fiedler::prelude::*;
+//! ```
+//! use fiedler::prelude::*;
 //!
 //! let ctx = Context::new()?;
 //! // 1000 copies of [[2, 1], [1, 2]]

@@ -77,8 +77,8 @@ pub enum Wanted<'a> {
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse), which names the line, if a row has another number of columns than the first, a
-/// field is not a finite number, or there are no samples; [`Io`](crate::ErrorKind::Io) if the operating system reports an
-/// error.
+/// field is not a finite number, or there are no samples; [`Io`](crate::ErrorKind::Io) if the operating system reports
+/// an error.
 pub fn read_samples(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     let arrays = matches!(ending.as_ref().and_then(|e| e.to_str()), Some("npz" | "safetensors" | "npy"));

@@ -25,8 +25,8 @@ pub struct StoredArray {
 /// Reads all arrays of an .npz, .safetensors or .npy file.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) if the file has another format, or an array has a type or a number of axes that is
-/// not supported; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+/// [`Parse`](crate::ErrorKind::Parse) if the file has another format, or an array has a type or a number of axes that
+/// is not supported; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read_arrays(path: &Path) -> Result<Vec<StoredArray>> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     match ending.as_ref().and_then(|ending| ending.to_str()) {

@@ -60,8 +60,8 @@ impl<T: Number> Model<T> {
     /// class, or the values.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Shape`] if the number of inputs differs; [`crate::ErrorKind::Domain`] if there is no such run,
-    /// or it diverged, or there is no run at all, or an input is not finite; [`crate::ErrorKind::Cancelled`].
+    /// [`crate::ErrorKind::Shape`] if the number of inputs differs; [`crate::ErrorKind::Domain`] if there is no such
+    /// run, or it diverged, or there is no run at all, or an input is not finite; [`crate::ErrorKind::Cancelled`].
     pub fn predict(&self, ctx: &Context, inputs: usize, x: Vec<T>, runs: &[usize]) -> Result<Vec<f64>> {
         let wrong = |what: String| Err(Error::domain("predict", what));
         if let Some(run) = runs.iter().find(|run| **run >= self.replicas.len()) {

@@ -63,12 +63,16 @@ pub type OnProgress = Arc<dyn Fn(&Progress) + Send + Sync>;
 
 /// Trains many networks of one shape at once, each independent of the others.
 ///
-/// ``` use fiedler::Context; use fiedler::ops::mlp::{Activation, Loss, Mlp, Optimizer, Samples, Targets}; use
-/// fiedler::train::{Metric, Part, Runs, Stop, Trainer};
+/// ```
+/// use fiedler::Context;
+/// use fiedler::ops::mlp::{Activation, Loss, Mlp, Optimizer, Samples, Targets};
+/// use fiedler::train::{Metric, Part, Runs, Stop, Trainer};
 ///
-/// // Points inside and outside a circle. let points: Vec<[f32; 2]> = (0..400).map(|i| [(i % 20) as f32 / 10.0 - 0.95,
-/// (i / 20) as f32 / 10.0 - 0.95]).collect(); let labels = points.iter().map(|[x, y]| u32::from(x * x + y * y <
-/// 0.5)).collect(); let samples = Samples::new(2, points.concat(), Targets::Labels(labels))?;
+/// // Points inside and outside a circle.
+/// let place = |i: u32| i as f32 / 10.0 - 0.95;
+/// let points: Vec<[f32; 2]> = (0..400).map(|i| [place(i % 20), place(i / 20)]).collect();
+/// let labels = points.iter().map(|[x, y]| u32::from(x * x + y * y < 0.5)).collect();
+/// let samples = Samples::new(2, points.concat(), Targets::Labels(labels))?;
 ///
 /// let net = Mlp::builder(2).layer(16, Activation::Relu).output(2)?;
 /// let runs = Runs::seeds(Optimizer::Adam, 42, 8)?.grid("lr", &[1e-2])?;

@@ -20,15 +20,25 @@ pub enum Optimizer {
     /// Stochastic gradient Langevin dynamics (Welling and Teh, ICML 2011).
     ///
     /// With the step size e, which is the learning rate, a step is
-    /// `w - e/2 (s g + p w) + sqrt(e T) xi`, where g is the gradient of the mean loss of the batch, s is
-    /// [`Hyper::gradient_scale`], p is [`Hyper::prior_precision`], T is [`Hyper::temperature`] and xi is standard
-    /// normal. For small e, the law of w is proportional to exp(-(s L + p |w|^2 / 2) / T). If T is infinite, every step
-    /// draws w from the prior, a normal distribution with variance 1 / p.
+    ///
+    /// ```text
+    /// w - e/2 (s g + p w) + sqrt(e T) xi
+    /// ```
+    ///
+    /// where g is the gradient of the mean loss of the batch, s is [`Hyper::gradient_scale`], p is
+    /// [`Hyper::prior_precision`], T is [`Hyper::temperature`] and xi is standard normal. For small e, the law of w is
+    /// proportional to exp(-(s L + p |w|^2 / 2) / T). If T is infinite, every step draws w from the prior, a normal
+    /// distribution with variance 1 / p.
     Sgld,
     /// SGLD with a diagonal preconditioner G = 1 / (epsilon + sqrt(V)), where V is the running mean of squared
-    /// gradients with the factor [`Hyper::beta_2`] (Li, Chen, Carlson and Carin, AAAI 2016). A step is `w - e/2 G (s g
-    /// + p w) + sqrt(e T G) xi`. V adapts in the first [`Hyper::burn_in`] steps and is constant after them. While V
-    /// changes, the law is biased, because the term with the derivative of G is left out.
+    /// gradients with the factor [`Hyper::beta_2`] (Li, Chen, Carlson and Carin, AAAI 2016). A step is
+    ///
+    /// ```text
+    /// w - e/2 G (s g + p w) + sqrt(e T G) xi
+    /// ```
+    ///
+    /// V adapts in the first [`Hyper::burn_in`] steps and is constant after them. While V changes, the law is biased,
+    /// because the term with the derivative of G is left out.
     Psgld,
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 const INPUTS: [&str; 5] = ["x", "X", "features", "inputs", "data"];
 const TARGETS: [&str; 6] = ["y", "Y", "labels", "label", "targets", "target"];
 
-/// What a table has beside its inputs.
+/// The targets of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableTargets {
     /// The class of each sample, as a place in the list of the classes' names.

@@ -57,7 +57,7 @@ fn read_npz(path: &Path) -> Result<Vec<StoredArray>> {
         let Some(name) = full.strip_suffix(".npy") else {
             return Err(Error::parse(path, None, "an archive of .npy files", format!("the member {full}")));
         };
-        // The size is a claim of the archive; memory grows only with what is there.
+        // Memory grows with the bytes that are read, because the size that the archive states may be wrong.
         let mut bytes = Vec::new();
         member.read_to_end(&mut bytes).map_err(|error| Error::io("read", path, error))?;
         let Npy { shape, data } = NpyFile::of(&path.join(&full), Box::new(Cursor::new(bytes)))?.read()?;

@@ -89,7 +89,7 @@ impl Epoch {
     }
 }
 
-/// The numbers with which a run goes on after it was interrupted, beside its parameters.
+/// The numbers that a run needs to go on after an interruption, in addition to its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counters {
     pub(super) epoch: u64,

@@ -50,7 +50,7 @@ impl Summary {
     }
 }
 
-/// The mean, the interval, the deviation, and the best beside its expectation.
+/// Shows the mean, its interval, the deviation, the best value, and the expected best value.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { n, mean, deviation, half_width, best, expected_best } = self;

@@ -51,6 +51,7 @@ impl Spec {
             "epochs": trainer.epochs,
             "init": format!("{:?}", trainer.init),
             "schedule": format!("{:?}", trainer.schedule),
+            "warm_up": trainer.warm_up,
             "stop": trainer.stop.map(|stop| format!("{stop} with patience {}", stop.patience)),
             "split": {"shares": trainer.split.shares, "seed": trainer.split.seed},
             "scaling": format!("{:?}", trainer.scaling),

@@ -1,7 +1,7 @@
 //! One run on its way: its epochs, its best parameters, its history.
 
 use super::Run;
-use super::schedule::Plateau;
+use super::schedule::{Plateau, warm_up};
 use super::stop::{Metric, Part};
 use super::trainer::Trainer;
 use crate::cancel::Cancel;
@@ -202,7 +202,7 @@ impl<T: Number> Running<T> {
 
     fn rate(&self, trainer: &Trainer) -> f64 {
         let factor = trainer.schedule.factor(self.counters.epoch, trainer.epochs) * self.counters.plateau.factor;
-        self.run.hyper.learning_rate * factor
+        self.run.hyper.learning_rate * factor * warm_up(self.counters.epoch, trainer.warm_up)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "numbers of samples")]

@@ -77,6 +77,13 @@ impl Schedule {
     }
 }
 
+/// Returns the factor of a linear warm-up over `epochs` epochs in the given epoch: 1 / epochs in the first, and 1 from the
+/// last one on. It multiplies the factor of the schedule.
+#[expect(clippy::cast_precision_loss, reason = "numbers of epochs")]
+pub(super) fn warm_up(epoch: u64, epochs: u64) -> f64 {
+    ((epoch + 1) as f64 / epochs.max(1) as f64).min(1.0)
+}
+
 /// What a plateau schedule remembers of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plateau {
@@ -107,7 +114,7 @@ impl Plateau {
 
 #[cfg(test)]
 mod tests {
-    use super::{Plateau, Schedule};
+    use super::{Plateau, Schedule, warm_up};
 
     #[test]
     fn factors() {
@@ -118,6 +125,8 @@ mod tests {
         assert!((cosine.factor(5, 11) - 0.55).abs() < 1e-15);
         let power = Schedule::Power { exponent: 0.5, floor: 0.05 };
         assert_eq!([power.factor(3, 9), power.factor(10_000, 9)], [0.5, 0.05]);
+        assert_eq!([0, 1, 3, 4].map(|epoch| warm_up(epoch, 4)), [0.25, 0.5, 1.0, 1.0]);
+        assert_eq!([warm_up(0, 0), warm_up(0, 1)], [1.0, 1.0]);
         assert!(Schedule::Step { every: 0, factor: 0.5 }.check().is_err());
         assert!(Schedule::Plateau { factor: 1.0, patience: 3 }.check().is_err());
     }

@@ -94,6 +94,7 @@ pub struct Trainer {
     pub(super) epochs: u64,
     pub(super) init: Init,
     pub(super) schedule: Schedule,
+    pub(super) warm_up: u64,
     pub(super) stop: Option<Stop>,
     pub(super) split: Split,
     pub(super) scaling: Scaling,
@@ -121,6 +122,7 @@ impl Trainer {
             epochs: 100,
             init: Init::Torch,
             schedule: Schedule::Constant,
+            warm_up: 0,
             stop: None,
             split: Split::default(),
             scaling: Scaling::None,
@@ -152,6 +154,12 @@ impl Trainer {
     #[must_use]
     pub fn schedule(self, schedule: Schedule) -> Self {
         Self { schedule, ..self }
+    }
+
+    /// Sets the number of epochs in which the learning rate rises linearly to that of the schedule.
+    #[must_use]
+    pub fn warm_up(self, epochs: u64) -> Self {
+        Self { warm_up: epochs, ..self }
     }
 
     /// Sets the rule by which a run stops early.

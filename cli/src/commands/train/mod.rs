@@ -93,6 +93,9 @@ pub(super) struct Train {
     /// plateau:FACTOR,PATIENCE.
     #[arg(long, value_name = "SCHEDULE", default_value = "constant", value_parser = schedule)]
     schedule: fiedler::train::Schedule,
+    /// The number of epochs in which the learning rate rises linearly to that of the schedule.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
+    warm_up: u64,
     /// The initial weights.
     #[arg(long, value_enum, default_value_t = InitName::Torch)]
     init: InitName,
@@ -381,6 +384,7 @@ impl Train {
             .epochs(epochs)
             .init(self.init.of(self.init_deviation.unwrap_or(1.0)))
             .schedule(self.schedule)
+            .warm_up(self.warm_up)
             .scaling(self.scale.into())
             .split(fiedler::train::Split { shares: self.split, seed: self.split_seed });
         Ok(match self.stop {

@@ -77,8 +77,8 @@ impl Schedule {
     }
 }
 
-/// Returns the factor of a linear warm-up over `epochs` epochs in the given epoch: 1 / epochs in the first, and 1 from the
-/// last one on. It multiplies the factor of the schedule.
+/// Returns the factor of a linear warm-up over `epochs` epochs in the given epoch: 1 / epochs in the first epoch, and 1
+/// from the last one on. It multiplies the factor of the schedule.
 #[expect(clippy::cast_precision_loss, reason = "numbers of epochs")]
 pub(super) fn warm_up(epoch: u64, epochs: u64) -> f64 {
     ((epoch + 1) as f64 / epochs.max(1) as f64).min(1.0)

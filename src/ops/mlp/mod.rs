@@ -238,7 +238,7 @@ pub struct Segment<'a> {
     /// The learning rate.
     pub(crate) rate: f64,
     /// What the earlier steps of the epoch have added up. Sums go on from there, so that cuts change no bit of them.
-    pub loss: f64,
+    pub(crate) loss: f64,
     /// Whether to return the loss of every step.
     pub(crate) traces: bool,
 }

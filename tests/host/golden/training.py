@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes training.txt: what torch 2.15 computes in training, for src/ops/mlp/golden.rs.
+"""Writes training.txt: what torch 2.15 computes in training, for src/ops/mlp/cpu/tests/golden.rs.
 
     python3 training.py > training.txt
 

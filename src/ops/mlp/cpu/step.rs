@@ -32,7 +32,7 @@ pub(in crate::ops::mlp) struct Moved<T> {
     pub(in crate::ops::mlp) running: Vec<T>,
 }
 
-/// How a run trains: its random words and its dropout.
+/// The dropout of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Dropout {
     /// For each layer, how many of 2^16 elements are dropped.
@@ -87,7 +87,7 @@ impl<T: Elementary> Scratch<T> {
         }
     }
 
-    /// Returns the place for the inputs of `rows` samples, and the distance between samples.
+    /// Returns the place for the inputs of samples.
     pub(super) fn inputs(&mut self) -> &mut [T] {
         &mut self.passed[0]
     }

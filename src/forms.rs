@@ -48,6 +48,18 @@ pub enum FftForm {
     Narrow,
 }
 
+/// The forms of training. A workgroup trains one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MlpForm {
+    /// The parameters of a run and the rows of its batch are in workgroup memory.
+    Resident,
+    /// The parameters are in storage; the rows of the batch, or all but the inputs, are in workgroup memory.
+    Streamed,
+    /// The parameters and the rows are in storage. Every network has this form.
+    Stored,
+}
+
 /// A form of the kernels of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -60,6 +72,8 @@ pub enum KernelForm {
     Matmul(MatmulForm),
     /// A form for Fourier transforms.
     Fft(FftForm),
+    /// A form for training.
+    Mlp(MlpForm),
 }
 
 impl JacobiForm {
@@ -109,11 +123,26 @@ impl FftForm {
     }
 }
 
+impl MlpForm {
+    const ALL: [Self; 3] = [Self::Resident, Self::Streamed, Self::Stored];
+
+    /// Returns the form's name, as it appears in [`Choice::algorithm`](crate::policy::Choice::algorithm).
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Resident => "resident",
+            Self::Streamed => "streamed",
+            Self::Stored => "stored",
+        }
+    }
+}
+
 impl KernelForm {
     /// Returns every form of every family.
     pub fn all() -> impl Iterator<Item = Self> {
         let jacobi = JacobiForm::ALL.map(Self::Eigh).into_iter().chain(JacobiForm::ALL.map(Self::Svd));
-        jacobi.chain(MatmulForm::ALL.map(Self::Matmul)).chain(FftForm::ALL.map(Self::Fft))
+        let others = MatmulForm::ALL.map(Self::Matmul).into_iter().chain(FftForm::ALL.map(Self::Fft));
+        jacobi.chain(others).chain(MlpForm::ALL.map(Self::Mlp))
     }
 
     /// Returns the form with the given name in the given family, if there is one.
@@ -130,6 +159,7 @@ impl KernelForm {
             Self::Svd(_) => "svd",
             Self::Matmul(_) => "gemm",
             Self::Fft(_) => "fft",
+            Self::Mlp(_) => "train",
         }
     }
 
@@ -140,6 +170,7 @@ impl KernelForm {
             Self::Eigh(form) | Self::Svd(form) => form.name(),
             Self::Matmul(form) => form.name(),
             Self::Fft(form) => form.name(),
+            Self::Mlp(form) => form.name(),
         }
     }
 }

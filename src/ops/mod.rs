@@ -60,6 +60,7 @@ const FAMILIES: &[Family] = &[
     ("jacobi", jacobi::kernels::KERNELS, jacobi::kernels::is_given),
     ("laplacian", laplacian::kernels::KERNELS, |_, _, _| true),
     ("matmul", matmul::kernels::KERNELS, matmul::kernels::is_given),
+    ("mlp", mlp::kernels::KERNELS, mlp::kernels::is_given),
     ("pca", pca::kernels::KERNELS, |_, _, _| true),
     ("random", random::kernels::KERNELS, |_, _, _| true),
     ("sparse", sparse::kernels::KERNELS, |_, _, _| true),

@@ -22,7 +22,7 @@ pub(super) const SPEC: &str = "fiedler";
 pub(super) struct Spec(pub(super) Value);
 
 impl Spec {
-    pub(super) fn new<T: Number>(trainer: &Trainer, samples: &Samples<T>, runs: &Runs) -> Self {
+    pub(super) fn new<T: Number>(trainer: &Trainer, samples: &Samples<T>, runs: &Runs, side: &str) -> Self {
         let mut hash = blake3::Hasher::new();
         for row in 0..samples.len() {
             hash.update(bytemuck::cast_slice(samples.row(row)));
@@ -43,6 +43,7 @@ impl Spec {
         Self(json!({
             "version": VERSION,
             "precision": T::NAME,
+            "side": side,
             "inputs": trainer.net.inputs(),
             "layers": layers.collect::<Vec<_>>(),
             "loss": format!("{:?}", trainer.loss),

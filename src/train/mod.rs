@@ -6,6 +6,7 @@
 //! number of threads, and if it was interrupted and resumed.
 
 mod checkpoint;
+mod device;
 mod files;
 mod fit;
 mod model;

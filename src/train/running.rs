@@ -196,36 +196,49 @@ impl<T: Number> Running<T> {
             return;
         }
         if end == batches {
-            self.end_of_epoch(seat);
+            let scores = Part::ALL.map(|part| self.wants(trainer, part).then(|| self.score(seat, part, false)));
+            if self.end_of_epoch(trainer, seat.program, scores) {
+                // A copy: the parameters go on changing.
+                self.best = Some(self.replica.clone());
+            }
         }
     }
 
     fn rate(&self, trainer: &Trainer) -> f64 {
-        let factor = trainer.schedule.factor(self.counters.epoch, trainer.epochs) * self.counters.plateau.factor;
-        self.run.hyper.learning_rate * factor * warm_up(self.counters.epoch, trainer.warm_up)
+        self.rate_of(trainer, self.counters.epoch)
     }
 
+    /// Returns the learning rate of an epoch.
+    pub(super) fn rate_of(&self, trainer: &Trainer, epoch: u64) -> f64 {
+        let factor = trainer.schedule.factor(epoch, trainer.epochs) * self.counters.plateau.factor;
+        self.run.hyper.learning_rate * factor * warm_up(epoch, trainer.warm_up)
+    }
+
+    /// Returns whether the end of this epoch needs the scores of a part.
+    pub(super) fn wants(&self, trainer: &Trainer, part: Part) -> bool {
+        let epoch = self.counters.epoch;
+        let recorded = epoch + 1 == trainer.epochs || trainer.records(epoch);
+        let watched = trainer.stop.is_some_and(|stop| stop.part == part);
+        watched || part == Part::Validation && recorded && !self.parts[part as usize].is_empty()
+    }
+
+    /// Ends an epoch, whose wanted scores are given by part. Returns whether the present parameters are the best so far.
     #[expect(clippy::cast_precision_loss, reason = "numbers of samples")]
-    fn end_of_epoch(&mut self, seat: &mut Seat<'_, T>) {
-        let trainer = seat.trainer;
+    pub(super) fn end_of_epoch(&mut self, trainer: &Trainer, program: &Program, scores: [Option<Scores>; 3]) -> bool {
         let rate = self.rate(trainer);
         let Counters { epoch, loss, correct, samples, .. } = self.counters;
         let (loss, accuracy) = (loss / samples as f64, correct as f64 / samples as f64);
-        let accuracy = if seat.program.loss.takes_labels() { accuracy } else { f64::NAN };
+        let accuracy = if program.loss.takes_labels() { accuracy } else { f64::NAN };
         let last = epoch + 1 == trainer.epochs;
         let mut record = Epoch { epoch, rate, loss, accuracy, validation: [f64::NAN; 5] };
         let mut value = loss;
-        if let Some(stop) = trainer.stop {
-            let scores = self.score(seat, stop.part, false);
-            value = stop.metric.of(&scores);
-            if stop.part == Part::Validation {
-                record.validation = Metric::ALL.map(|metric| metric.of(&scores));
-            }
+        if let Some(stop) = trainer.stop
+            && let Some(scores) = &scores[stop.part as usize]
+        {
+            value = stop.metric.of(scores);
         }
-        let scored = trainer.stop.is_some_and(|stop| stop.part == Part::Validation);
-        if !scored && !self.parts[1].is_empty() && (last || trainer.records(epoch)) {
-            let scores = self.score(seat, Part::Validation, false);
-            record.validation = Metric::ALL.map(|metric| metric.of(&scores));
+        if let Some(scores) = &scores[Part::Validation as usize] {
+            record.validation = Metric::ALL.map(|metric| metric.of(scores));
         }
         if last || trainer.records(epoch) {
             self.history.push(record);
@@ -235,11 +248,11 @@ impl<T: Number> Running<T> {
         counters.plateau.observe(trainer.schedule, value, larger);
         (counters.loss, counters.correct, counters.samples, counters.batch) = (0.0, 0, 0, 0);
         counters.epoch += 1;
+        let mut improved = false;
         if let Some(stop) = trainer.stop {
             if stop.improves(value, counters.best) {
                 (counters.best, counters.best_epoch, counters.waited) = (value, epoch, 0);
-                // A copy: the parameters go on changing.
-                self.best = Some(self.replica.clone());
+                improved = true;
             } else {
                 counters.waited += 1;
             }
@@ -250,6 +263,7 @@ impl<T: Number> Running<T> {
         if last {
             counters.status.get_or_insert(RunStatus::Finished);
         }
+        improved
     }
 
     /// Returns the scores of a part, by the best parameters or by the present ones.

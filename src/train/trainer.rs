@@ -1,6 +1,7 @@
 //! The trainer: what all runs of a training share, and the loop over the runs.
 
 use super::checkpoint::{Checkpoint, Spec};
+use super::device::{OnDevice, required};
 use super::fit::{Fit, Fitted};
 use super::running::{RunStatus, Running, Seat};
 use super::schedule::Schedule;
@@ -208,6 +209,11 @@ impl Trainer {
         if self.drop_last || lonely { samples / self.batch } else { samples.div_ceil(self.batch) }
     }
 
+    /// Returns whether something is decided after every epoch: whether a run stops, or its learning rate.
+    pub(super) fn decides_every_epoch(&self) -> bool {
+        self.stop.is_some() || matches!(self.schedule, Schedule::Plateau { .. })
+    }
+
     /// Returns whether an epoch is recorded.
     pub(super) fn records(&self, epoch: u64) -> bool {
         epoch.is_multiple_of(self.epochs.div_ceil(RECORDED))
@@ -272,19 +278,23 @@ impl Trainer {
         (each + 4 * splits * samples.len() + samples.len() * (samples.inputs() * size + 8)) as u64
     }
 
-    /// Trains all runs, on the threads of the context. A run that diverges or stops does not affect the others.
+    /// Trains all runs, on the threads of the context, or on the device if the context requires it
+    /// ([`Backend::Gpu`](crate::Backend::Gpu)). A run that diverges or stops does not affect the others.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] and [`crate::ErrorKind::Shape`] if the network, the loss, the data, the split or a
     /// hyperparameter do not fit; [`crate::ErrorKind::Limit`] if the runs exceed the memory budget;
     /// [`crate::ErrorKind::Cancelled`] if the work was cancelled, after the checkpoint was saved if there is one;
-    /// [`crate::ErrorKind::Io`] and [`crate::ErrorKind::Parse`] if the checkpoint cannot be written or read.
+    /// [`crate::ErrorKind::Io`] and [`crate::ErrorKind::Parse`] if the checkpoint cannot be written or read. If the
+    /// device is required: [`crate::ErrorKind::NoAdapter`], [`crate::ErrorKind::Domain`] for f64,
+    /// [`crate::ErrorKind::Limit`] if it cannot hold the data set and one run; device errors.
     pub fn fit<T: Number>(&self, ctx: &Context, samples: &Samples<T>, runs: &Runs) -> Result<Fit<T>> {
         let program =
             Program { net: self.net.clone(), loss: self.loss.clone(), optimizer: self.optimizer, batch: self.batch };
         let counts = self.check(ctx, &program, samples, runs)?;
         ctx.cancel().check()?;
-        let spec = Spec::new(self, samples, runs);
+        let gpu = required::<T>(ctx)?;
+        let spec = Spec::new(self, samples, runs, gpu.map_or("cpu", |gpu| &gpu.adapter().name));
         let mut all = ctx.on_threads(|| self.begin(&program, samples, runs, counts));
         let checkpoint = self.checkpoint.as_ref().map(|(path, every)| (Checkpoint::new(path, &spec), *every));
         if let Some((checkpoint, _)) = &checkpoint {
@@ -305,6 +315,17 @@ impl Trainer {
         let begun = Instant::now();
         let first_steps: u64 = all.iter().map(|running| running.replica.steps).sum();
         let mut saved = Instant::now();
+        let report = |all: &[Running<T>]| {
+            if let Some(progress) = &self.progress {
+                progress(&self.progress_of(all, first_steps, begun.elapsed(), self.bytes(&program, samples, runs)));
+            }
+        };
+        if let Some(gpu) = gpu {
+            let checkpoint = checkpoint.as_ref().map(|(checkpoint, every)| (checkpoint, *every));
+            let device =
+                OnDevice { trainer: self, ctx, gpu, program: &program, samples, checkpoint, progress: &report };
+            device.train(&mut all)?;
+        }
         loop {
             // The first of the runs that are not done: so few that a round stays short.
             let active = all.iter_mut().filter(|running| !running.is_done()).take(ABREAST * ctx.threads());
@@ -328,9 +349,7 @@ impl Trainer {
                 saved = Instant::now();
             }
             ctx.cancel().check()?;
-            if let Some(progress) = &self.progress {
-                progress(&self.progress_of(&all, first_steps, begun.elapsed(), self.bytes(&program, samples, runs)));
-            }
+            report(&all);
         }
         let fitted = ctx.on_host(|| {
             Ok(parallel::map(all, |_, mut running| {

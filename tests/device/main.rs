@@ -8,6 +8,7 @@ mod profile;
 mod random;
 mod roofline;
 mod together;
+mod train;
 
 fn main() -> std::process::ExitCode {
     common::run([
@@ -19,5 +20,6 @@ fn main() -> std::process::ExitCode {
         profile::tests(),
         random::tests(),
         together::tests(),
+        train::tests(),
     ])
 }

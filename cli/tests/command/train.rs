@@ -224,7 +224,7 @@ fn wrong_calls() {
         (2, &["--schedule", "linear"], "plateau:FACTOR,PATIENCE"),
         (2, &["--set", "speed=1"], "gradient_scale"),
         (2, &["--lr", "0"], "above 0"),
-        (2, &["--backend", "gpu"], "runs on the CPU"),
+        (2, &["--backend", "gpu", "--precision", "f64"], "expected --precision f32"),
         (1, &["--batch", "50"], "at most 42 training samples, found 50"),
         (2, &["--split", "0.6,0.6,0.1"], "sum to 1"),
         (2, &["--dropout", "1", "--hidden", "4"], "less than 1"),

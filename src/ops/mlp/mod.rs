@@ -6,6 +6,8 @@
 //! beside other runs, in any order, on any number of threads, and if it was interrupted and resumed.
 
 mod cpu;
+mod gpu;
+pub(super) mod kernels;
 mod layout;
 mod noise;
 mod optimizer;
@@ -15,6 +17,7 @@ mod spec;
 mod weights;
 
 pub(crate) use cpu::{Work, Worker};
+pub(crate) use gpu::{Fleet, Leg, Trained};
 pub use optimizer::{Hyper, Optimizer};
 pub use scores::Scores;
 pub use spec::{Activation, Layer, Loss, Mlp, MlpBuilder, Norm};

@@ -33,6 +33,11 @@ impl Words {
         Self { key: Stream::new(seed, of).key() }
     }
 
+    /// Returns the key of the generator.
+    pub(super) fn key(self) -> [u32; 2] {
+        self.key
+    }
+
     /// Returns the [`BLOCK_WORDS`] words of block `block`.
     #[inline(always)]
     fn block(self, purpose: Purpose, layer: usize, step: u64, block: u32) -> [u32; BLOCK_WORDS] {

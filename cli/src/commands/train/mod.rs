@@ -179,10 +179,8 @@ fn setting(text: &str) -> Result<(String, Vec<f64>), String> {
 
 impl Train {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        if self.place.insists() {
-            return Err(Failure::Call(
-                "--backend gpu: expected cpu or auto, because training runs on the CPU".to_owned(),
-            ));
+        if self.place.insists() && self.precision == Precision::F64 {
+            return Err(Failure::Call("--backend gpu: expected --precision f32, found f64".to_owned()));
         }
         let finished = self.output.join(WEIGHTS).exists();
         if self.resume && finished {
@@ -202,7 +200,7 @@ impl Train {
                 "{shown}: expected a new folder, or --resume and a checkpoint in it; it exists already"
             )));
         }
-        let ctx = self.place.with(Context::builder().device(false))?;
+        let ctx = self.place.with(Context::builder().device(self.place.insists()))?;
         let name = self.label.as_deref();
         let wanted = if self.loss.takes_labels() { Wanted::Labels(name) } else { Wanted::Values(name) };
         let table = io::read_samples(&self.data, wanted)?;

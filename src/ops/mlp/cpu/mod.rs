@@ -9,7 +9,7 @@ mod loss;
 mod product;
 mod step;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod update;
 
 pub(super) use step::Moved;
@@ -18,7 +18,7 @@ use super::layout::Layout;
 use super::noise::Purpose;
 use super::optimizer::Update;
 use super::scores::Scores;
-use super::{Program, Replica, Samples, Segment, Tally, Targets};
+use super::{Hyper, Program, Replica, Samples, Segment, Tally, Targets};
 use crate::lanes::{SimdScalar as _, Task, Vector};
 use elementary::Elementary;
 use loss::{Prepared, predicted};
@@ -45,6 +45,15 @@ pub trait Trains: Sized + Send + Sync {
     /// Evaluates a run on the samples of the given rows. `each` sees the probabilities or outputs of each sample.
     fn evaluate(worker: &mut Worker<Self>, work: Work<'_, Self>, rows: &[u32], each: &mut dyn FnMut(&[Self]))
     -> Scores;
+    /// Returns the scores of the samples of the given rows, whose outputs are rows of `width` numbers in `outputs`.
+    fn scores(
+        worker: &mut Worker<Self>,
+        program: &Program,
+        samples: &Samples<Self>,
+        rows: &[u32],
+        outputs: &[f32],
+        width: usize,
+    ) -> Scores;
     /// Returns the memory that a thread needs.
     fn worker(program: &Program) -> Worker<Self>;
     /// Returns the loss and the gradient, in the layout of the parameters, of the given samples.
@@ -76,6 +85,16 @@ macro_rules! trains {
             ) -> Scores {
                 Self::in_lanes(Evaluation { worker, work, rows, each })
             }
+            fn scores(
+                worker: &mut Worker<Self>,
+                program: &Program,
+                samples: &Samples<Self>,
+                rows: &[u32],
+                outputs: &[f32],
+                width: usize,
+            ) -> Scores {
+                Self::in_lanes(Scoring { worker, program, samples, rows, outputs, width })
+            }
             fn worker(program: &Program) -> Worker<Self> {
                 Worker::new(program)
             }
@@ -105,10 +124,8 @@ impl<T: Elementary> Worker<T> {
 
     /// Copies the inputs and the targets of samples to where the step reads them.
     fn gather(&mut self, work: &Work<'_, T>, rows: &[u32]) {
-        let Samples { x, inputs, targets, .. } = work.samples;
+        let Samples { x, inputs, .. } = work.samples;
         let stride = self.engine.layout.layers.first().map_or(1, |l| l.in_stride);
-        self.labels.clear();
-        self.values.clear();
         for (&row, to) in rows.iter().zip(self.scratch.inputs().chunks_exact_mut(stride)) {
             let row = row as usize;
             let (from, to) = (&x[row * inputs..][..*inputs], &mut to[..*inputs]);
@@ -120,10 +137,46 @@ impl<T: Elementary> Worker<T> {
                     }
                 }
             }
-            match targets {
-                Targets::Labels(labels) => self.labels.push(labels[row]),
-                Targets::Values(values, each) => self.values.extend_from_slice(&values[row * each..][..*each]),
+        }
+        self.gather_targets(work.samples, rows);
+    }
+
+    fn gather_targets(&mut self, samples: &Samples<T>, rows: &[u32]) {
+        self.labels.clear();
+        self.values.clear();
+        match &samples.targets {
+            Targets::Labels(labels) => self.labels.extend(rows.iter().map(|&row| labels[row as usize])),
+            Targets::Values(values, each) => {
+                self.values.extend(rows.iter().flat_map(|&row| &values[row as usize * each..][..*each]));
             }
+        }
+    }
+
+    /// Adds the samples that were gathered to `scores`, by their outputs, of which each sample has a row of `stride`.
+    /// `each` sees the probabilities or outputs of each sample.
+    #[inline(always)]
+    fn score(
+        &self,
+        samples: &Samples<T>,
+        outputs: impl Iterator<Item = impl Iterator<Item = T>>,
+        scores: &mut Scores,
+        each: &mut dyn FnMut(&[T]),
+    ) {
+        let targets = targets(samples, &self.labels, &self.values);
+        let (mut z, mut copy) = (Vec::new(), Vec::new());
+        for (sample, own) in outputs.enumerate() {
+            z.clear();
+            z.extend(own);
+            copy.clone_from(&z);
+            let class = predicted(&z);
+            let (loss, weight) = self.engine.loss.value(&mut z, targets, sample);
+            self.engine.loss.probabilities(&mut copy);
+            let confidence = match copy[..] {
+                [p] => p.to_f64().max(1.0 - p.to_f64()),
+                _ => copy.get(class as usize).map_or(0.0, |p| p.to_f64()),
+            };
+            scores.add(loss, weight, self.labels.get(sample).map(|&label| (label, class, confidence)));
+            each(&copy);
         }
     }
 }
@@ -200,15 +253,19 @@ impl<T: Elementary> Task<T> for Training<'_, T> {
 }
 
 impl Dropout {
-    fn new(program: &Program, hyper: &super::Hyper) -> Self {
-        let below = program.net.layers().iter().map(|layer| {
-            let probability = if layer.dropout > 0.0 { hyper.dropout.unwrap_or(layer.dropout) } else { 0.0 };
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 65535")]
-            let below = (probability * 65536.0).round().min(65535.0) as u32;
-            below
-        });
-        Self { below: below.collect() }
+    fn new(program: &Program, hyper: &Hyper) -> Self {
+        Self { below: thresholds(program, hyper).collect() }
     }
+}
+
+/// Returns for each layer how many of 2^16 elements dropout drops.
+pub(super) fn thresholds(program: &Program, hyper: &Hyper) -> impl Iterator<Item = u32> {
+    program.net.layers().iter().map(|layer| {
+        let probability = if layer.dropout > 0.0 { hyper.dropout.unwrap_or(layer.dropout) } else { 0.0 };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 65535")]
+        let below = (probability * 65536.0).round().min(65535.0) as u32;
+        below
+    })
 }
 
 struct Evaluation<'a, T> {
@@ -223,31 +280,56 @@ impl<T: Elementary> Task<T> for Evaluation<'_, T> {
 
     fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Scores {
         let Self { worker, work, rows, each } = self;
-        let labeled = matches!(work.samples.targets, Targets::Labels(_));
-        let mut scores = Scores::new(work.program.loss.classes(&work.program.net).filter(|_| labeled));
-        let outputs = work.program.net.outputs();
-        let mut copy = vec![T::from_f64(0.0); outputs];
+        let mut scores = work.samples.scores(work.program);
+        let (outputs, layout) = (work.program.net.outputs(), Layout::new(&work.program.net));
+        let stride = layout.layers.last().map_or(1, |l| l.stride);
         for rows in rows.chunks(TOGETHER) {
             worker.gather(&work, rows);
-            let Worker { engine, scratch, labels, values, .. } = &mut *worker;
+            let Worker { engine, scratch, .. } = &mut *worker;
             let Moved { weights, running, .. } = &mut work.replica.moved;
             forward::<V>(token, &engine.layout, scratch, weights, running, rows.len(), Mode::Evaluation);
-            let stride = engine.layout.layers.last().map_or(1, |l| l.stride);
-            let targets = targets(work.samples, labels, values);
-            for (sample, z) in scratch.outputs().chunks_exact_mut(stride).take(rows.len()).enumerate() {
-                let z = &mut z[..outputs];
-                copy.copy_from_slice(z);
-                let class = predicted(z);
-                let (loss, weight) = engine.loss.value(z, targets, sample);
-                engine.loss.probabilities(&mut copy);
-                let confidence = match copy[..] {
-                    [p] => p.to_f64().max(1.0 - p.to_f64()),
-                    _ => copy.get(class as usize).map_or(0.0, |p| p.to_f64()),
-                };
-                scores.add(loss, weight, labels.get(sample).map(|&label| (label, class, confidence)));
-                each(&copy);
-            }
+            let own = worker.scratch.outputs().chunks_exact(stride).take(rows.len());
+            worker.score(work.samples, own.map(|z| z[..outputs].iter().copied()), &mut scores, each);
         }
+        scores
+    }
+}
+
+impl<T> Samples<T> {
+    /// Returns the scores of no samples.
+    fn scores(&self, program: &Program) -> Scores {
+        let labeled = matches!(self.targets, Targets::Labels(_));
+        Scores::new(program.loss.classes(&program.net).filter(|_| labeled))
+    }
+}
+
+/// The scores of outputs that were computed elsewhere.
+struct Scoring<'a, T> {
+    worker: &'a mut Worker<T>,
+    program: &'a Program,
+    samples: &'a Samples<T>,
+    rows: &'a [u32],
+    outputs: &'a [f32],
+    width: usize,
+}
+
+impl<T: Elementary> Task<T> for Scoring<'_, T> {
+    type Output = Scores;
+
+    fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Scores {
+        let Self { worker, program, samples, rows, outputs, width } = self;
+        let mut scores = samples.scores(program);
+        worker.gather_targets(samples, rows);
+        V::with_instructions(
+            token,
+            #[inline(always)]
+            || {
+                let own = outputs
+                    .chunks_exact(width)
+                    .map(|z| z[..program.net.outputs()].iter().map(|&z| T::from_f64(z.into())));
+                worker.score(samples, own, &mut scores, &mut |_| {});
+            },
+        );
         scores
     }
 }

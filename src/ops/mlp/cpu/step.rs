@@ -93,8 +93,8 @@ impl<T: Elementary> Scratch<T> {
     }
 
     /// Returns the outputs of the network after [`forward`].
-    pub(super) fn outputs(&mut self) -> &mut [T] {
-        self.derivatives.last_mut().map_or(&mut [], |z| z)
+    pub(super) fn outputs(&self) -> &[T] {
+        self.derivatives.last().map_or(&[], |z| z)
     }
 
     /// Returns the gradient after [`backward`].

@@ -9,7 +9,7 @@ use crate::ops::mlp::cpu::{Trains as _, Work};
 use crate::ops::mlp::layout::Layout;
 use crate::ops::mlp::weights::Init;
 
-const ACTIVATIONS: [Activation; 6] = [
+pub(in crate::ops::mlp) const ACTIVATIONS: [Activation; 6] = [
     Activation::Identity,
     Activation::Relu,
     Activation::LeakyRelu(0.1),
@@ -19,7 +19,7 @@ const ACTIVATIONS: [Activation; 6] = [
 ];
 
 /// Losses, and the number of outputs that they are tested with.
-fn losses() -> Vec<(Loss, usize)> {
+pub(in crate::ops::mlp) fn losses() -> Vec<(Loss, usize)> {
     vec![
         (Loss::CROSS_ENTROPY, 3),
         (Loss::CROSS_ENTROPY, 11),

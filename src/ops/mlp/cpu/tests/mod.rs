@@ -2,7 +2,7 @@
 //! bits that depend on nothing but the run.
 
 mod golden;
-mod gradients;
+pub(in crate::ops::mlp) mod gradients;
 mod laws;
 mod sameness;
 
@@ -31,7 +31,7 @@ fn all<T: Real>(numbers: &[f64]) -> Vec<T> {
 }
 
 /// Returns samples with random inputs, and labels or values that fit the loss.
-fn samples<T: Number>(program: &Program, count: usize, seed: u32) -> Samples<T> {
+pub(in crate::ops::mlp) fn samples<T: Number>(program: &Program, count: usize, seed: u32) -> Samples<T> {
     let (mut numbers, inputs) = (Lcg(seed), program.net.inputs());
     let x = all(&numbers.fill(count * inputs));
     let outputs = program.net.outputs();
@@ -50,16 +50,22 @@ fn samples<T: Number>(program: &Program, count: usize, seed: u32) -> Samples<T> 
     made
 }
 
-fn program(inputs: usize, layers: Vec<Layer>, loss: Loss, optimizer: Optimizer, batch: usize) -> Program {
+pub(in crate::ops::mlp) fn program(
+    inputs: usize,
+    layers: Vec<Layer>,
+    loss: Loss,
+    optimizer: Optimizer,
+    batch: usize,
+) -> Program {
     let made = Program { net: Mlp::from_layers(inputs, layers).expect("a valid network"), loss, optimizer, batch };
     made.check().expect("a valid program");
     made
 }
 
-fn hidden(outputs: usize, activation: Activation, norm: Norm, dropout: f64) -> Layer {
+pub(in crate::ops::mlp) fn hidden(outputs: usize, activation: Activation, norm: Norm, dropout: f64) -> Layer {
     Layer { outputs, activation, norm, dropout }
 }
 
-fn output(outputs: usize) -> Layer {
+pub(in crate::ops::mlp) fn output(outputs: usize) -> Layer {
     Layer { outputs, ..Layer::default() }
 }

@@ -1,0 +1,85 @@
+// The derivatives of a batch's loss by the results of every layer's linear map.
+
+fn backward(record: u32, count: u32, step: vec2<u32>) {
+    for (var l = params.layers - 1u; l > 0u; l -= 1u) {
+        let below = l - 1u;
+        let columns = layer(l, INPUT_QUADS);
+        let pitch = layer(below, OUT_PITCH);
+        let threshold = plan[record + THRESHOLDS + below];
+        let normed = layer(below, NORM) != NO_NORM;
+        for (var item = lane; item < count * columns; item += WIDTH) {
+            let sample = item % count;
+            let column = item / count;
+            let left = layer(l, DERIVATIVES) + sample * layer(l, OUT_PITCH);
+            let along = layer(l, BY_OUTPUT) == 0u;
+            let zero = vec4<f32>(0.0);
+            var d = product(left, layer(l, OUTPUT_QUADS), layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, zero);
+            if threshold > 0u { d *= kept(record, below, sample, column, threshold, step); }
+            let at = sample * pitch + column;
+            var inner: vec4<f32>;
+            if normed {
+                inner = weight(layer(below, GAIN) + column) * row(layer(below, HATS) + at);
+                inner += weight(layer(below, SHIFT) + column);
+            } else {
+                inner = row(layer(below, DERIVATIVES) + at);
+            }
+            d *= slope_of(layer(below, ACTIVATION), bitcast<f32>(layer(below, SLOPE)), inner);
+            set_row(layer(below, DERIVATIVES) + at, d);
+        }
+        rows_written();
+        if normed { denormalize(below, count); }
+    }
+}
+
+// Turns the derivatives by a normalization's results into those by its inputs, and sums up those by its gains and
+// shifts.
+fn denormalize(l: u32, count: u32) {
+    let columns = layer(l, OUTPUT_QUADS);
+    let pitch = layer(l, OUT_PITCH);
+    let hats = layer(l, HATS);
+    let derivatives = layer(l, DERIVATIVES);
+    for (var column = lane; column < columns; column += WIDTH) {
+        var sum = vec4<f32>(0.0);
+        var products = vec4<f32>(0.0);
+        for (var b = 0u; b < count; b += 1u) {
+            let d = row(derivatives + b * pitch + column);
+            sum += d;
+            products += d * row(hats + b * pitch + column);
+        }
+        let sums = layer(l, SUMS) + column;
+        set_row(sums, products);
+        set_row(sums + columns, sum);
+        if layer(l, NORM) == BATCH_NORM {
+            let factor = weight(layer(l, GAIN) + column) * row(sums + 4u * columns);
+            for (var b = 0u; b < count; b += 1u) {
+                let at = b * pitch + column;
+                let off = row(derivatives + at) - (sum + row(hats + at) * products) / f32(count);
+                set_row(derivatives + at, factor * off);
+            }
+        }
+    }
+    rows_written();
+    if layer(l, NORM) == LAYER_NORM {
+        let outputs = f32(layer(l, OUTPUTS));
+        for (var b = lane; b < count; b += WIDTH) {
+            var sum = vec4<f32>(0.0);
+            var products = vec4<f32>(0.0);
+            for (var column = 0u; column < columns; column += 1u) {
+                let d = weight(layer(l, GAIN) + column) * row(derivatives + b * pitch + column);
+                sum += d;
+                products += d * row(hats + b * pitch + column);
+            }
+            let mean = (sum.x + sum.y + sum.z + sum.w) / outputs;
+            let slope = (products.x + products.y + products.z + products.w) / outputs;
+            let inverse = row(hats + b * pitch + columns);
+            for (var column = 0u; column < columns; column += 1u) {
+                let at = b * pitch + column;
+                let place = 4u * column + vec4<u32>(0u, 1u, 2u, 3u);
+                let d = weight(layer(l, GAIN) + column) * row(derivatives + at);
+                let off = select(vec4<f32>(0.0), d - mean - row(hats + at) * slope, place < vec4<u32>(layer(l, OUTPUTS)));
+                set_row(derivatives + at, inverse * off);
+            }
+        }
+        rows_written();
+    }
+}

@@ -1,0 +1,163 @@
+// The outputs of a network for the rows of a batch. A kernel that uses this file declares the constant TRAINING.
+
+const NO_NORM: u32 = 0;
+const BATCH_NORM: u32 = 1;
+const LAYER_NORM: u32 = 2;
+// What normalizations add to the variance.
+const EPSILON: f32 = 1e-5;
+
+// The purpose of random numbers, as in src/ops/mlp/noise.rs.
+const DROPOUT: u32 = 3;
+
+// Returns `start` plus vector `column` of the product of a row of the batch and a block of parameters. If `along`, the
+// elements of the result belong to rows of the block, otherwise to columns.
+fn product(left: u32, inner: u32, block: u32, pitch: u32, column: u32, along: bool, start: vec4<f32>) -> vec4<f32> {
+    var sum = start;
+    if along {
+        var at = block + 4u * column * pitch;
+        for (var k = 0u; k < inner; k += 1u) {
+            let a = row(left + k);
+            let two = vec2<f32>(dot(a, weight(at)), dot(a, weight(at + pitch)));
+            sum += vec4<f32>(two, dot(a, weight(at + 2u * pitch)), dot(a, weight(at + 3u * pitch)));
+            at += 1u;
+        }
+    } else {
+        var at = block + column;
+        for (var k = 0u; k < inner; k += 1u) {
+            let a = row(left + k);
+            sum += a.x * weight(at);
+            sum += a.y * weight(at + pitch);
+            sum += a.z * weight(at + 2u * pitch);
+            sum += a.w * weight(at + 3u * pitch);
+            at += 4u * pitch;
+        }
+    }
+    return sum;
+}
+
+// Returns the factors of dropout for a vector of a layer's outputs: 0 or 65536 / (65536 - threshold).
+fn kept(record: u32, l: u32, sample: u32, column: u32, threshold: u32, step: vec2<u32>) -> vec4<f32> {
+    let element = sample * layer(l, STRIDE) + 4u * column;
+    let block = element / 128u * 16u + element % 64u / 4u;
+    let key = vec2<u32>(plan[record + KEY_LOW], plan[record + KEY_HIGH]);
+    let words = philox(vec4<u32>(block, step.x, step.y, DROPOUT << 8u | l), key);
+    let bits = words >> vec4<u32>(select(0u, 16u, element % 128u >= 64u)) & vec4<u32>(0xffffu);
+    return select(vec4<f32>(65536.0 / f32(65536u - threshold)), vec4<f32>(0.0), bits < vec4<u32>(threshold));
+}
+
+// Returns what a layer passes on for a vector of inputs of its activation.
+fn passed_on(record: u32, l: u32, sample: u32, column: u32, x: vec4<f32>, step: vec2<u32>) -> vec4<f32> {
+    let kind = layer(l, ACTIVATION);
+    var y = activated(kind, bitcast<f32>(layer(l, SLOPE)), x);
+    if kind == SIGMOID {
+        // The padding has to stay zero.
+        let place = 4u * column + vec4<u32>(0u, 1u, 2u, 3u);
+        y = select(vec4<f32>(0.0), y, place < vec4<u32>(layer(l, OUTPUTS)));
+    }
+    if TRAINING {
+        let threshold = plan[record + THRESHOLDS + l];
+        if threshold > 0u { y *= kept(record, l, sample, column, threshold, step); }
+    }
+    return y;
+}
+
+// Computes the outputs, in place of the derivatives of the last layer. In training, the rows of a layer without
+// normalization also keep the inputs of its activation, in place of its derivatives.
+fn forward(record: u32, count: u32, step: vec2<u32>) {
+    for (var l = 0u; l < params.layers; l += 1u) {
+        let last = l + 1u == params.layers;
+        let columns = layer(l, OUTPUT_QUADS);
+        let pitch = layer(l, OUT_PITCH);
+        let norm = layer(l, NORM);
+        for (var item = lane; item < count * columns; item += WIDTH) {
+            let sample = item % count;
+            let column = item / count;
+            let left = layer(l, IN_ROWS) + sample * layer(l, IN_PITCH);
+            let start = weight(layer(l, BIAS) + column);
+            let along = layer(l, BY_OUTPUT) == 1u;
+            var z = product(left, layer(l, INPUT_QUADS), layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, start);
+            let at = sample * pitch + column;
+            if last {
+                set_row(layer(l, DERIVATIVES) + at, z);
+            } else {
+                if norm == NO_NORM {
+                    if TRAINING { set_row(layer(l, DERIVATIVES) + at, z); }
+                    set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, z, step));
+                } else {
+                    if norm == BATCH_NORM && !TRAINING {
+                        let running = weights_at + layer(l, RUNNING) + column;
+                        let variance = weights[running + columns];
+                        z = (z - weights[running]) / sqrt(variance + EPSILON);
+                        z = weight(layer(l, GAIN) + column) * z + weight(layer(l, SHIFT) + column);
+                        set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, z, step));
+                    } else {
+                        set_row(layer(l, HATS) + at, z);
+                    }
+                }
+            }
+        }
+        rows_written();
+        if norm == LAYER_NORM || (norm == BATCH_NORM && TRAINING) {
+            normalize(record, l, count, step);
+            rows_written();
+        }
+    }
+}
+
+// Normalizes the results of a layer's linear map, and applies its activation. The row of sums of a layer keeps: the
+// derivatives by gains and shifts, the means, the variances, and 1 / sqrt(variance + epsilon), of batch normalization;
+// the latter of layer normalization is behind each row of normalized elements.
+fn normalize(record: u32, l: u32, count: u32, step: vec2<u32>) {
+    let columns = layer(l, OUTPUT_QUADS);
+    let pitch = layer(l, OUT_PITCH);
+    let hats = layer(l, HATS);
+    if layer(l, NORM) == BATCH_NORM {
+        for (var column = lane; column < columns; column += WIDTH) {
+            var mean = vec4<f32>(0.0);
+            for (var b = 0u; b < count; b += 1u) { mean += row(hats + b * pitch + column); }
+            mean /= f32(count);
+            var variance = vec4<f32>(0.0);
+            for (var b = 0u; b < count; b += 1u) {
+                let off = row(hats + b * pitch + column) - mean;
+                variance += off * off;
+            }
+            variance /= f32(count);
+            let inverse = 1.0 / sqrt(variance + EPSILON);
+            let sums = layer(l, SUMS) + column;
+            set_row(sums + 2u * columns, mean);
+            set_row(sums + 3u * columns, variance);
+            set_row(sums + 4u * columns, inverse);
+            for (var b = 0u; b < count; b += 1u) { scale(record, l, b, column, mean, inverse, step); }
+        }
+    } else {
+        let outputs = layer(l, OUTPUTS);
+        for (var b = lane; b < count; b += WIDTH) {
+            var sum = vec4<f32>(0.0);
+            for (var column = 0u; column < columns; column += 1u) { sum += row(hats + b * pitch + column); }
+            let mean = (sum.x + sum.y + sum.z + sum.w) / f32(outputs);
+            sum = vec4<f32>(0.0);
+            for (var column = 0u; column < columns; column += 1u) {
+                let off = row(hats + b * pitch + column) - mean;
+                // The padding has the distance 0.
+                let place = 4u * column + vec4<u32>(0u, 1u, 2u, 3u);
+                sum += select(vec4<f32>(0.0), off * off, place < vec4<u32>(outputs));
+            }
+            let inverse = 1.0 / sqrt((sum.x + sum.y + sum.z + sum.w) / f32(outputs) + EPSILON);
+            set_row(hats + b * pitch + columns, vec4<f32>(inverse));
+            for (var column = 0u; column < columns; column += 1u) {
+                scale(record, l, b, column, vec4<f32>(mean), vec4<f32>(inverse), step);
+            }
+        }
+    }
+}
+
+fn scale(
+    record: u32, l: u32, sample: u32, column: u32, mean: vec4<f32>, inverse: vec4<f32>, step: vec2<u32>,
+) {
+    let at = sample * layer(l, OUT_PITCH) + column;
+    let place = 4u * column + vec4<u32>(0u, 1u, 2u, 3u);
+    let hat = select(vec4<f32>(0.0), (row(layer(l, HATS) + at) - mean) * inverse, place < vec4<u32>(layer(l, OUTPUTS)));
+    set_row(layer(l, HATS) + at, hat);
+    let x = weight(layer(l, GAIN) + column) * hat + weight(layer(l, SHIFT) + column);
+    set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, x, step));
+}

@@ -1,0 +1,30 @@
+// The words of a run in `plan`, and what all runs of a dispatch share.
+
+const RECORD_WORDS: u32 = 32;
+const KEY_LOW: u32 = 0;
+const KEY_HIGH: u32 = 1;
+const STEP_LOW: u32 = 2;
+const STEP_HIGH: u32 = 3;
+const EPOCH_LOW: u32 = 4;
+const EPOCH_HIGH: u32 = 5;
+const BATCH: u32 = 6;
+const STEPS: u32 = 7;
+const LIST: u32 = 8;
+const SCALING: u32 = 9;
+const RATES: u32 = 10;
+const PENALTY: u32 = 11;
+const CLIP: u32 = 12;
+const CLIPS: u32 = 13;
+const UPDATE: u32 = 14;
+const RUN: u32 = 15;
+const SHUFFLED: u32 = 16;
+const THRESHOLDS: u32 = 17;
+
+// A place that does not exist.
+const NONE: u32 = 0xffffffffu;
+
+struct Params {
+    first: u32, records_at: u32, layers: u32, blocks: u32, blocks_at: u32, batch: u32, samples: u32, batches: u32,
+    quads: u32, stride: u32, moments: u32, scratch: u32, samples_at: u32, noise: u32, noise_at: u32, each: u32,
+    loss: u32, class_weights: u32, of_label: f32, of_each: f32, begin: u32, end: u32,
+}

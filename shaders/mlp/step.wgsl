@@ -1,0 +1,75 @@
+// Trains runs, one in each workgroup, through a number of steps. The files in front of this one have the parts of a
+// step.
+//
+// Loop iterations of a step: `iterations` of src/ops/mlp/gpu/form.rs counts them. The recorder's caller divides steps
+// into dispatches by this number.
+
+const TRAINING: bool = true;
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> plan: array<u32>;
+@group(0) @binding(2) var<storage, read> lists: array<u32>;
+@group(0) @binding(3) var<storage, read> x: array<vec4<f32>>;
+@group(0) @binding(4) var<storage, read> targets: array<u32>;
+@group(0) @binding(5) var<storage, read_write> weights: array<vec4<f32>>;
+@group(0) @binding(6) var<storage, read_write> moments: array<vec4<f32>>;
+@group(0) @binding(7) var<storage, read_write> scratch: array<vec4<u32>>;
+// For every run: the number of steps made and whether the run was halted, then the sums of every invocation.
+@group(0) @binding(8) var<storage, read_write> found: array<vec4<u32>>;
+
+// Adds to a number of 64 bits.
+fn plus(low: u32, high: u32, more: u32) -> vec2<u32> {
+    let sum = low + more;
+    return vec2<u32>(sum, high + select(0u, 1u, sum < low));
+}
+
+@compute @workgroup_size(WIDTH)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+    lane = index;
+    let record = params.records_at + (params.first + group.x) * RECORD_WORDS;
+    let run = plan[record + RUN];
+    weights_at = run * params.stride;
+    scratch_at = run * params.scratch;
+    let found_at = run * (WIDTH + 1u);
+    if OWN_WEIGHTS {
+        for (var i = lane; i < params.quads; i += WIDTH) { own[i] = bitcast<vec4<u32>>(weights[weights_at + i]); }
+    }
+    let before = found[found_at];
+    let sums = found[found_at + 1u + lane];
+    recent = bitcast<f32>(sums.x);
+    total = bitcast<f32>(sums.y);
+    right = sums.z;
+    if lane == 0u { halted = before.y; }
+    workgroupBarrier();
+    var made = 0u;
+    for (var t = 0u; t < plan[record + STEPS]; t += 1u) {
+        if workgroupUniformLoad(&halted) != 0u { break; }
+        let batches = plan[record + BATCH] + t;
+        let batch = batches % params.batches;
+        let count = min(params.batch, params.samples - batch * params.batch);
+        let step = plus(plan[record + STEP_LOW], plan[record + STEP_HIGH], t);
+        if batch == 0u {
+            recent = 0.0;
+            total = 0.0;
+            right = 0u;
+        }
+        if t == 0u || batch == 0u {
+            let epoch = plus(plan[record + EPOCH_LOW], plan[record + EPOCH_HIGH], batches / params.batches);
+            choose_order(record, epoch);
+        }
+        gather(record, batch, count);
+        forward(record, count, step);
+        losses(batch, count);
+        if workgroupUniformLoad(&halted) == 0u {
+            backward(record, count, step);
+            if plan[record + UPDATE] >= SGLD { make_noise(record, step); }
+            update(record, t, count);
+            made += 1u;
+        }
+    }
+    if OWN_WEIGHTS {
+        for (var i = lane; i < params.quads; i += WIDTH) { weights[weights_at + i] = bitcast<vec4<f32>>(own[i]); }
+    }
+    found[found_at + 1u + lane] = vec4<u32>(bitcast<u32>(recent), bitcast<u32>(total), right, 0u);
+    if lane == 0u { found[found_at] = vec4<u32>(before.x + made, halted, 0u, 0u); }
+}

@@ -1,0 +1,534 @@
+//! Training on a device. A workgroup trains one run through many steps of a dispatch, so there is no launch and no
+//! synchronization between the steps. What all runs share, such as the data set, is uploaded once.
+//!
+//! The form of the kernels and the width of their workgroups follow the network and the batch alone, and sums have a
+//! fixed order. So the bits of a run depend neither on the other runs nor on how its steps are divided into dispatches.
+
+mod form;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub(in crate::ops::mlp) use form::Form;
+
+use super::kernels::{BLOCK_WORDS, NONE, Outputs, Params, RECORD_WORDS, Step, variant};
+use super::layout::Layout;
+use super::optimizer::Update;
+use super::{Program, Replica, Samples, Targets};
+use crate::array::Real;
+use crate::device::{Buffer, Gpu, Read};
+use crate::error::{DEVICE_BYTES, Result, within_limits};
+use crate::shape::to_u32;
+use form::{Parameters, Rows, iterations, narrow};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tables::{OfLoss, Record, of_update};
+
+/// A dispatch should take about this long, so that a display stays responsive and a cancelled call returns soon.
+const DISPATCH: Duration = Duration::from_millis(50);
+/// The number of steps of the first dispatch, from whose time the number of the next ones follows.
+const FIRST_STEPS: u32 = 32;
+/// The bytes of the outputs that are computed before they are read.
+const READ: usize = 32 << 20;
+/// The bytes of rows in storage that an evaluation uses at a time.
+const ROOM: usize = 64 << 20;
+
+/// The samples of a run: those of each part of the data set, in the run's order.
+pub(crate) type Parts = Arc<[Vec<u32>; 3]>;
+
+/// A piece of the training of one run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leg<'a, T> {
+    /// The number of the run in the fleet.
+    pub(crate) run: usize,
+    /// The run, whose numbers on the host are not used, except for its seed, hyperparameters and count of steps.
+    pub(crate) replica: &'a Replica<T>,
+    pub(crate) epoch: u64,
+    /// The first step, counted within the epoch.
+    pub(crate) batch: usize,
+    /// The number of steps, which may reach into later epochs.
+    pub(crate) steps: u64,
+    /// Whether the order of the samples is random.
+    pub(crate) shuffled: bool,
+}
+
+/// What a piece of training results in.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Trained {
+    /// The number of steps that were made.
+    pub(crate) steps: u64,
+    /// Whether a loss was not finite. The parameters are those before its step.
+    pub(crate) diverged: bool,
+    /// The sum of the losses of the steps of the last epoch so far, each times its number of samples.
+    pub(crate) loss: f64,
+    /// The number of samples of the last epoch so far whose label was predicted.
+    pub(crate) correct: u64,
+}
+
+/// Where the samples of a run are.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// For each part, where its list begins, and its length.
+    parts: [(u32, u32); 3],
+    scaling: Option<u32>,
+}
+
+/// The runs of a training, on a device.
+#[derive(Debug)]
+pub(crate) struct Fleet {
+    gpu: Arc<Gpu>,
+    program: Program,
+    form: Form,
+    layout: Layout,
+    parameters: Parameters,
+    moments: u32,
+    params: Params,
+    /// The words of layers, blocks and class weights.
+    tables: Vec<u32>,
+    places: Vec<Place>,
+    x: Buffer<[f32; 4]>,
+    lists: Buffer<u32>,
+    targets: Buffer<u32>,
+    weights: Buffer<[f32; 4]>,
+    moved: Buffer<[f32; 4]>,
+    scratch: Buffer<[u32; 4]>,
+    found: Buffer<[u32; 4]>,
+    /// The number of steps of a dispatch, and whether it is still being found out.
+    pace: (u32, bool),
+    most_steps: u32,
+    /// The number of steps that the device has counted for each run.
+    counted: Vec<u32>,
+}
+
+/// The sizes of a fleet.
+struct Sizes {
+    form: Form,
+    layout: Layout,
+    parameters: Parameters,
+    rows: Rows,
+    moments: u32,
+    noise: u32,
+    scratch: u32,
+}
+
+impl Sizes {
+    fn new(gpu: &Gpu, program: &Program, moments: usize) -> Self {
+        let form = Form::of(gpu.adapter(), program);
+        let layout = Layout::new(&program.net);
+        let parameters = Parameters::new(&layout);
+        let first = if form.own_weights { parameters.quads } else { 0 };
+        let rows = Rows::new(program, &layout, first, &form);
+        let sampler = program.optimizer.is_sampler();
+        // Groups of 64 numbers, of which an invocation makes 8.
+        let noise = if sampler { 8 * to_u32(layout.parameters.div_ceil(64)) } else { 0 };
+        let scratch = rows.stored + 2 * noise;
+        Self { form, layout, parameters, rows, moments: to_u32(moments), noise, scratch }
+    }
+
+    /// Returns the bytes of a run in each buffer.
+    fn of_run(&self) -> [u64; 4] {
+        let Self { parameters, moments, scratch, form, .. } = self;
+        let found = form.width + 1;
+        [parameters.stride, moments * parameters.quads, *scratch, found].map(|quads| 16 * u64::from(quads))
+    }
+}
+
+impl Fleet {
+    /// Returns how many runs a device can train at the same time, with `budget` bytes of its memory. `moments` is the
+    /// largest number of vectors that the optimizer keeps for a run.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Limit`] if it cannot train a single one.
+    pub(crate) fn capacity<T: Real>(
+        gpu: &Gpu,
+        program: &Program,
+        samples: &Samples<T>,
+        moments: usize,
+        budget: u64,
+    ) -> Result<usize> {
+        let adapter = gpu.adapter();
+        let sizes = Sizes::new(gpu, program, moments);
+        let of_run = sizes.of_run();
+        let data = 16 * (samples.len() as u64) * samples.inputs().div_ceil(4) as u64;
+        let each: u64 = of_run.iter().sum();
+        // The pool rounds sizes up, by a third on average.
+        let allowed = budget / 4 * 3;
+        let largest = of_run.into_iter().max().unwrap_or(0).max(1);
+        let steps = iterations(program, &sizes.form);
+        let limits = [
+            ("bytes of the inputs of all samples", data, adapter.limits.storage_binding),
+            ("bytes of the parameters of one run", largest, adapter.limits.storage_binding),
+            (DEVICE_BYTES, data + each, allowed),
+            ("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2)),
+        ];
+        within_limits(format_args!("training {} on {}", program.net, adapter.name), limits)?;
+        let fitting = (adapter.limits.storage_binding / largest).min((allowed - data) / each.max(1));
+        Ok(usize::try_from(fitting.min(u64::from(u32::MAX) / RECORD_WORDS as u64)).unwrap_or(usize::MAX))
+    }
+
+    /// Uploads a data set and runs, which have equally many samples and `batches` steps in an epoch.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub(crate) fn new<T: Real>(
+        gpu: &Arc<Gpu>,
+        program: &Program,
+        samples: &Samples<T>,
+        runs: &[(&Replica<T>, &Parts)],
+        batches: usize,
+    ) -> Result<Self> {
+        let moments = runs.iter().map(|(replica, _)| program.optimizer.moments(&replica.hyper)).max().unwrap_or(0);
+        let sizes = Sizes::new(gpu, program, moments);
+        let Sizes { form, layout, parameters, rows, moments, noise, scratch } = sizes;
+        log::debug!("{} runs of {} on {}: {}", runs.len(), program.net, gpu.adapter().name, form.name());
+        let layers = tables::layers(&layout, &parameters, &rows);
+        let blocks = tables::blocks(&layout, &parameters, &rows);
+        let OfLoss { kind, class_weights, of_label, of_each } = OfLoss::new(program);
+        let blocks_at = to_u32(layers.len());
+        let weights_at = if class_weights.is_empty() { NONE } else { to_u32(layers.len() + blocks.len()) };
+        let (each, targets) = match samples.targets() {
+            Targets::Labels(labels) => (0, labels.clone()),
+            Targets::Values(values, each) => {
+                (to_u32(*each), values.iter().map(|&value| narrow(value).to_bits()).collect())
+            }
+        };
+        let params = Params {
+            first: 0,
+            records_at: 0,
+            layers: to_u32(layout.layers.len()),
+            blocks: to_u32(blocks.len() / BLOCK_WORDS),
+            blocks_at,
+            batch: to_u32(program.batch),
+            samples: runs.first().map_or(0, |(_, parts)| to_u32(parts[0].len())),
+            batches: to_u32(batches),
+            quads: parameters.quads,
+            stride: parameters.stride,
+            moments,
+            scratch,
+            samples_at: rows.samples,
+            noise,
+            noise_at: rows.stored,
+            each,
+            loss: kind,
+            class_weights: weights_at,
+            of_label,
+            of_each,
+            begin: 0,
+            end: 0,
+        };
+        let (x, lists, places) = data(samples, runs);
+        let mut rec = gpu.record();
+        let x = rec.upload(&x)?;
+        let lists = rec.upload(&lists)?;
+        let targets = rec.upload(&targets)?;
+        let (weights, moved) = numbers(&parameters, moments, runs);
+        let weights = rec.upload(&weights)?;
+        let moved = rec.upload(&moved)?;
+        let scratch = rec.array(runs.len() * scratch as usize)?;
+        let found = rec.upload(&vec![[0; 4]; runs.len() * (form.width as usize + 1)])?;
+        drop(rec);
+        let most = u64::from(gpu.adapter().loop_budget / 2) / iterations(program, &form).max(1);
+        Ok(Self {
+            gpu: Arc::clone(gpu),
+            program: program.clone(),
+            form,
+            layout,
+            parameters,
+            moments,
+            params,
+            tables: [layers, blocks, class_weights].concat(),
+            places,
+            x,
+            lists,
+            targets,
+            weights,
+            moved,
+            scratch,
+            found,
+            pace: (FIRST_STEPS, true),
+            most_steps: u32::try_from(most).unwrap_or(u32::MAX).max(1),
+            counted: vec![0; runs.len()],
+        })
+    }
+
+    /// Trains runs. `rate(place, epoch)` is the learning rate of the leg at that place. Runs without a leg rest.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub(crate) fn train<T: Real>(
+        &mut self,
+        legs: &[Leg<'_, T>],
+        rate: &dyn Fn(usize, u64) -> f64,
+    ) -> Result<Vec<Trained>> {
+        let most = legs.iter().map(|leg| leg.steps).max().unwrap_or(0);
+        let mut begun = 0_u64;
+        while begun < most {
+            let steps = u64::from(self.pace.0.min(self.most_steps)).min(most - begun);
+            let began = Instant::now();
+            self.dispatch(legs, rate, begun, to_u32(usize::try_from(steps).unwrap_or(usize::MAX)))?;
+            begun += steps;
+            if self.pace.1 {
+                self.gpu.wait()?;
+                let taken = began.elapsed();
+                if taken > 2 * DISPATCH {
+                    self.pace.0 = (self.pace.0 / 2).max(1);
+                } else if taken < DISPATCH / 2 && self.pace.0 < self.most_steps {
+                    self.pace.0 = self.pace.0.saturating_mul(2);
+                } else {
+                    self.pace.1 = false;
+                }
+            }
+        }
+        let found = self.gpu.read(&self.found)?.wait()?;
+        let stride = self.form.width as usize + 1;
+        let of_leg = |leg: &Leg<'_, T>| {
+            let own = &found[leg.run * stride..][..stride];
+            let steps = own[0][0].wrapping_sub(self.counted[leg.run]);
+            let sum = |part: usize| own[1..].iter().map(|sums| f64::from(f32::from_bits(sums[part]))).sum::<f64>();
+            let correct = own[1..].iter().map(|sums| u64::from(sums[2])).sum();
+            Trained { steps: steps.into(), diverged: own[0][1] != 0, loss: sum(0) + sum(1), correct }
+        };
+        let trained: Vec<Trained> = legs.iter().map(of_leg).collect();
+        for leg in legs {
+            self.counted[leg.run] = found[leg.run * stride][0];
+        }
+        Ok(trained)
+    }
+
+    /// Records `steps` steps of all legs, from step number `begun` of each on.
+    fn dispatch<T: Real>(
+        &mut self,
+        legs: &[Leg<'_, T>],
+        rate: &dyn Fn(usize, u64) -> f64,
+        begun: u64,
+        steps: u32,
+    ) -> Result<()> {
+        let mut words = self.tables.clone();
+        // Runs whose updates have the same numbers share them.
+        let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut records = Vec::new();
+        let batches = u64::from(self.params.batches);
+        for (place, leg) in legs.iter().enumerate() {
+            let own = u64::from(steps).min(leg.steps.saturating_sub(begun));
+            let position = leg.batch as u64 + begun;
+            let epoch = leg.epoch + position / batches;
+            let mut rates = Vec::new();
+            let mut kind = 0;
+            for step in 0..own {
+                let epoch = leg.epoch + (position + step) / batches;
+                let (optimizer, hyper) = (self.program.optimizer, &leg.replica.hyper);
+                let update = Update::<f32>::new(optimizer, hyper, rate(place, epoch), leg.replica.steps + begun + step);
+                let (number, numbers) = of_update(update);
+                kind = number;
+                rates.extend(numbers.map(f32::to_bits));
+            }
+            let at = *known.entry(rates).or_insert_with_key(|rates| {
+                words.extend_from_slice(rates);
+                to_u32(words.len() - rates.len())
+            });
+            let record = Record {
+                run: to_u32(leg.run),
+                epoch,
+                batch: to_u32(usize::try_from(position % batches).unwrap_or(0)),
+                steps: to_u32(usize::try_from(own).unwrap_or(0)),
+                list: self.places[leg.run].parts[0].0,
+                scaling: self.places[leg.run].scaling,
+                rates: at,
+                update: kind,
+                shuffled: leg.shuffled,
+            };
+            records.extend(record.words(&self.program, leg.replica, leg.replica.steps + begun));
+        }
+        let records_at = to_u32(words.len());
+        words.append(&mut records);
+        let mut rec = self.gpu.record();
+        let plan = rec.upload(&words)?;
+        let work = f64::from(steps) * self.operations();
+        for range in rec.ranges(to_u32(legs.len()), work) {
+            let params = Params { first: range.first, records_at, ..self.params };
+            let kernel = Step {
+                params,
+                plan: &plan,
+                lists: &self.lists,
+                x: &self.x,
+                targets: &self.targets,
+                weights: &mut self.weights,
+                moments: &mut self.moved,
+                scratch: &mut self.scratch,
+                found: &mut self.found,
+            };
+            rec.dispatch(&kernel, &variant(&self.form), range.grid(), range.flops)?;
+        }
+        rec.flush()
+    }
+
+    /// Returns an estimate of the operations of one step of one run, with a weight of 10, because a workgroup rarely
+    /// reaches more than a tenth of its share of the rate of products.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn operations(&self) -> f64 {
+        10.0 * 6.0 * self.layout.parameters as f64 * (self.program.batch as f64 + 8.0)
+    }
+
+    /// Computes the outputs of runs for the samples of a part, in the order of the part. `each` is called with the place
+    /// in `runs` and all outputs of the run; each sample has a row of [`Fleet::width`] numbers.
+    ///
+    /// # Errors
+    /// Device errors; the errors of `each`.
+    pub(crate) fn outputs(&mut self, runs: &[usize], part: usize, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
+        let samples = runs.iter().map(|&run| self.places[run].parts[part].1).max().unwrap_or(0);
+        let of_run = samples as usize * self.width();
+        if of_run == 0 {
+            return Ok(());
+        }
+        let together = (READ / (4 * of_run)).clamp(1, runs.len().max(1));
+        let mut place = 0;
+        let mut take = |read: Read<[f32; 4]>| {
+            let outputs = read.wait()?;
+            for own in bytemuck::cast_slice::<[f32; 4], f32>(&outputs).chunks_exact(of_run) {
+                each(place, own);
+                place += 1;
+            }
+            Ok(())
+        };
+        // The outputs of the next runs are computed while those of the last ones are read.
+        let mut waiting = None;
+        for some in runs.chunks(together) {
+            let outputs = self.record_outputs(some, part, samples)?;
+            let next = self.gpu.read(&outputs)?;
+            if let Some(read) = waiting.replace(next) {
+                take(read)?;
+            }
+        }
+        waiting.map_or(Ok(()), take)
+    }
+
+    fn record_outputs(&mut self, runs: &[usize], part: usize, samples: u32) -> Result<Buffer<[f32; 4]>> {
+        let mut words = self.tables.clone();
+        let records_at = to_u32(words.len());
+        for &run in runs {
+            let Place { parts, scaling } = self.places[run];
+            let mut record = vec![0; RECORD_WORDS];
+            (record[8], record[9]) = (parts[part].0, scaling.unwrap_or(NONE));
+            record[15] = to_u32(run);
+            words.append(&mut record);
+        }
+        let mut rec = self.gpu.record();
+        let plan = rec.upload(&words)?;
+        let mut outputs = rec.array(runs.len() * samples as usize * self.width() / 4)?;
+        let chunks = samples.div_ceil(self.params.batch);
+        let bytes = 16 * self.params.scratch as usize;
+        let most = to_u32((ROOM / bytes.max(1)).clamp(1, 65_535));
+        let mut scratch = rec.array(self.params.scratch as usize * most.min(chunks * to_u32(runs.len())) as usize)?;
+        for range in rec.ranges_of(most, chunks * to_u32(runs.len()), self.operations() / 3.0) {
+            let params = Params { first: range.first, records_at, begin: 0, end: samples, ..self.params };
+            let kernel = Outputs {
+                params,
+                plan: &plan,
+                lists: &self.lists,
+                x: &self.x,
+                weights: &self.weights,
+                scratch: &mut scratch,
+                outputs: &mut outputs,
+            };
+            rec.dispatch(&kernel, &variant(&self.form), range.grid(), range.flops)?;
+        }
+        Ok(outputs)
+    }
+
+    /// Returns the numbers of a sample in [`Fleet::outputs`]: the outputs, padded to a multiple of four.
+    pub(crate) fn width(&self) -> usize {
+        self.program.net.outputs().next_multiple_of(4)
+    }
+
+    /// Copies the numbers of the given runs from the device.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub(crate) fn fetch<T: Real>(&self, runs: &mut [(usize, &mut Replica<T>)]) -> Result<()> {
+        let (weights, moved) = (self.gpu.read(&self.weights)?, self.gpu.read(&self.moved)?);
+        let (weights, moved): (Vec<[f32; 4]>, Vec<[f32; 4]>) = (weights.wait()?, moved.wait()?);
+        let (weights, moved) = (bytemuck::cast_slice(&weights), bytemuck::cast_slice(&moved));
+        let Parameters { quads, stride, .. } = self.parameters;
+        let (quads, stride) = (4 * quads as usize, 4 * stride as usize);
+        for (run, replica) in runs {
+            let (run, numbers) = (*run, &mut replica.moved);
+            let own: &[f32] = &weights[run * stride..][..stride];
+            self.parameters.unpack(own, &mut numbers.weights);
+            self.parameters.unpack_running(own, &mut numbers.running);
+            for (place, vector) in [&mut numbers.first, &mut numbers.second].into_iter().enumerate() {
+                if !vector.is_empty() {
+                    let at = (run * self.moments as usize + place) * quads;
+                    self.parameters.unpack(&moved[at..][..quads], vector);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the inputs of all samples in rows of vectors, followed by the means and the factors of every scaling; the
+/// lists of samples; and where those of every run are.
+fn data<T: Real>(samples: &Samples<T>, runs: &[(&Replica<T>, &Parts)]) -> (Vec<[f32; 4]>, Vec<u32>, Vec<Place>) {
+    let inputs = samples.inputs();
+    let columns = inputs.div_ceil(4);
+    let mut x = Vec::with_capacity(samples.len() * columns);
+    let mut push = |row: &mut dyn Iterator<Item = f32>| {
+        let row: Vec<f32> = row.collect();
+        x.extend(row.chunks(4).map(|some| {
+            let mut four = [0.0; 4];
+            four[..some.len()].copy_from_slice(some);
+            four
+        }));
+    };
+    for sample in 0..samples.len() {
+        push(&mut samples.row(sample).iter().map(|&x| narrow(x)));
+    }
+    let (mut lists, mut places) = (Vec::new(), Vec::new());
+    let mut known = HashMap::new();
+    let mut scalings = HashMap::new();
+    let mut rows = samples.len() * columns;
+    for (replica, parts) in runs {
+        let parts = *known.entry(Arc::as_ptr(parts)).or_insert_with(|| {
+            [0, 1, 2].map(|part| {
+                let own: &Vec<u32> = &parts[part];
+                lists.extend_from_slice(own);
+                (to_u32(lists.len() - own.len()), to_u32(own.len()))
+            })
+        });
+        let scaling = replica.scaling.as_ref().map(|scaling| {
+            *scalings.entry(Arc::as_ptr(scaling)).or_insert_with(|| {
+                for which in 0..2 {
+                    push(&mut scaling.iter().map(|both| narrow(both[which])));
+                }
+                rows += 2 * columns;
+                to_u32(rows - 2 * columns)
+            })
+        });
+        places.push(Place { parts, scaling });
+    }
+    (x, lists, places)
+}
+
+/// Returns the parameters, the running statistics and the moments of all runs.
+fn numbers<T: Real>(
+    parameters: &Parameters,
+    moments: u32,
+    runs: &[(&Replica<T>, &Parts)],
+) -> (Vec<[f32; 4]>, Vec<[f32; 4]>) {
+    let (stride, quads) = (parameters.stride as usize, parameters.quads as usize);
+    let mut weights = vec![[0.0; 4]; runs.len() * stride];
+    let mut moved = vec![[0.0; 4]; runs.len() * quads * moments as usize];
+    for (run, (replica, _)) in runs.iter().enumerate() {
+        let own = bytemuck::cast_slice_mut(&mut weights[run * stride..][..stride]);
+        parameters.pack(&replica.moved.weights, own);
+        parameters.pack_running(&replica.moved.running, own);
+        for (place, vector) in [&replica.moved.first, &replica.moved.second].into_iter().enumerate() {
+            if !vector.is_empty() {
+                let at = (run * moments as usize + place) * quads;
+                parameters.pack(vector, bytemuck::cast_slice_mut(&mut moved[at..][..quads]));
+            }
+        }
+    }
+    (weights, moved)
+}

@@ -1,0 +1,104 @@
+//! The kernels of training: a workgroup trains one run through many steps, or computes its outputs.
+
+use super::gpu::Form;
+use crate::device::{Adapter, Budget, Overrides, kernels, mirrors, uniform};
+
+uniform! {
+    /// What all runs of a dispatch share: where the tables of `plan` are, the sizes of the data set and of a run, and
+    /// the loss.
+    pub(super) struct Params {
+        first: u32, records_at: u32, layers: u32, blocks: u32, blocks_at: u32, batch: u32, samples: u32, batches: u32,
+        quads: u32, stride: u32, moments: u32, scratch: u32, samples_at: u32, noise: u32, noise_at: u32, each: u32,
+        loss: u32, class_weights: u32, of_label: f32, of_each: f32, begin: u32, end: u32,
+    }
+}
+
+/// The words of a layer, of a block of parameters, and of a run, in `plan`.
+pub(super) const LAYER_WORDS: usize = 24;
+pub(super) const BLOCK_WORDS: usize = 12;
+pub(super) const RECORD_WORDS: usize = 32;
+/// The word of a run's record from which on its layers' thresholds of dropout are.
+pub(super) const THRESHOLDS: usize = 17;
+
+/// Where the rows of a batch are.
+pub(super) const STORED: u32 = 0;
+pub(super) const MIXED: u32 = 1;
+pub(super) const OWN: u32 = 2;
+/// Added to places of rows that are in storage although others are in workgroup memory.
+pub(super) const FAR: u32 = 0x8000_0000;
+/// A place that does not exist.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The kinds of blocks of parameters: the gradient is a sum of products, a sum, or was summed up.
+pub(super) const MATRIX: u32 = 0;
+pub(super) const ROW: u32 = 1;
+pub(super) const SUMMED: u32 = 2;
+
+/// Returns the overrides of a form.
+pub(super) fn variant(form: &Form) -> [(&'static str, f64); 4] {
+    [
+        ("WIDTH", form.width.into()),
+        ("QUADS", form.quads.into()),
+        ("OWN_WEIGHTS", f64::from(u8::from(form.own_weights))),
+        ("ROWS", form.rows.into()),
+    ]
+}
+
+fn variants() -> Vec<Vec<(&'static str, f64)>> {
+    Form::all().iter().map(|form| variant(form).to_vec()).collect()
+}
+
+/// Returns whether an adapter may be given a variant: whether it has that much workgroup memory.
+pub(in crate::ops) fn is_given(adapter: &Adapter, _: &'static str, overrides: Overrides<'_>) -> bool {
+    let value = |name: &str| overrides.iter().find(|(own, _)| *own == name).map_or(0.0, |(_, value)| *value);
+    let limits = &adapter.limits;
+    value("QUADS") * 16.0 + Form::OTHER_BYTES <= f64::from(limits.workgroup_storage)
+        && value("WIDTH") <= f64::from(limits.workgroup_invocations)
+}
+
+kernels! {
+    /// Steps of training.
+    Step = [
+        "shared/real.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/memory.wgsl", "mlp/functions.wgsl",
+        "mlp/order.wgsl", "mlp/forward.wgsl", "mlp/loss.wgsl", "mlp/backward.wgsl", "mlp/update.wgsl", "mlp/step.wgsl"
+    ] variants variants {
+        budget Budget::USUAL;
+        uniform params: Params,
+        read plan: u32,
+        read lists: u32,
+        read x: [f32; 4],
+        read targets: u32,
+        write weights: [f32; 4],
+        write moments: [f32; 4],
+        write scratch: [u32; 4],
+        write found: [u32; 4],
+    }
+    /// The outputs of networks.
+    Outputs = [
+        "shared/real.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/memory.wgsl", "mlp/functions.wgsl",
+        "mlp/forward.wgsl", "mlp/outputs.wgsl"
+    ] variants variants {
+        uniform params: Params,
+        read plan: u32,
+        read lists: u32,
+        read x: [f32; 4],
+        read weights: [f32; 4],
+        write scratch: [u32; 4],
+        write outputs: [f32; 4],
+    }
+}
+
+mirrors! {
+    LAYER_WORDS = LAYER_WORDS,
+    BLOCK_WORDS = BLOCK_WORDS,
+    RECORD_WORDS = RECORD_WORDS,
+    THRESHOLDS = THRESHOLDS,
+    STORED = STORED,
+    MIXED = MIXED,
+    OWN = OWN,
+    FAR = FAR,
+    NONE = NONE,
+    MATRIX = MATRIX,
+    ROW = ROW,
+    SUMMED = SUMMED,
+}

@@ -1,0 +1,112 @@
+//! Training on every backend: like training in f64, with the same bits alone and after an interruption.
+
+use common::solve::{Checked, alike};
+use common::{Test, on_each, suite};
+use fiedler::ops::random::{Stream, normal};
+use fiedler::train::{
+    Activation, Fit, Loss, Metric, Mlp, Norm, Optimizer, Part, RunStatus, Runs, Samples, Scaling, Stop, Targets,
+    Trainer,
+};
+use fiedler::{Context, ErrorKind, Result, Shape};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub fn tests() -> Vec<Test> {
+    suite(
+        "train",
+        vec![on_each("as in f64", as_in_f64), on_each("resumed", resumed), on_each("refused in f64", refused_in_f64)],
+    )
+}
+
+/// Points of three normal distributions in five dimensions, and the distribution that each came from.
+fn clouds<T>(number: impl Fn(f32) -> T) -> Result<Samples<T>>
+where
+    T: fiedler::train::Number,
+{
+    let count = 240;
+    let ctx = Context::cpu();
+    let noise = normal::<f32>(&ctx, &mut Stream::new(1, "clouds"), Shape::new(5, count, 1), 0.0, 1.0)?.to_host(&ctx)?;
+    let labels: Vec<u32> = (0..count as u32).map(|i| i % 3).collect();
+    let place = |(i, x): (usize, &f32)| number(x + if i % 5 == labels[i / 5] as usize { 2.0 } else { 0.0 });
+    let x = noise.as_slice().iter().enumerate().map(place).collect();
+    Samples::new(5, x, Targets::Labels(labels.clone()))
+}
+
+fn trainer() -> Result<Trainer> {
+    let net = Mlp::builder(5).layer(24, Activation::Relu).norm(Norm::Batch).dropout(0.1).layer(9, Activation::Tanh);
+    Ok(Trainer::new(net.output(3)?, Loss::CROSS_ENTROPY, Optimizer::Adam)
+        .batch(16)
+        .epochs(12)
+        .scaling(Scaling::Standard)
+        .stop(Stop::on("validation.loss", 8)?))
+}
+
+fn runs() -> Result<Runs> {
+    Runs::seeds(Optimizer::Adam, 7, 3)?.grid("lr", &[3e-3, 1e-2])
+}
+
+fn parameters(fit: &Fit<f32>, run: usize) -> Vec<u32> {
+    fit.weights(run).iter().flat_map(|tensor| tensor.data.iter().map(|x| x.to_bits())).collect()
+}
+
+/// In the first epoch of 11 steps, trajectories are still together: its loss has a relative error of some 11 steps' rounding
+/// errors. Later, they part, and only the accuracies of the test samples are compared, which have a standard
+/// deviation of 5 points with 48 samples of a run.
+fn as_in_f64(ctx: &Context) -> Checked {
+    let found = trainer()?.fit(ctx, &clouds(|x| x)?, &runs()?)?;
+    let wanted = trainer()?.fit(&Context::cpu(), &clouds(f64::from)?, &runs()?)?;
+    for (found, wanted) in found.runs().iter().zip(wanted.runs()) {
+        assert!(found.status().is_good(), "{}", found.status());
+        let (a, b) = (found.history()[0], wanted.history()[0]);
+        assert!((a.loss - b.loss).abs() < 1e-5 * b.loss, "{} and {}", a.loss, b.loss);
+        assert!((a.validation[0] - b.validation[0]).abs() < 1e-4 * b.validation[0], "{a:?} and {b:?}");
+        assert_eq!(a.accuracy.to_bits(), b.accuracy.to_bits());
+    }
+    let mean = |part: fiedler::train::Summary| part.mean;
+    let (a, b) =
+        (mean(found.summary(Part::Test, Metric::Accuracy)), mean(wanted.summary(Part::Test, Metric::Accuracy)));
+    assert!((a - b).abs() < 0.06 && a > 0.7, "{a} and {b}");
+    let alone = trainer()?.fit(ctx, &clouds(|x| x)?, &Runs::seeds(Optimizer::Adam, 8, 1)?.grid("lr", &[3e-3])?)?;
+    let run = found.runs().iter().position(|run| run.run().seed == 8 && run.run().hyper.learning_rate < 5e-3);
+    assert_eq!(parameters(&alone, 0), parameters(&found, run.expect("that run")));
+    Ok(())
+}
+
+fn resumed(ctx: &Context) -> Checked {
+    let samples = clouds(|x| x)?;
+    let whole = trainer()?.fit(ctx, &samples, &runs()?)?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("checkpoint.safetensors");
+    let first = alike(ctx).build()?;
+    let cancel = first.cancel().clone();
+    let stopped = trainer()?.checkpoint(&path, Duration::ZERO).progress(Arc::new(move |progress| {
+        if progress.steps > 100 {
+            cancel.cancel();
+        }
+    }));
+    assert!(stopped.fit(&first, &samples, &runs()?).is_err_and(|error| error.is_cancelled()));
+    let rest = trainer()?.checkpoint(&path, Duration::from_secs(60)).fit(ctx, &samples, &runs()?)?;
+    for run in 0..whole.runs().len() {
+        assert_eq!(parameters(&rest, run), parameters(&whole, run), "run {run}");
+        assert_eq!(format!("{:?}", rest.runs()[run].history()), format!("{:?}", whole.runs()[run].history()));
+        assert!(matches!(rest.runs()[run].status(), RunStatus::Finished | RunStatus::Stopped));
+    }
+    if ctx.adapter().is_some() {
+        let error = trainer()?.checkpoint(&path, Duration::ZERO).fit(&Context::cpu(), &samples, &runs()?);
+        let message = error.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(message.contains("side: \"cpu\" now"), "{message}");
+    }
+    Ok(())
+}
+
+fn refused_in_f64(ctx: &Context) -> Checked {
+    let fit = trainer()?.epochs(1).fit(ctx, &clouds(f64::from)?, &runs()?);
+    match ctx.adapter() {
+        Some(_) => {
+            let error = fit.expect_err("no kernel computes in f64");
+            assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
+        }
+        None => assert!(fit.is_ok()),
+    }
+    Ok(())
+}

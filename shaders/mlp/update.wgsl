@@ -23,8 +23,8 @@ const LEFT_PITCH: u32 = 7;
 const RIGHT: u32 = 8;
 const RIGHT_PITCH: u32 = 9;
 
-// The kinds of blocks: the gradient of a matrix is the sum over the batch of products of two rows, that of a bias is the
-// sum of the right row, and that of a gain or a shift has been summed up.
+// The kinds of blocks: the gradient of a matrix is the sum over the batch of products of two rows, that of a bias is
+// the sum of the right row, and that of a gain or a shift has been summed up.
 const MATRIX: u32 = 0;
 const ROW: u32 = 1;
 const SUMMED: u32 = 2;

@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 /// The device is asked for steps of about this long at a time, so that a call can be cancelled.
 const SHORT: Duration = Duration::from_millis(250);
 
-/// Returns the device, if the caller requires it. Training never chooses it by itself, because no GPU has been measured.
+/// Returns the device, if the caller requires it. Training never chooses it by itself, because no GPU has been
+/// measured.
 ///
 /// # Errors
 /// [`crate::ErrorKind::NoAdapter`] if there is none; [`crate::ErrorKind::Domain`] for f64.

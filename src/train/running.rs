@@ -222,7 +222,8 @@ impl<T: Number> Running<T> {
         watched || part == Part::Validation && recorded && !self.parts[part as usize].is_empty()
     }
 
-    /// Ends an epoch, whose wanted scores are given by part. Returns whether the present parameters are the best so far.
+    /// Ends an epoch, whose wanted scores are given by part. Returns whether the present parameters are the best so
+    /// far.
     #[expect(clippy::cast_precision_loss, reason = "numbers of samples")]
     pub(super) fn end_of_epoch(&mut self, trainer: &Trainer, program: &Program, scores: [Option<Scores>; 3]) -> bool {
         let rate = self.rate(trainer);

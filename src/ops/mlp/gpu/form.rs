@@ -1,5 +1,5 @@
-//! Where the kernels keep a run's numbers, by the shape of one network and batch alone, so that the bits of a run do not
-//! depend on the number of runs.
+//! Where the kernels keep a run's numbers, by the shape of one network and batch alone, so that the bits of a run do
+//! not depend on the number of runs.
 
 use super::super::Program;
 use super::super::kernels::{FAR, MIXED, OWN, STORED};

@@ -8,22 +8,24 @@ mod form;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod upload;
 
 pub(in crate::ops::mlp) use form::Form;
 
 use super::kernels::{BLOCK_WORDS, NONE, Outputs, Params, RECORD_WORDS, Step, variant};
 use super::layout::Layout;
 use super::optimizer::Update;
-use super::{Program, Replica, Samples, Targets};
+use super::{Program, Replica, Samples};
 use crate::array::Real;
 use crate::device::{Buffer, Gpu, Read};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::shape::to_u32;
-use form::{Parameters, Rows, iterations, narrow};
+use form::{Parameters, Rows, iterations};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tables::{OfLoss, Record, of_update};
+use upload::{Place, data, numbers, targets};
 
 /// A dispatch should take about this long, so that a display stays responsive and a cancelled call returns soon.
 const DISPATCH: Duration = Duration::from_millis(50);
@@ -64,14 +66,6 @@ pub(crate) struct Trained {
     pub(crate) loss: f64,
     /// The number of samples of the last epoch so far whose label was predicted.
     pub(crate) correct: u64,
-}
-
-/// Where the samples of a run are.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    /// For each part, where its list begins, and its length.
-    parts: [(u32, u32); 3],
-    scaling: Option<u32>,
 }
 
 /// The runs of a training, on a device.
@@ -187,12 +181,7 @@ impl Fleet {
         let OfLoss { kind, class_weights, of_label, of_each } = OfLoss::new(program);
         let blocks_at = to_u32(layers.len());
         let weights_at = if class_weights.is_empty() { NONE } else { to_u32(layers.len() + blocks.len()) };
-        let (each, targets) = match samples.targets() {
-            Targets::Labels(labels) => (0, labels.clone()),
-            Targets::Values(values, each) => {
-                (to_u32(*each), values.iter().map(|&value| narrow(value).to_bits()).collect())
-            }
-        };
+        let (each, targets) = targets(samples);
         let params = Params {
             first: 0,
             records_at: 0,
@@ -370,8 +359,8 @@ impl Fleet {
         10.0 * 6.0 * self.layout.parameters as f64 * (self.program.batch as f64 + 8.0)
     }
 
-    /// Computes the outputs of runs for the samples of a part, in the order of the part. `each` is called with the place
-    /// in `runs` and all outputs of the run; each sample has a row of [`Fleet::width`] numbers.
+    /// Computes the outputs of runs for the samples of a part, in the order of the part. `each` is called with the
+    /// place in `runs` and all outputs of the run; each sample has a row of [`Fleet::width`] numbers.
     ///
     /// # Errors
     /// Device errors; the errors of `each`.
@@ -465,70 +454,4 @@ impl Fleet {
         }
         Ok(())
     }
-}
-
-/// Returns the inputs of all samples in rows of vectors, followed by the means and the factors of every scaling; the
-/// lists of samples; and where those of every run are.
-fn data<T: Real>(samples: &Samples<T>, runs: &[(&Replica<T>, &Parts)]) -> (Vec<[f32; 4]>, Vec<u32>, Vec<Place>) {
-    let inputs = samples.inputs();
-    let columns = inputs.div_ceil(4);
-    let mut x = Vec::with_capacity(samples.len() * columns);
-    let mut push = |row: &mut dyn Iterator<Item = f32>| {
-        let row: Vec<f32> = row.collect();
-        x.extend(row.chunks(4).map(|some| {
-            let mut four = [0.0; 4];
-            four[..some.len()].copy_from_slice(some);
-            four
-        }));
-    };
-    for sample in 0..samples.len() {
-        push(&mut samples.row(sample).iter().map(|&x| narrow(x)));
-    }
-    let (mut lists, mut places) = (Vec::new(), Vec::new());
-    let mut known = HashMap::new();
-    let mut scalings = HashMap::new();
-    let mut rows = samples.len() * columns;
-    for (replica, parts) in runs {
-        let parts = *known.entry(Arc::as_ptr(parts)).or_insert_with(|| {
-            [0, 1, 2].map(|part| {
-                let own: &Vec<u32> = &parts[part];
-                lists.extend_from_slice(own);
-                (to_u32(lists.len() - own.len()), to_u32(own.len()))
-            })
-        });
-        let scaling = replica.scaling.as_ref().map(|scaling| {
-            *scalings.entry(Arc::as_ptr(scaling)).or_insert_with(|| {
-                for which in 0..2 {
-                    push(&mut scaling.iter().map(|both| narrow(both[which])));
-                }
-                rows += 2 * columns;
-                to_u32(rows - 2 * columns)
-            })
-        });
-        places.push(Place { parts, scaling });
-    }
-    (x, lists, places)
-}
-
-/// Returns the parameters, the running statistics and the moments of all runs.
-fn numbers<T: Real>(
-    parameters: &Parameters,
-    moments: u32,
-    runs: &[(&Replica<T>, &Parts)],
-) -> (Vec<[f32; 4]>, Vec<[f32; 4]>) {
-    let (stride, quads) = (parameters.stride as usize, parameters.quads as usize);
-    let mut weights = vec![[0.0; 4]; runs.len() * stride];
-    let mut moved = vec![[0.0; 4]; runs.len() * quads * moments as usize];
-    for (run, (replica, _)) in runs.iter().enumerate() {
-        let own = bytemuck::cast_slice_mut(&mut weights[run * stride..][..stride]);
-        parameters.pack(&replica.moved.weights, own);
-        parameters.pack_running(&replica.moved.running, own);
-        for (place, vector) in [&replica.moved.first, &replica.moved.second].into_iter().enumerate() {
-            if !vector.is_empty() {
-                let at = (run * moments as usize + place) * quads;
-                parameters.pack(vector, bytemuck::cast_slice_mut(&mut moved[at..][..quads]));
-            }
-        }
-    }
-    (weights, moved)
 }

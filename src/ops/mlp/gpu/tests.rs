@@ -162,8 +162,8 @@ fn strict(optimizer: Optimizer) -> Hyper {
         prior_precision: if sampler { 0.5 } else { 0.0 },
         temperature: 1e-3,
         burn_in: 20.0,
-        // Parameters without a gradient, such as biases in front of a batch normalization, would turn its rounding errors
-        // into steps.
+        // Adam would turn the rounding errors of parameters without a gradient, such as biases in front of a batch
+        // normalization, into steps.
         epsilon: 1e-1,
         clip: 0.7,
         ..optimizer.defaults()

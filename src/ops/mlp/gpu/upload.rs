@@ -1,0 +1,94 @@
+//! What is uploaded when a training begins: the data set, the lists of samples, and the numbers of the runs.
+
+use super::super::{Replica, Samples, Targets};
+use super::Parts;
+use super::form::{Parameters, narrow};
+use crate::array::Real;
+use crate::shape::to_u32;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Where the samples of a run are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// For each part, where its list begins, and its length.
+    pub(super) parts: [(u32, u32); 3],
+    pub(super) scaling: Option<u32>,
+}
+
+/// Returns the number of values of a sample, or 0 for labels; and the targets of all samples as words.
+pub(super) fn targets<T: Real>(samples: &Samples<T>) -> (u32, Vec<u32>) {
+    match samples.targets() {
+        Targets::Labels(labels) => (0, labels.clone()),
+        Targets::Values(values, each) => (to_u32(*each), values.iter().map(|&value| narrow(value).to_bits()).collect()),
+    }
+}
+
+/// Returns the inputs of all samples in rows of vectors, followed by the means and the factors of every scaling; the
+/// lists of samples; and where those of every run are.
+pub(super) fn data<T: Real>(
+    samples: &Samples<T>,
+    runs: &[(&Replica<T>, &Parts)],
+) -> (Vec<[f32; 4]>, Vec<u32>, Vec<Place>) {
+    let inputs = samples.inputs();
+    let columns = inputs.div_ceil(4);
+    let mut x = Vec::with_capacity(samples.len() * columns);
+    let mut push = |row: &mut dyn Iterator<Item = f32>| {
+        let row: Vec<f32> = row.collect();
+        x.extend(row.chunks(4).map(|some| {
+            let mut four = [0.0; 4];
+            four[..some.len()].copy_from_slice(some);
+            four
+        }));
+    };
+    for sample in 0..samples.len() {
+        push(&mut samples.row(sample).iter().map(|&x| narrow(x)));
+    }
+    let (mut lists, mut places) = (Vec::new(), Vec::new());
+    let mut known = HashMap::new();
+    let mut scalings = HashMap::new();
+    let mut rows = samples.len() * columns;
+    for (replica, parts) in runs {
+        let parts = *known.entry(Arc::as_ptr(parts)).or_insert_with(|| {
+            [0, 1, 2].map(|part| {
+                let own: &Vec<u32> = &parts[part];
+                lists.extend_from_slice(own);
+                (to_u32(lists.len() - own.len()), to_u32(own.len()))
+            })
+        });
+        let scaling = replica.scaling.as_ref().map(|scaling| {
+            *scalings.entry(Arc::as_ptr(scaling)).or_insert_with(|| {
+                for which in 0..2 {
+                    push(&mut scaling.iter().map(|both| narrow(both[which])));
+                }
+                rows += 2 * columns;
+                to_u32(rows - 2 * columns)
+            })
+        });
+        places.push(Place { parts, scaling });
+    }
+    (x, lists, places)
+}
+
+/// Returns the parameters, the running statistics and the moments of all runs.
+pub(super) fn numbers<T: Real>(
+    parameters: &Parameters,
+    moments: u32,
+    runs: &[(&Replica<T>, &Parts)],
+) -> (Vec<[f32; 4]>, Vec<[f32; 4]>) {
+    let (stride, quads) = (parameters.stride as usize, parameters.quads as usize);
+    let mut weights = vec![[0.0; 4]; runs.len() * stride];
+    let mut moved = vec![[0.0; 4]; runs.len() * quads * moments as usize];
+    for (run, (replica, _)) in runs.iter().enumerate() {
+        let own = bytemuck::cast_slice_mut(&mut weights[run * stride..][..stride]);
+        parameters.pack(&replica.moved.weights, own);
+        parameters.pack_running(&replica.moved.running, own);
+        for (place, vector) in [&replica.moved.first, &replica.moved.second].into_iter().enumerate() {
+            if !vector.is_empty() {
+                let at = (run * moments as usize + place) * quads;
+                parameters.pack(vector, bytemuck::cast_slice_mut(&mut moved[at..][..quads]));
+            }
+        }
+    }
+    (weights, moved)
+}

@@ -50,9 +50,9 @@ fn parameters(fit: &Fit<f32>, run: usize) -> Vec<u32> {
 }
 
 /// The loss of the first epoch, of 11 steps, has a relative error of some 11 steps' rounding errors. The biases in
-/// front of the batch normalization have no gradient but rounding errors, which Adam turns into whole steps. The running
-/// means follow them late, so the validation loss is less accurate. Later, trajectories part, and only the accuracies
-/// of the test samples are compared, whose mean has a standard deviation of 2 points.
+/// front of the batch normalization have no gradient but rounding errors, which Adam turns into whole steps. The
+/// running means follow them late, so the validation loss is less accurate. Later, trajectories part, and only the
+/// accuracies of the test samples are compared, whose mean has a standard deviation of 2 points.
 fn as_in_f64(ctx: &Context) -> Checked {
     let found = trainer()?.fit(ctx, &clouds(|x| x)?, &runs()?)?;
     let wanted = trainer()?.fit(&Context::cpu(), &clouds(f64::from)?, &runs()?)?;

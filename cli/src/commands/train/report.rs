@@ -12,6 +12,8 @@ pub(super) struct Done<'a, T> {
     pub(super) split: [f64; 3],
     pub(super) seconds: f64,
     pub(super) threads: usize,
+    /// The name of the adapter that trained, if it was not the CPU.
+    pub(super) adapter: Option<&'a str>,
 }
 
 impl<T: Number> Done<'_, T> {
@@ -20,6 +22,12 @@ impl<T: Number> Done<'_, T> {
         let classes =
             self.fit.runs().iter().filter_map(|run| run.scores(Part::Train)).any(|scores| scores.classes() > 0);
         if classes { Metric::Accuracy } else { Metric::Loss }
+    }
+
+    /// Returns where the runs were trained.
+    fn place(&self) -> String {
+        let on_cpu = || format!("the CPU, {}", many(self.threads, "thread", "threads"));
+        self.adapter.map_or_else(on_cpu, ToOwned::to_owned)
     }
 
     fn steps(&self) -> u64 {
@@ -37,7 +45,7 @@ impl<T: Number> Done<'_, T> {
         let (fit, runs) = (self.fit, self.fit.runs());
         let statuses: Vec<String> = self.counts().iter().map(|(status, count)| format!("{count} {status}")).collect();
         let mut text = format!(
-            "{} of {} ({} parameters), {} of {} inputs: {}; {:.1} s on the CPU, {}, {:.0} steps a second",
+            "{} of {} ({} parameters), {} of {} inputs: {}; {:.1} s on {}, {:.0} steps a second",
             many(runs.len(), "run", "runs"),
             fit.net(),
             fit.net().parameters(),
@@ -45,7 +53,7 @@ impl<T: Number> Done<'_, T> {
             self.samples.inputs(),
             statuses.join(", "),
             self.seconds,
-            many(self.threads, "thread", "threads"),
+            self.place(),
             self.steps() as f64 / self.seconds,
         );
         let metric = self.metric();
@@ -137,6 +145,7 @@ impl<T: Number> Done<'_, T> {
             "seconds": self.seconds,
             "steps_per_second": self.steps() as f64 / self.seconds,
             "threads": self.threads,
+            "adapter": self.adapter,
         })
     }
 }

@@ -126,7 +126,7 @@ impl FftForm {
 impl MlpForm {
     const ALL: [Self; 3] = [Self::Resident, Self::Streamed, Self::Stored];
 
-    /// Returns the form's name, as it appears in [`Choice::algorithm`](crate::policy::Choice::algorithm).
+    /// Returns the form's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -11,9 +11,10 @@ fn backward(record: u32, count: u32, step: vec2<u32>) {
             let sample = item % count;
             let column = item / count;
             let left = layer(l, DERIVATIVES) + sample * layer(l, OUT_PITCH);
+            let inner_quads = layer(l, OUTPUT_QUADS);
             let along = layer(l, BY_OUTPUT) == 0u;
             let zero = vec4<f32>(0.0);
-            var d = product(left, layer(l, OUTPUT_QUADS), layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, zero);
+            var d = product(left, inner_quads, layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, zero);
             if threshold > 0u { d *= kept(record, below, sample, column, threshold, step); }
             let at = sample * pitch + column;
             var inner: vec4<f32>;
@@ -74,9 +75,8 @@ fn denormalize(l: u32, count: u32) {
             let inverse = row(hats + b * pitch + columns);
             for (var column = 0u; column < columns; column += 1u) {
                 let at = b * pitch + column;
-                let place = 4u * column + vec4<u32>(0u, 1u, 2u, 3u);
                 let d = weight(layer(l, GAIN) + column) * row(derivatives + at);
-                let off = select(vec4<f32>(0.0), d - mean - row(hats + at) * slope, place < vec4<u32>(layer(l, OUTPUTS)));
+                let off = padded(d - mean - row(hats + at) * slope, column, layer(l, OUTPUTS));
                 set_row(derivatives + at, inverse * off);
             }
         }

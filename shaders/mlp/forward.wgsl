@@ -49,11 +49,8 @@ fn kept(record: u32, l: u32, sample: u32, column: u32, threshold: u32, step: vec
 fn passed_on(record: u32, l: u32, sample: u32, column: u32, x: vec4<f32>, step: vec2<u32>) -> vec4<f32> {
     let kind = layer(l, ACTIVATION);
     var y = activated(kind, bitcast<f32>(layer(l, SLOPE)), x);
-    if kind == SIGMOID {
-        // The padding has to stay zero.
-        let place = 4u * column + vec4<u32>(0u, 1u, 2u, 3u);
-        y = select(vec4<f32>(0.0), y, place < vec4<u32>(layer(l, OUTPUTS)));
-    }
+    // The padding has to stay zero.
+    if kind == SIGMOID { y = padded(y, column, layer(l, OUTPUTS)); }
     if TRAINING {
         let threshold = plan[record + THRESHOLDS + l];
         if threshold > 0u { y *= kept(record, l, sample, column, threshold, step); }
@@ -69,45 +66,48 @@ fn forward(record: u32, count: u32, step: vec2<u32>) {
         let columns = layer(l, OUTPUT_QUADS);
         let pitch = layer(l, OUT_PITCH);
         let norm = layer(l, NORM);
-        for (var item = lane; item < count * columns; item += WIDTH) {
-            let sample = item % count;
-            let column = item / count;
-            let left = layer(l, IN_ROWS) + sample * layer(l, IN_PITCH);
-            let start = weight(layer(l, BIAS) + column);
-            let along = layer(l, BY_OUTPUT) == 1u;
-            var z = product(left, layer(l, INPUT_QUADS), layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, start);
-            let at = sample * pitch + column;
-            if last {
-                set_row(layer(l, DERIVATIVES) + at, z);
-            } else {
-                if norm == NO_NORM {
-                    if TRAINING { set_row(layer(l, DERIVATIVES) + at, z); }
-                    set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, z, step));
-                } else {
+        // Layers that normalize by the batch at hand apply their activation after a second pass.
+        let passes = select(1u, 2u, norm == LAYER_NORM || (norm == BATCH_NORM && TRAINING));
+        for (var turn = 1u; turn <= passes; turn += 1u) {
+            for (var item = lane; item < count * columns; item += WIDTH) {
+                let sample = item % count;
+                let column = item / count;
+                let at = sample * pitch + column;
+                var x: vec4<f32>;
+                if turn == 1u {
+                    let left = layer(l, IN_ROWS) + sample * layer(l, IN_PITCH);
+                    let inner = layer(l, INPUT_QUADS);
+                    let start = weight(layer(l, BIAS) + column);
+                    let along = layer(l, BY_OUTPUT) == 1u;
+                    x = product(left, inner, layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, start);
                     if norm == BATCH_NORM && !TRAINING {
                         let running = weights_at + layer(l, RUNNING) + column;
-                        let variance = weights[running + columns];
-                        z = (z - weights[running]) / sqrt(variance + EPSILON);
-                        z = weight(layer(l, GAIN) + column) * z + weight(layer(l, SHIFT) + column);
-                        set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, z, step));
-                    } else {
-                        set_row(layer(l, HATS) + at, z);
+                        x = (x - weights[running]) / sqrt(weights[running + columns] + EPSILON);
                     }
+                } else {
+                    x = row(layer(l, HATS) + at);
+                }
+                if turn < passes {
+                    set_row(layer(l, HATS) + at, x);
+                } else {
+                    if norm != NO_NORM { x = weight(layer(l, GAIN) + column) * x + weight(layer(l, SHIFT) + column); }
+                    if last || (norm == NO_NORM && TRAINING) { set_row(layer(l, DERIVATIVES) + at, x); }
+                    if !last { set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, x, step)); }
                 }
             }
-        }
-        rows_written();
-        if norm == LAYER_NORM || (norm == BATCH_NORM && TRAINING) {
-            normalize(record, l, count, step);
             rows_written();
+            if turn < passes {
+                normalize(l, count);
+                rows_written();
+            }
         }
     }
 }
 
-// Normalizes the results of a layer's linear map, and applies its activation. The row of sums of a layer keeps: the
-// derivatives by gains and shifts, the means, the variances, and 1 / sqrt(variance + epsilon), of batch normalization;
-// the latter of layer normalization is behind each row of normalized elements.
-fn normalize(record: u32, l: u32, count: u32, step: vec2<u32>) {
+// Normalizes the results of a layer's linear map. The sums of a layer keep the derivatives by gains and shifts, and, of
+// batch normalization, the means, the variances and 1 / sqrt(variance + epsilon). Layer normalization keeps the latter
+// behind each row of normalized elements.
+fn normalize(l: u32, count: u32) {
     let columns = layer(l, OUTPUT_QUADS);
     let pitch = layer(l, OUT_PITCH);
     let hats = layer(l, HATS);
@@ -127,37 +127,33 @@ fn normalize(record: u32, l: u32, count: u32, step: vec2<u32>) {
             set_row(sums + 2u * columns, mean);
             set_row(sums + 3u * columns, variance);
             set_row(sums + 4u * columns, inverse);
-            for (var b = 0u; b < count; b += 1u) { scale(record, l, b, column, mean, inverse, step); }
+            for (var b = 0u; b < count; b += 1u) {
+                let at = hats + b * pitch + column;
+                set_row(at, (row(at) - mean) * inverse);
+            }
         }
     } else {
         let outputs = layer(l, OUTPUTS);
         for (var b = lane; b < count; b += WIDTH) {
+            let first = hats + b * pitch;
             var sum = vec4<f32>(0.0);
-            for (var column = 0u; column < columns; column += 1u) { sum += row(hats + b * pitch + column); }
+            for (var column = 0u; column < columns; column += 1u) { sum += row(first + column); }
             let mean = (sum.x + sum.y + sum.z + sum.w) / f32(outputs);
             sum = vec4<f32>(0.0);
             for (var column = 0u; column < columns; column += 1u) {
-                let off = row(hats + b * pitch + column) - mean;
-                // The padding has the distance 0.
-                let place = 4u * column + vec4<u32>(0u, 1u, 2u, 3u);
-                sum += select(vec4<f32>(0.0), off * off, place < vec4<u32>(outputs));
+                let off = padded(row(first + column) - mean, column, outputs);
+                sum += off * off;
             }
             let inverse = 1.0 / sqrt((sum.x + sum.y + sum.z + sum.w) / f32(outputs) + EPSILON);
-            set_row(hats + b * pitch + columns, vec4<f32>(inverse));
+            set_row(first + columns, vec4<f32>(inverse));
             for (var column = 0u; column < columns; column += 1u) {
-                scale(record, l, b, column, vec4<f32>(mean), vec4<f32>(inverse), step);
+                set_row(first + column, padded((row(first + column) - mean) * inverse, column, outputs));
             }
         }
     }
 }
 
-fn scale(
-    record: u32, l: u32, sample: u32, column: u32, mean: vec4<f32>, inverse: vec4<f32>, step: vec2<u32>,
-) {
-    let at = sample * layer(l, OUT_PITCH) + column;
-    let place = 4u * column + vec4<u32>(0u, 1u, 2u, 3u);
-    let hat = select(vec4<f32>(0.0), (row(layer(l, HATS) + at) - mean) * inverse, place < vec4<u32>(layer(l, OUTPUTS)));
-    set_row(layer(l, HATS) + at, hat);
-    let x = weight(layer(l, GAIN) + column) * hat + weight(layer(l, SHIFT) + column);
-    set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, x, step));
+// Returns the vector of a row of `len` numbers, with zeros as padding.
+fn padded(x: vec4<f32>, column: u32, len: u32) -> vec4<f32> {
+    return select(vec4<f32>(0.0), x, 4u * column + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(len));
 }

@@ -39,8 +39,9 @@ fn hyperbolic_tangent(x: vec4<f32>) -> vec4<f32> {
 fn below(x: vec4<f32>) -> vec4<f32> {
     let size = abs(x) * 0.70710678;
     let t = 1.0 / (1.0 + 0.5 * size);
-    let inner = -0.18628806 + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223 + t * 0.17087277))));
-    let tail = t * exp(-size * size - 1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * inner))));
+    let high = -1.13520398 + t * (1.48851587 + t * (-0.82215223 + t * 0.17087277));
+    let inner = 0.09678418 + t * (-0.18628806 + t * (0.27886807 + t * high));
+    let tail = t * exp(-size * size - 1.26551223 + t * (1.00002368 + t * (0.37409196 + t * inner)));
     return select(1.0 - 0.5 * tail, 0.5 * tail, x < vec4<f32>(0.0));
 }
 

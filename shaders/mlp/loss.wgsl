@@ -32,7 +32,10 @@ fn weight_of(label: u32) -> f32 {
     return found;
 }
 
-fn one_logistic(x: f32) -> f32 { return logistic(vec4<f32>(x)).x; }
+fn one_logistic(x: f32) -> f32 {
+    let t = exp(-abs(x));
+    return select(1.0, t, x < 0.0) / (1.0 + t);
+}
 
 // Replaces the outputs of a sample by the derivatives of its loss. Returns the loss.
 fn of_sample(z: u32, sample: u32) -> f32 {

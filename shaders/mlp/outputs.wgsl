@@ -16,12 +16,12 @@ const TRAINING: bool = false;
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     lane = index;
-    let chunks = (params.end - params.begin + params.batch - 1u) / params.batch;
+    let chunks = (params.samples + params.batch - 1u) / params.batch;
     let unit = params.first + group.x;
     let place = unit / chunks;
     let record = params.records_at + place * RECORD_WORDS;
-    let first = params.begin + unit % chunks * params.batch;
-    let count = min(params.batch, params.end - first);
+    let first = unit % chunks * params.batch;
+    let count = min(params.batch, params.samples - first);
     weights_at = plan[record + RUN] * params.stride;
     scratch_at = group.x * params.scratch;
     if OWN_WEIGHTS {
@@ -46,6 +46,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let sample = item / width;
         let column = item % width;
         let at = layer(last, DERIVATIVES) + sample * layer(last, OUT_PITCH) + column;
-        outputs[(place * (params.end - params.begin) + first - params.begin + sample) * width + column] = row(at);
+        outputs[(place * params.samples + first + sample) * width + column] = row(at);
     }
 }

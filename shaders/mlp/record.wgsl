@@ -26,5 +26,5 @@ const NONE: u32 = 0xffffffffu;
 struct Params {
     first: u32, records_at: u32, layers: u32, blocks: u32, blocks_at: u32, batch: u32, samples: u32, batches: u32,
     quads: u32, stride: u32, moments: u32, scratch: u32, samples_at: u32, noise: u32, noise_at: u32, each: u32,
-    loss: u32, class_weights: u32, of_label: f32, of_each: f32, begin: u32, end: u32,
+    loss: u32, class_weights: u32, of_label: f32, of_each: f32,
 }

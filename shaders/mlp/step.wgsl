@@ -1,8 +1,8 @@
 // Trains runs, one in each workgroup, through a number of steps. The files in front of this one have the parts of a
 // step.
 //
-// Loop iterations of a step: `iterations` of src/ops/mlp/gpu/form.rs counts them. The recorder's caller divides steps
-// into dispatches by this number.
+// Loop iterations: `iterations` in src/ops/mlp/gpu/form.rs bounds those of one step. The number of steps of a dispatch
+// follows from this bound.
 
 const TRAINING: bool = true;
 

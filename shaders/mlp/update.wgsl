@@ -119,7 +119,8 @@ struct Turn { cosine: vec4<f32>, sine: vec4<f32> }
 
 // Returns cosine and sine of an angle in [-pi/4, pi/4), which the lower 30 bits of a word decide.
 fn quarter_turn(word: vec4<u32>) -> Turn {
-    let x = vec4<f32>(vec4<i32>(word >> vec4<u32>(6u) & vec4<u32>(0x00ffffffu)) - 0x00800000) * (1.57079633 / 16777216.0);
+    let steps = vec4<i32>(word >> vec4<u32>(6u) & vec4<u32>(0x00ffffffu)) - 0x00800000;
+    let x = vec4<f32>(steps) * (1.57079633 / 16777216.0);
     let q = x * x;
     let sine = x * (1.0 + q * (-1.0 / 6.0 + q * (1.0 / 120.0 + q * (-1.0 / 5040.0 + q / 362880.0))));
     let cosine = 1.0 + q * (-0.5 + q * (1.0 / 24.0 + q * (-1.0 / 720.0 + q / 40320.0)));
@@ -161,6 +162,8 @@ fn update(record: u32, t: u32, count: u32) {
             let g = shorten * gradient(block, i, column, count, old, l1);
             let first = plan[record + RUN] * params.moments * params.quads + at;
             var next = old;
+            var xi = vec4<f32>(0.0);
+            if kind >= SGLD { xi = noise_of(block, i, column); }
             switch kind {
                 case SGD: { next = old - a.x * (g + a.y * old); }
                 case MOMENTUM, NESTEROV: {
@@ -178,7 +181,7 @@ fn update(record: u32, t: u32, count: u32) {
                     moments[first + params.quads] = square;
                     next = old * b.w - a.x * (mean / (b.x * sqrt(square) + b.y));
                 }
-                case SGLD: { next = old * a.y - a.x * g + a.z * noise_of(block, i, column); }
+                case SGLD: { next = old * a.y - a.x * g + a.z * xi; }
                 case PSGLD: {
                     var mean = moments[first];
                     if b.z != 0.0 {
@@ -187,9 +190,9 @@ fn update(record: u32, t: u32, count: u32) {
                     }
                     let factor = 1.0 / (b.y + sqrt(mean));
                     let drift = a.x * g + a.y * old;
-                    next = old - factor * drift + a.z * sqrt(factor) * noise_of(block, i, column);
+                    next = old - factor * drift + a.z * sqrt(factor) * xi;
                 }
-                default: { next = a.x * noise_of(block, i, column); }
+                default: { next = a.x * xi; }
             }
             if OWN_WEIGHTS { own[at] = bitcast<vec4<u32>>(next); } else { weights[weights_at + at] = next; }
         }

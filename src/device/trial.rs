@@ -21,6 +21,23 @@ const SWIFTSHADER: [&str; 4] = [
     "/usr/lib/chromium-browser/vk_swiftshader_icd.json",
 ];
 
+/// Returns the options of the devices of trials.
+pub(crate) fn options() -> DeviceOptions {
+    DeviceOptions {
+        budget: 1 << 30,
+        cancel: crate::cancel::Cancel::new(),
+        checked: true,
+        poison: true,
+        profile: false,
+        timestamps: true,
+        kernels: Vec::new(),
+        slower: Vec::new(),
+        matrix_units: None,
+        refused: false,
+        spoiled: None,
+    }
+}
+
 /// Runs `body` once for each adapter. `body` must be everything that the test function does. `module` is the
 /// `module_path!()` of the test function, and `test` is its name.
 ///
@@ -28,20 +45,7 @@ const SWIFTSHADER: [&str; 4] = [
 /// If the body panics, or if a required adapter is absent.
 pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)) {
     if let Ok(adapter) = std::env::var(TRIAL) {
-        let options = DeviceOptions {
-            budget: 1 << 30,
-            cancel: crate::cancel::Cancel::new(),
-            checked: true,
-            poison: true,
-            profile: false,
-            timestamps: true,
-            kernels: Vec::new(),
-            slower: Vec::new(),
-            matrix_units: None,
-            refused: false,
-            spoiled: None,
-        };
-        match Chosen::new(Some(&adapter)).and_then(|chosen| Gpu::open(chosen, options)) {
+        match Chosen::new(Some(&adapter)).and_then(|chosen| Gpu::open(chosen, options())) {
             Ok(gpu) => body(&gpu),
             Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => eprintln!("{ABSENT}"),
             Err(error) => panic!("{adapter}: {error}"),

@@ -62,6 +62,11 @@ impl Spec {
         }))
     }
 
+    /// Returns where the runs are trained: `cpu`, or the name of an adapter.
+    pub(super) fn side(&self) -> &str {
+        self.0["side"].as_str().unwrap_or_default()
+    }
+
     /// Returns a line for each key in which `stored` differs.
     fn differences(&self, stored: &Value) -> Vec<String> {
         let keys = self.0.as_object().into_iter().flatten();

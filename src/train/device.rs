@@ -6,32 +6,14 @@ use super::stop::Part;
 use super::trainer::Trainer;
 use crate::context::Context;
 use crate::device::Gpu;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ops::mlp::{Fleet, Leg, Number, Program, Replica, Samples, Scores, Trained};
-use crate::policy::Backend;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The device is asked for steps of about this long at a time, so that a call can be cancelled.
+/// A request to the device takes about this long. Between requests, the caller can cancel the training.
 const SHORT: Duration = Duration::from_millis(250);
-
-/// Returns the device, if the caller requires it. Training never chooses it by itself, because no GPU has been
-/// measured.
-///
-/// # Errors
-/// [`crate::ErrorKind::NoAdapter`] if there is none; [`crate::ErrorKind::Domain`] for f64.
-pub(super) fn required<T: Number>(ctx: &Context) -> Result<Option<&Arc<Gpu>>> {
-    if ctx.policy().backend != Backend::Gpu {
-        return Ok(None);
-    }
-    let gpu = ctx.gpu()?;
-    if !T::ON_DEVICE {
-        let what = format!("no device kernel computes in {}: narrow the numbers to f32, or use the CPU", T::NAME);
-        return Err(Error::domain("train", what));
-    }
-    Ok(Some(gpu))
-}
 
 /// What a training on a device is called with.
 pub(super) struct OnDevice<'a, T> {
@@ -41,7 +23,7 @@ pub(super) struct OnDevice<'a, T> {
     pub(super) program: &'a Program,
     pub(super) samples: &'a Samples<T>,
     pub(super) checkpoint: Option<(&'a Checkpoint<'a>, Duration)>,
-    /// Told of all runs, a few times a second.
+    /// A function that receives all runs a few times a second.
     pub(super) progress: &'a dyn Fn(&[Running<T>]),
 }
 
@@ -54,7 +36,8 @@ impl<T: Number> OnDevice<'_, T> {
     pub(super) fn train(&self, all: &mut [Running<T>]) -> Result<()> {
         let moments = all.iter().map(|r| self.program.optimizer.moments(&r.run.hyper)).max().unwrap_or(0);
         let budget = self.ctx.memory_budget();
-        let together = Fleet::capacity(self.gpu, self.program, self.samples, moments, budget)?;
+        let trained_on = all.first().map_or(0, |running| running.parts[0].len());
+        let together = Fleet::capacity(self.gpu, self.program, self.samples, trained_on, moments, budget)?;
         let mut saved = Instant::now();
         for first in (0..all.len()).step_by(together.max(1)) {
             self.train_some(all, first, (first + together).min(all.len()), &mut saved)?;
@@ -80,7 +63,7 @@ impl<T: Number> OnDevice<'_, T> {
                     replica: &all[run].replica,
                     epoch: all[run].counters.epoch,
                     batch: all[run].counters.batch,
-                    steps: self.left(&all[run], batches).min(short),
+                    steps: self.left(&all[run], batches, short),
                     shuffled: true,
                 })
                 .collect();
@@ -114,15 +97,19 @@ impl<T: Number> OnDevice<'_, T> {
         self.fetch(&fleet, all, first..end)
     }
 
-    /// Returns the number of steps to the end of the next epoch after which the host has something to do.
-    fn left(&self, running: &Running<T>, batches: usize) -> u64 {
+    /// Returns the number of steps to the end of the next epoch after which the host has something to do. If these are
+    /// more than `most`, returns that of the whole epochs among them; within an epoch, `most`.
+    fn left(&self, running: &Running<T>, batches: usize, most: u64) -> u64 {
         let (epoch, last) = (running.counters.epoch, self.trainer.epochs - 1);
         let next = if self.trainer.decides_every_epoch() {
             epoch
         } else {
             (epoch..last).find(|&epoch| self.trainer.records(epoch)).unwrap_or(last)
         };
-        (next - epoch + 1) * batches as u64 - running.counters.batch as u64
+        let (batches, begun) = (batches as u64, running.counters.batch as u64);
+        let epochs = (most / batches).clamp(1, next - epoch + 1);
+        let whole = epochs * batches - begun;
+        if epochs == 1 { whole.min(most) } else { whole }
     }
 
     /// Ends the epochs of the given runs: scores them where that is wanted, and keeps the best parameters.

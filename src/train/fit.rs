@@ -110,6 +110,12 @@ impl<T: Number> Fit<T> {
         &self.program.net
     }
 
+    /// Returns where the runs were trained: `cpu`, or the name of an adapter.
+    #[must_use]
+    pub fn side(&self) -> &str {
+        self.spec.side()
+    }
+
     /// Returns all runs, by their numbers.
     #[must_use]
     pub fn runs(&self) -> &[Fitted<T>] {

@@ -1,7 +1,7 @@
 //! The trainer: what all runs of a training share, and the loop over the runs.
 
 use super::checkpoint::{Checkpoint, Spec};
-use super::device::{OnDevice, required};
+use super::device::OnDevice;
 use super::fit::{Fit, Fitted};
 use super::running::{RunStatus, Running, Seat};
 use super::schedule::Schedule;
@@ -10,7 +10,7 @@ use super::stop::{Part, Stop};
 use super::{Run, Runs};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ops::mlp::{Init, Loss, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets};
+use crate::ops::mlp::{Fleet, Init, Loss, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets};
 use crate::parallel;
 use std::collections::HashMap;
 use std::fmt;
@@ -293,7 +293,7 @@ impl Trainer {
             Program { net: self.net.clone(), loss: self.loss.clone(), optimizer: self.optimizer, batch: self.batch };
         let counts = self.check(ctx, &program, samples, runs)?;
         ctx.cancel().check()?;
-        let gpu = required::<T>(ctx)?;
+        let gpu = Fleet::device::<T>(ctx)?;
         let spec = Spec::new(self, samples, runs, gpu.map_or("cpu", |gpu| &gpu.adapter().name));
         let mut all = ctx.on_threads(|| self.begin(&program, samples, runs, counts));
         let checkpoint = self.checkpoint.as_ref().map(|(path, every)| (Checkpoint::new(path, &spec), *every));
@@ -326,6 +326,7 @@ impl Trainer {
                 OnDevice { trainer: self, ctx, gpu, program: &program, samples, checkpoint, progress: &report };
             device.train(&mut all)?;
         }
+        // On a device, all runs are done now.
         loop {
             // The first of the runs that are not done: so few that a round stays short.
             let active = all.iter_mut().filter(|running| !running.is_done()).take(ABREAST * ctx.threads());

@@ -1,6 +1,7 @@
 //! `fiedler train` and `fiedler predict`.
 
 use crate::call::{Files, fiedler, run};
+use fiedler::Adapter;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
@@ -314,4 +315,31 @@ fn a_full_disk() {
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     assert!(left.iter().all(|name| !name.ends_with(".tmp") && name != "weights.safetensors"), "{left:?}");
+}
+
+/// Trains on the first adapter of the machine; predictions need none.
+#[test]
+fn an_adapter_trains_as_the_cpu_does() {
+    let Some(adapter) = Adapter::all().into_iter().next() else {
+        let required = std::env::var("FIEDLER_REQUIRE_ADAPTERS").is_ok_and(|names| !names.is_empty());
+        assert!(!required, "there is no adapter here");
+        return;
+    };
+    let files = Files::new();
+    let data = files.text("t.csv", &table(300));
+    let mut accuracies = Vec::new();
+    for place in [&["--backend", "cpu"][..], &["--backend", "gpu", "--adapter", &adapter.name]] {
+        let dir = files.at(place[1]);
+        let options = ["--hidden", "12", "--runs", "3", "--epochs", "40", "--batch", "16", "--lr", "0.03", "--json"];
+        let (code, printed, error) = said(&[&["train", &data, "-o", &dir], &options[..], place].concat());
+        assert_eq!(code, 0, "{error}");
+        let report: Value = serde_json::from_str(&printed).expect("one JSON object");
+        let side = if place[1] == "cpu" { "cpu" } else { &adapter.name };
+        assert_eq!(report["side"], side, "{report}");
+        accuracies.push(report["metrics"]["test.accuracy"]["mean"].as_f64().expect("a mean"));
+        let (code, printed, error) = said(&["predict", &dir, &data, "-o", &files.at(&format!("{}.csv", place[1]))]);
+        assert!(code == 0 && printed.contains("300 samples predicted"), "{printed}{error}");
+    }
+    // A test part has 60 samples, so 3 runs have a standard error of 2 points.
+    assert!((accuracies[0] - accuracies[1]).abs() < 0.06 && accuracies[1] > 0.85, "{accuracies:?}");
 }

@@ -9,7 +9,7 @@ uniform! {
     pub(super) struct Params {
         first: u32, records_at: u32, layers: u32, blocks: u32, blocks_at: u32, batch: u32, samples: u32, batches: u32,
         quads: u32, stride: u32, moments: u32, scratch: u32, samples_at: u32, noise: u32, noise_at: u32, each: u32,
-        loss: u32, class_weights: u32, of_label: f32, of_each: f32, begin: u32, end: u32,
+        loss: u32, class_weights: u32, of_label: f32, of_each: f32,
     }
 }
 
@@ -17,7 +17,11 @@ uniform! {
 pub(super) const LAYER_WORDS: usize = 24;
 pub(super) const BLOCK_WORDS: usize = 12;
 pub(super) const RECORD_WORDS: usize = 32;
-/// The word of a run's record from which on its layers' thresholds of dropout are.
+/// The words of a run's record that say where the list and the scaling of its samples are, and its place in the
+/// buffers; and the first of its layers' thresholds of dropout.
+pub(super) const LIST: usize = 8;
+pub(super) const SCALING: usize = 9;
+pub(super) const RUN: usize = 15;
 pub(super) const THRESHOLDS: usize = 17;
 
 /// Where the rows of a batch are.
@@ -92,6 +96,9 @@ mirrors! {
     LAYER_WORDS = LAYER_WORDS,
     BLOCK_WORDS = BLOCK_WORDS,
     RECORD_WORDS = RECORD_WORDS,
+    LIST = LIST,
+    SCALING = SCALING,
+    RUN = RUN,
     THRESHOLDS = THRESHOLDS,
     STORED = STORED,
     MIXED = MIXED,

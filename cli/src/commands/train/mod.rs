@@ -271,7 +271,6 @@ impl Train {
                 split: self.split,
                 seconds,
                 threads: ctx.threads(),
-                adapter: if self.place.insists() { ctx.adapter().map(|adapter| adapter.name.as_str()) } else { None },
             };
             print(if self.json { done.as_json().to_string() } else { done.words() });
         }

@@ -12,8 +12,6 @@ pub(super) struct Done<'a, T> {
     pub(super) split: [f64; 3],
     pub(super) seconds: f64,
     pub(super) threads: usize,
-    /// The name of the adapter that trained, if it was not the CPU.
-    pub(super) adapter: Option<&'a str>,
 }
 
 impl<T: Number> Done<'_, T> {
@@ -26,8 +24,10 @@ impl<T: Number> Done<'_, T> {
 
     /// Returns where the runs were trained.
     fn place(&self) -> String {
-        let on_cpu = || format!("the CPU, {}", many(self.threads, "thread", "threads"));
-        self.adapter.map_or_else(on_cpu, ToOwned::to_owned)
+        match self.fit.side() {
+            "cpu" => format!("the CPU, {}", many(self.threads, "thread", "threads")),
+            adapter => adapter.to_owned(),
+        }
     }
 
     fn steps(&self) -> u64 {
@@ -145,7 +145,7 @@ impl<T: Number> Done<'_, T> {
             "seconds": self.seconds,
             "steps_per_second": self.steps() as f64 / self.seconds,
             "threads": self.threads,
-            "adapter": self.adapter,
+            "side": self.fit.side(),
         })
     }
 }

@@ -13,10 +13,11 @@ use crate::shape::to_u32;
 /// The vectors of workgroup memory of the variants, so that there are few of them. With those of the largest workgroup
 /// that are not listed here, they fit in 4, 8, 16, 32 and 48 KiB.
 const QUADS: [u32; 5] = [180, 436, 948, 1_972, 2_996];
-/// The widths of workgroups.
-const WIDTHS: [u32; 2] = [64, 256];
-/// With this number of vectors of parameters, each invocation of the wider workgroup has two.
-const WIDE: u32 = 512;
+/// The widths of workgroups. The narrow one is for runs whose parameters and rows fit the smaller classes of [`QUADS`]:
+/// others have work for more invocations, and only few of their workgroups fit a processor at the same time.
+const NARROW: u32 = 64;
+const WIDE: u32 = 256;
+const SMALL: u32 = QUADS[1];
 
 /// What a variant of the kernels is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +39,17 @@ impl Form {
     /// Returns every form that some network has.
     pub(in crate::ops::mlp) fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for width in WIDTHS {
-            for quads in QUADS {
-                for (own_weights, rows) in [(true, OWN), (false, OWN), (false, MIXED)] {
-                    all.push(Self { width, quads, own_weights, rows });
-                }
+        for quads in QUADS {
+            let width = if quads <= SMALL { NARROW } else { WIDE };
+            all.push(Self { width, quads, own_weights: true, rows: OWN });
+            if quads <= SMALL {
+                all.push(Self { width: NARROW, quads, own_weights: false, rows: OWN });
             }
-            all.push(Self { width, quads: 1, own_weights: false, rows: STORED });
+            for rows in [OWN, MIXED] {
+                all.push(Self { width: WIDE, quads, own_weights: false, rows });
+            }
         }
+        all.extend([NARROW, WIDE].map(|width| Self { width, quads: 1, own_weights: false, rows: STORED }));
         all
     }
 
@@ -53,12 +57,11 @@ impl Form {
     pub(super) fn of(adapter: &Adapter, program: &Program) -> Self {
         let layout = Layout::new(&program.net);
         let parameters = Parameters::new(&layout);
-        let width = if parameters.quads >= WIDE { WIDTHS[1] } else { WIDTHS[0] };
-        let width = if adapter.limits.workgroup_invocations >= width { width } else { WIDTHS[0] };
         let rows = |rows| {
-            let form = Self { width, quads: 1, own_weights: false, rows };
+            let form = Self { width: NARROW, quads: 1, own_weights: false, rows };
             Rows::new(program, &layout, 0, &form).own
         };
+        let width = if parameters.quads.saturating_add(rows(OWN)) <= SMALL { NARROW } else { WIDE };
         let room = f64::from(adapter.limits.workgroup_storage) - Self::OTHER_BYTES;
         let class = |needed: u32| QUADS.into_iter().find(|&quads| quads >= needed && f64::from(quads) * 16.0 <= room);
         let within = |may: &dyn Fn(KernelForm) -> bool| {
@@ -277,24 +280,28 @@ impl Rows {
     }
 }
 
-/// Returns a bound on the loop iterations of one invocation in one step.
-pub(super) fn iterations(program: &Program, form: &Form) -> u64 {
+/// Returns a bound on the loop iterations of one invocation in one step of a run with `samples` training samples.
+pub(super) fn iterations(program: &Program, form: &Form, samples: usize) -> u64 {
     let layout = Layout::new(&program.net);
     let (batch, width) = (program.batch as u64, u64::from(form.width));
     let each = |items: u64| items.div_ceil(width);
-    // The order: four samples an item, and about two walks of three rounds each; twice as many walks are rare.
-    let mut count = each(batch.div_ceil(4)) * 4 * 20 + each(batch * layout.layers[0].inputs.div_ceil(4) as u64);
+    // The order: an item has four samples. Each walk has a loop of three rounds, and the number of walks is on average
+    // the size of the permuted range over the number of samples. Twice as many are rare.
+    let walks = samples.next_power_of_two().max(64).div_ceil(samples.max(1)) as u64;
+    let mut count = each(batch.div_ceil(4)) * 4 * (1 + 8 * walks);
+    count += each(batch * layout.layers.first().map_or(0, |first| first.inputs).div_ceil(4) as u64);
     for placed in &layout.layers {
         let (inputs, outputs) = (placed.inputs.div_ceil(4) as u64, placed.layer.outputs.div_ceil(4) as u64);
+        // Products forward and backward, with the rounds of dropout; normalizations.
         count += each(batch * outputs) * (inputs + 12) + each(batch * inputs) * (outputs + 12);
         count += each(outputs) * 6 * batch + each(batch) * (5 * outputs + 4);
-        if placed.layer.outputs == program.net.outputs() {
-            count += each(batch) * 6 * placed.layer.outputs as u64 + batch;
-        }
     }
+    // The loss passes over the outputs up to six times; class weights are added up over the batch.
+    count += each(batch) * 6 * program.net.outputs() as u64 + batch;
     for block in &layout.blocks {
-        let items = each(block.rows as u64 * block.cols.div_ceil(4) as u64);
-        count += 2 * items * (batch + 6);
+        // The gradient is computed twice, once for its length.
+        count += 2 * each(block.rows as u64 * block.cols.div_ceil(4) as u64) * (batch + 6);
     }
+    // Noise: the rounds of two blocks for eight numbers. The partial sums of the length.
     count + each(layout.parameters.div_ceil(8) as u64 + 8) * 21 + width / 4 + 64
 }

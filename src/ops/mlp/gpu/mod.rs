@@ -12,16 +12,19 @@ mod upload;
 
 pub(in crate::ops::mlp) use form::Form;
 
-use super::kernels::{BLOCK_WORDS, NONE, Outputs, Params, RECORD_WORDS, Step, variant};
+use super::kernels::{BLOCK_WORDS, LIST, NONE, Outputs, Params, RECORD_WORDS, RUN, SCALING, Step, variant};
 use super::layout::Layout;
 use super::optimizer::Update;
-use super::{Program, Replica, Samples};
-use crate::array::Real;
+use super::{Hyper, Program, Replica, Samples};
+use crate::array::{Real, Scalar};
+use crate::context::Context;
 use crate::device::{Buffer, Gpu, Read};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
+use crate::ops::operation::Precision;
+use crate::policy::Backend;
 use crate::shape::to_u32;
 use form::{Parameters, Rows, iterations};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tables::{OfLoss, Record, of_update};
@@ -31,6 +34,8 @@ use upload::{Place, data, numbers, targets};
 const DISPATCH: Duration = Duration::from_millis(50);
 /// The number of steps of the first dispatch, from whose time the number of the next ones follows.
 const FIRST_STEPS: u32 = 32;
+/// The most updates whose numbers, 32 bytes each, are uploaded for one dispatch.
+const TOLD: usize = 1 << 17;
 /// The bytes of the outputs that are computed before they are read.
 const READ: usize = 32 << 20;
 /// The bytes of rows in storage that an evaluation uses at a time.
@@ -76,7 +81,6 @@ pub(crate) struct Fleet {
     form: Form,
     layout: Layout,
     parameters: Parameters,
-    moments: u32,
     params: Params,
     /// The words of layers, blocks and class weights.
     tables: Vec<u32>,
@@ -120,17 +124,32 @@ impl Sizes {
         Self { form, layout, parameters, rows, moments: to_u32(moments), noise, scratch }
     }
 
-    /// Returns the bytes of a run in each buffer.
-    fn of_run(&self) -> [u64; 4] {
+    /// Returns the bytes of a run in each buffer, in which its samples have a list and a scaling of their own.
+    fn of_run<T: Real>(&self, samples: &Samples<T>) -> [u64; 6] {
         let Self { parameters, moments, scratch, form, .. } = self;
-        let found = form.width + 1;
-        [parameters.stride, moments * parameters.quads, *scratch, found].map(|quads| 16 * u64::from(quads))
+        let (list, scaling) = (to_u32(samples.len().div_ceil(4)), 2 * to_u32(samples.inputs().div_ceil(4)));
+        [parameters.stride, moments * parameters.quads, *scratch, form.width + 1, list, scaling]
+            .map(|quads| 16 * u64::from(quads))
     }
 }
 
 impl Fleet {
-    /// Returns how many runs a device can train at the same time, with `budget` bytes of its memory. `moments` is the
-    /// largest number of vectors that the optimizer keeps for a run.
+    /// Returns the device, if the context requires it. Training never chooses it by itself, because no GPU has been
+    /// measured.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NoAdapter`] if there is none; [`crate::ErrorKind::Domain`] for f64.
+    pub(crate) fn device<T: Scalar>(ctx: &Context) -> Result<Option<&Arc<Gpu>>> {
+        if ctx.policy().backend != Backend::Gpu {
+            return Ok(None);
+        }
+        let gpu = ctx.gpu()?;
+        Precision::of::<T>().on_device("train")?;
+        Ok(Some(gpu))
+    }
+
+    /// Returns how many runs of `trained_on` training samples a device can train at the same time, with `budget` bytes
+    /// of its memory. `moments` is the largest number of vectors that the optimizer keeps for a run.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Limit`] if it cannot train a single one.
@@ -138,26 +157,31 @@ impl Fleet {
         gpu: &Gpu,
         program: &Program,
         samples: &Samples<T>,
+        trained_on: usize,
         moments: usize,
         budget: u64,
     ) -> Result<usize> {
         let adapter = gpu.adapter();
         let sizes = Sizes::new(gpu, program, moments);
-        let of_run = sizes.of_run();
+        let of_run = sizes.of_run(samples);
+        let [.., scaling] = of_run;
         let data = 16 * (samples.len() as u64) * samples.inputs().div_ceil(4) as u64;
         let each: u64 = of_run.iter().sum();
         // The pool rounds sizes up, by a third on average.
         let allowed = budget / 4 * 3;
         let largest = of_run.into_iter().max().unwrap_or(0).max(1);
-        let steps = iterations(program, &sizes.form);
+        let steps = iterations(program, &sizes.form, trained_on);
+        let outputs = 4 * samples.len() as u64 * program.net.outputs().next_multiple_of(4) as u64;
+        let binding = adapter.limits.storage_binding;
         let limits = [
-            ("bytes of the inputs of all samples", data, adapter.limits.storage_binding),
-            ("bytes of the parameters of one run", largest, adapter.limits.storage_binding),
+            ("bytes of the inputs of all samples", data + scaling, binding),
+            ("bytes of the outputs of one run", outputs, binding),
+            ("bytes of the numbers of one run", largest, binding),
             (DEVICE_BYTES, data + each, allowed),
             ("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2)),
         ];
         within_limits(format_args!("training {} on {}", program.net, adapter.name), limits)?;
-        let fitting = (adapter.limits.storage_binding / largest).min((allowed - data) / each.max(1));
+        let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - data) / each.max(1));
         Ok(usize::try_from(fitting.min(u64::from(u32::MAX) / RECORD_WORDS as u64)).unwrap_or(usize::MAX))
     }
 
@@ -203,8 +227,6 @@ impl Fleet {
             class_weights: weights_at,
             of_label,
             of_each,
-            begin: 0,
-            end: 0,
         };
         let (x, lists, places) = data(samples, runs);
         let mut rec = gpu.record();
@@ -217,14 +239,13 @@ impl Fleet {
         let scratch = rec.array(runs.len() * scratch as usize)?;
         let found = rec.upload(&vec![[0; 4]; runs.len() * (form.width as usize + 1)])?;
         drop(rec);
-        let most = u64::from(gpu.adapter().loop_budget / 2) / iterations(program, &form).max(1);
+        let most = u64::from(gpu.adapter().loop_budget / 2) / iterations(program, &form, params.samples as usize);
         Ok(Self {
             gpu: Arc::clone(gpu),
             program: program.clone(),
             form,
             layout,
             parameters,
-            moments,
             params,
             tables: [layers, blocks, class_weights].concat(),
             places,
@@ -251,9 +272,12 @@ impl Fleet {
         rate: &dyn Fn(usize, u64) -> f64,
     ) -> Result<Vec<Trained>> {
         let most = legs.iter().map(|leg| leg.steps).max().unwrap_or(0);
+        let different: HashSet<_> =
+            legs.iter().enumerate().map(|(place, leg)| alike(leg, rate(place, leg.epoch), 0)).collect();
+        let told = to_u32(TOLD / different.len().max(1)).max(1);
         let mut begun = 0_u64;
         while begun < most {
-            let steps = u64::from(self.pace.0.min(self.most_steps)).min(most - begun);
+            let steps = u64::from(self.pace.0.min(self.most_steps).min(told)).min(most - begun);
             let began = Instant::now();
             self.dispatch(legs, rate, begun, to_u32(usize::try_from(steps).unwrap_or(usize::MAX)))?;
             begun += steps;
@@ -295,26 +319,24 @@ impl Fleet {
     ) -> Result<()> {
         let mut words = self.tables.clone();
         // Runs whose updates have the same numbers share them.
-        let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut known: HashMap<Vec<u64>, (u32, u32)> = HashMap::new();
         let mut records = Vec::new();
         let batches = u64::from(self.params.batches);
         for (place, leg) in legs.iter().enumerate() {
             let own = u64::from(steps).min(leg.steps.saturating_sub(begun));
             let position = leg.batch as u64 + begun;
             let epoch = leg.epoch + position / batches;
-            let mut rates = Vec::new();
-            let mut kind = 0;
-            for step in 0..own {
-                let epoch = leg.epoch + (position + step) / batches;
-                let (optimizer, hyper) = (self.program.optimizer, &leg.replica.hyper);
-                let update = Update::<f32>::new(optimizer, hyper, rate(place, epoch), leg.replica.steps + begun + step);
-                let (number, numbers) = of_update(update);
-                kind = number;
-                rates.extend(numbers.map(f32::to_bits));
-            }
-            let at = *known.entry(rates).or_insert_with_key(|rates| {
-                words.extend_from_slice(rates);
-                to_u32(words.len() - rates.len())
+            let first = leg.replica.steps + begun;
+            let (update, rates) = *known.entry(alike(leg, rate(place, epoch), begun)).or_insert_with(|| {
+                let (at, mut kind) = (to_u32(words.len()), 0);
+                for step in 0..own {
+                    let rate = rate(place, leg.epoch + (position + step) / batches);
+                    let update = Update::<f32>::new(self.program.optimizer, &leg.replica.hyper, rate, first + step);
+                    let (number, numbers) = of_update(update);
+                    kind = number;
+                    words.extend(numbers.map(f32::to_bits));
+                }
+                (kind, at)
             });
             let record = Record {
                 run: to_u32(leg.run),
@@ -323,11 +345,11 @@ impl Fleet {
                 steps: to_u32(usize::try_from(own).unwrap_or(0)),
                 list: self.places[leg.run].parts[0].0,
                 scaling: self.places[leg.run].scaling,
-                rates: at,
-                update: kind,
+                rates,
+                update,
                 shuffled: leg.shuffled,
             };
-            records.extend(record.words(&self.program, leg.replica, leg.replica.steps + begun));
+            records.extend(record.words(&self.program, leg.replica, first));
         }
         let records_at = to_u32(words.len());
         words.append(&mut records);
@@ -363,7 +385,7 @@ impl Fleet {
     /// place in `runs` and all outputs of the run; each sample has a row of [`Fleet::width`] numbers.
     ///
     /// # Errors
-    /// Device errors; the errors of `each`.
+    /// Device errors.
     pub(crate) fn outputs(&mut self, runs: &[usize], part: usize, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
         let samples = runs.iter().map(|&run| self.places[run].parts[part].1).max().unwrap_or(0);
         let of_run = samples as usize * self.width();
@@ -398,8 +420,7 @@ impl Fleet {
         for &run in runs {
             let Place { parts, scaling } = self.places[run];
             let mut record = vec![0; RECORD_WORDS];
-            (record[8], record[9]) = (parts[part].0, scaling.unwrap_or(NONE));
-            record[15] = to_u32(run);
+            (record[RUN], record[LIST], record[SCALING]) = (to_u32(run), parts[part].0, scaling.unwrap_or(NONE));
             words.append(&mut record);
         }
         let mut rec = self.gpu.record();
@@ -410,7 +431,7 @@ impl Fleet {
         let most = to_u32((ROOM / bytes.max(1)).clamp(1, 65_535));
         let mut scratch = rec.array(self.params.scratch as usize * most.min(chunks * to_u32(runs.len())) as usize)?;
         for range in rec.ranges_of(most, chunks * to_u32(runs.len()), self.operations() / 3.0) {
-            let params = Params { first: range.first, records_at, begin: 0, end: samples, ..self.params };
+            let params = Params { first: range.first, records_at, samples, ..self.params };
             let kernel = Outputs {
                 params,
                 plan: &plan,
@@ -447,11 +468,20 @@ impl Fleet {
             self.parameters.unpack_running(own, &mut numbers.running);
             for (place, vector) in [&mut numbers.first, &mut numbers.second].into_iter().enumerate() {
                 if !vector.is_empty() {
-                    let at = (run * self.moments as usize + place) * quads;
+                    let at = (run * self.params.moments as usize + place) * quads;
                     self.parameters.unpack(&moved[at..][..quads], vector);
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Returns a key that is equal for legs whose updates have the same numbers from step `begun` on, if the runs' learning
+/// rates follow one schedule. `rate` is the learning rate of the first of these steps.
+fn alike<T>(leg: &Leg<'_, T>, rate: f64, begun: u64) -> Vec<u64> {
+    let hyper = &leg.replica.hyper;
+    let values = Hyper::names().map(|name| hyper.get(name).unwrap_or(f64::NAN).to_bits());
+    let place = [rate.to_bits(), leg.replica.steps, leg.epoch, leg.batch as u64, leg.steps.saturating_sub(begun)];
+    place.into_iter().chain(values).collect()
 }

@@ -3,10 +3,11 @@
 use super::super::cpu::tests::gradients::{ACTIVATIONS, losses};
 use super::super::cpu::tests::{hidden, output, program, samples};
 use super::super::cpu::{Trains as _, Work};
-use super::{Fleet, Leg, Parts, Trained};
-use crate::device::trial::on_each_adapter;
+use super::{Fleet, Form, Leg, Parts, Trained};
+use crate::device::trial::{on_each_adapter, options};
 use crate::device::{DeviceOptions, Gpu};
 use crate::forms::{KernelForm, MlpForm};
+use crate::ops::mlp::kernels::MIXED;
 use crate::ops::mlp::weights::Init;
 use crate::ops::mlp::{
     Activation, Hyper, Loss, Norm, Number, Optimizer, Program, Replica, Samples, Segment, Tally, Targets, shuffled,
@@ -17,19 +18,7 @@ use std::sync::Arc;
 const FORMS: [MlpForm; 3] = [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored];
 
 fn forced(gpu: &Gpu, form: MlpForm) -> Arc<Gpu> {
-    gpu.for_context(DeviceOptions {
-        budget: 1 << 30,
-        cancel: crate::cancel::Cancel::new(),
-        checked: true,
-        poison: true,
-        profile: false,
-        timestamps: true,
-        kernels: vec![KernelForm::Mlp(form)],
-        slower: Vec::new(),
-        matrix_units: None,
-        refused: false,
-        spoiled: None,
-    })
+    gpu.for_context(DeviceOptions { kernels: vec![KernelForm::Mlp(form)], ..options() })
 }
 
 /// Returns a run in f32, and the same run in f64.
@@ -101,10 +90,34 @@ fn longest(wanted: &[f64]) -> f64 {
     wanted.iter().fold(0.0, |most, x| most.max(x.abs()))
 }
 
-/// The gradient with its L1 term, and the loss, of one step. With momentum, the optimizer keeps the gradient of the
-/// first step as it is.
-/// The rule is that of the CPU's f32, with twice the factor, because WGSL allows errors of 3 + 2 |x| ulp in exp and of
-/// 2.5 ulp in divisions, where the CPU has at most 1.
+/// Compares the gradient with its L1 term, and the loss, of one step with those of f64. Returns how far off they are,
+/// as shares of the bounds. With momentum, the optimizer keeps the gradient of the first step as it is. The rule is
+/// that of the CPU's f32, with twice the factor, because WGSL allows errors of 3 + 2 |x| ulp in exp and of 2.5 ulp in
+/// divisions, where the CPU has at most 1.
+fn check_gradient(gpu: &Arc<Gpu>, program: &Program) -> [f64; 2] {
+    let batch = program.batch;
+    let hyper = Hyper { momentum: 0.5, learning_rate: 0.125, l1: 0.01, ..program.optimizer.defaults() };
+    let (mut narrow, mut wide) = both(program, 3, hyper);
+    let (data, wide_data) = (samples::<f32>(program, batch, 5), samples::<f64>(program, batch, 5));
+    let parts = everything(batch);
+    let mut fleet = Fleet::new(gpu, program, &data, &[(&narrow, &parts)], 1).unwrap();
+    let found = trained(&mut fleet, 0, &mut narrow, 0..1, 1);
+    fleet.fetch(&mut [(0, &mut narrow)]).unwrap();
+    let wanted = referee(program, &wide_data, &mut wide, 1, 1);
+    let hidden: usize = program.net.layers().iter().rev().skip(1).map(|layer| layer.outputs).sum();
+    let terms = ((program.net.inputs() + hidden + batch) as f64).sqrt();
+    let rule = 16.0 * f64::from(f32::EPSILON) * terms;
+    let off = farthest(&narrow.moved.first, &wide.moved.first) / (rule * longest(&wide.moved.first));
+    let off_loss = (found.loss - wanted.loss).abs() / (rule * wanted.loss.abs().max(batch as f64));
+    let form = fleet.form;
+    assert!(off <= 1.0, "{form:?} {program:?}: gradient {off} of the bound");
+    assert!(off_loss <= 1.0, "{form:?} {program:?}: loss {} and {}", found.loss, wanted.loss);
+    assert_eq!((found.steps, found.correct), (1, wanted.correct), "{form:?} {program:?}");
+    [off, off_loss]
+}
+
+const SGD: Optimizer = Optimizer::Sgd { nesterov: false };
+
 #[test]
 fn gradients_are_those_of_f64() {
     on_each_adapter(module_path!(), "gradients_are_those_of_f64", |gpu| {
@@ -116,29 +129,40 @@ fn gradients_are_those_of_f64() {
                     for (loss, outputs) in losses() {
                         let layers =
                             vec![hidden(17, activation, norm, 0.2), hidden(6, activation, norm, 0.2), output(outputs)];
-                        let optimizer = Optimizer::Sgd { nesterov: false };
-                        let program = program(21, layers, loss, optimizer, 11);
-                        let hyper = Hyper { momentum: 0.5, learning_rate: 0.125, l1: 0.01, ..optimizer.defaults() };
-                        let (mut narrow, mut wide) = both(&program, 3, hyper);
-                        let (data, wide_data) = (samples::<f32>(&program, 11, 5), samples::<f64>(&program, 11, 5));
-                        let parts = everything(11);
-                        let mut fleet = Fleet::new(&gpu, &program, &data, &[(&narrow, &parts)], 1).unwrap();
-                        let found = trained(&mut fleet, 0, &mut narrow, 0..1, 1);
-                        fleet.fetch(&mut [(0, &mut narrow)]).unwrap();
-                        let wanted = referee(&program, &wide_data, &mut wide, 1, 1);
-                        let terms = (21.0 + 17.0 + 6.0 + 11.0_f64).sqrt();
-                        let rule = 16.0 * f64::from(f32::EPSILON) * terms;
-                        let scale = longest(&wide.moved.first);
-                        let off = farthest(&narrow.moved.first, &wide.moved.first) / (rule * scale);
-                        let off_loss = (found.loss - wanted.loss).abs() / (rule * wanted.loss.abs().max(11.0));
+                        let [off, off_loss] = check_gradient(&gpu, &program(21, layers, loss, SGD, 11));
                         worst = [worst[0].max(off), worst[1].max(off_loss)];
-                        assert!(off <= 1.0, "{form:?} {program:?}: gradient {off} of the bound");
-                        assert!(off_loss <= 1.0, "{form:?} {program:?}: loss {} and {}", found.loss, wanted.loss);
-                        assert_eq!((found.steps, found.correct), (1, wanted.correct), "{form:?} {program:?}");
                     }
                 }
             }
             eprintln!("  {form:?}: {worst:.3?} of the bounds");
+        }
+    });
+}
+
+/// Shapes at the edges: linear models, one of everything, many layers, many outputs, and inputs that exceed the
+/// workgroup memory, so that they are in storage while the other rows are not.
+#[test]
+fn unusual_shapes_have_gradients_too() {
+    on_each_adapter(module_path!(), "unusual_shapes_have_gradients_too", |gpu| {
+        let relu = |outputs| hidden(outputs, Activation::Relu, Norm::None, 0.1);
+        let many = |count: usize| std::iter::repeat_n(hidden(5, Activation::Tanh, Norm::None, 0.0), count);
+        for form in FORMS {
+            let gpu = forced(gpu, form);
+            for (inputs, layers, batch) in [
+                (1, vec![output(1)], 1),
+                (9, vec![output(1)], 300),
+                (1, vec![relu(1), output(1)], 5),
+                (6, many(15).chain([output(2)]).collect(), 7),
+                (5, vec![relu(40), output(150)], 3),
+                (1_001, vec![relu(30), hidden(8, Activation::Gelu, Norm::Batch, 0.1), output(3)], 16),
+            ] {
+                let program = program(inputs, layers, Loss::MeanSquares, SGD, batch);
+                check_gradient(&gpu, &program);
+                let chosen = Form::of(gpu.adapter(), &program);
+                assert!(Form::all().contains(&chosen), "{chosen:?} is not among the variants");
+                let mixed = form == MlpForm::Streamed && inputs > 1_000;
+                assert_eq!(chosen.rows == MIXED, mixed, "{form:?} {program:?}: {chosen:?}");
+            }
         }
     });
 }
@@ -219,7 +243,8 @@ fn steps_are_those_of_f64() {
     });
 }
 
-/// A run alone, beside others and in pieces.
+/// A run alone, beside others and in pieces. Dispatches with as many steps as the loop budget allows end as short ones
+/// do.
 #[test]
 fn bits_depend_on_the_run_alone() {
     on_each_adapter(module_path!(), "bits_depend_on_the_run_alone", |gpu| {
@@ -239,14 +264,15 @@ fn bits_depend_on_the_run_alone() {
                 let mut all: Vec<Replica<f32>> = (0..5).map(new).collect();
                 let together: Vec<_> = all.iter().zip(&parts).collect();
                 let mut fleet = Fleet::new(&gpu, &program, &data, &together, 8).unwrap();
-                let leg = |run: usize| Leg { run, replica: &all[run], epoch: 0, batch: 0, steps: 21, shuffled: true };
+                let leg = |run: usize| Leg { run, replica: &all[run], epoch: 0, batch: 0, steps: 221, shuffled: true };
                 let legs: Vec<_> = [3, 0, 4, 2, 1].map(leg).into();
                 let found = fleet.train(&legs, &|_, _| 1e-2).unwrap();
                 fleet.fetch(&mut all.iter_mut().enumerate().collect::<Vec<_>>()).unwrap();
                 let mut alone = new(2);
                 let mut fleet = Fleet::new(&gpu, &program, &data, &[(&alone, &parts[2])], 8).unwrap();
                 let mut last = Trained::default();
-                for cut in [0..1, 1..5, 5..14, 14..21] {
+                // Short pieces stay far below the loop budget of every adapter.
+                for cut in [0..1, 1..5, 5..14].into_iter().chain((14..221).step_by(9).map(|from| from..from + 9)) {
                     last = trained(&mut fleet, 0, &mut alone, cut, 8);
                 }
                 fleet.fetch(&mut [(0, &mut alone)]).unwrap();

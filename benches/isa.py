@@ -86,7 +86,7 @@ def cell(of):
         return "-"
     most = lambda name: max(figure(variant, name) or 0 for variant in of)
     shares = [share for share in map(occupancy, of) if share is not None]
-    figures = [f"{most('registers')}"] + [f"{min(shares):.0f} %"] * bool(shares) + [f"{most('instructions'):,}"]
+    figures = [f"{most('registers')}"] + [f"{min(shares):.0f} %" for _ in shares[:1]] + [f"{most('instructions'):,}"]
     return f"**{', '.join(figures)}; {most('scratch')} B**" if most("scratch") else ", ".join(figures)
 
 

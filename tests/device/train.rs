@@ -14,7 +14,12 @@ use std::time::Duration;
 pub fn tests() -> Vec<Test> {
     suite(
         "train",
-        vec![on_each("as in f64", as_in_f64), on_each("resumed", resumed), on_each("refused in f64", refused_in_f64)],
+        vec![
+            on_each("as in f64", as_in_f64),
+            on_each("resumed", resumed),
+            on_each("too large", too_large),
+            on_each("refused in f64", refused_in_f64),
+        ],
     )
 }
 
@@ -96,6 +101,22 @@ fn resumed(ctx: &Context) -> Checked {
         let error = trainer()?.checkpoint(&path, Duration::ZERO).fit(&Context::cpu(), &samples, &runs()?);
         let message = error.err().map(|error| error.to_string()).unwrap_or_default();
         assert!(message.contains("side: \"cpu\" now"), "{message}");
+    }
+    Ok(())
+}
+
+/// A network whose parameters exceed every device, although the samples are few.
+fn too_large(ctx: &Context) -> Checked {
+    let net = Mlp::builder(5).layer(1 << 20, Activation::Relu).layer(1 << 20, Activation::Relu).output(3)?;
+    let trainer = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam).batch(16).epochs(1);
+    let error = trainer.fit(ctx, &clouds(|x| x)?, &runs()?).expect_err("no device holds it");
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+    // Here the parameters fit, and the rows of the batch do not.
+    let net = Mlp::builder(5).layer(1 << 20, Activation::Relu).norm(Norm::Layer).output(3)?;
+    let trainer = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam).batch(160).epochs(1);
+    if ctx.adapter().is_some() {
+        let error = trainer.fit(ctx, &clouds(|x| x)?, &Runs::seeds(Optimizer::Adam, 7, 1)?).err();
+        assert!(error.is_some_and(|error| matches!(error.kind(), ErrorKind::Limit { .. })));
     }
     Ok(())
 }

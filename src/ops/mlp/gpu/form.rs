@@ -206,6 +206,19 @@ pub(super) fn narrow<T: Real>(x: T) -> f32 {
     x.to_f64() as f32
 }
 
+/// Returns a bound on the vectors of one run in any buffer. The other numbers of this module are counted in u32, so a
+/// larger run is to be refused before.
+pub(super) fn most_quads(program: &Program) -> u64 {
+    let layout = Layout::new(&program.net);
+    let row = |cols: usize| cols.div_ceil(4) as u64 + 2;
+    let parameters: u64 = layout.blocks.iter().map(|block| (block.rows as u64 + 3) * row(block.cols)).sum();
+    // Outputs, derivatives and normalized elements.
+    let rows =
+        layout.layers.iter().map(|placed| 3 * row(placed.layer.outputs)).sum::<u64>() + row(program.net.inputs());
+    let noise = layout.parameters as u64 / 4 + 64;
+    2 * parameters + (program.batch as u64 + 16) * rows + noise
+}
+
 /// Where the rows of a layer are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OfLayer {

@@ -23,7 +23,7 @@ use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::ops::operation::Precision;
 use crate::policy::Backend;
 use crate::shape::to_u32;
-use form::{Parameters, Rows, iterations};
+use form::{Parameters, Rows, iterations, most_quads};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -162,6 +162,8 @@ impl Fleet {
         budget: u64,
     ) -> Result<usize> {
         let adapter = gpu.adapter();
+        let what = format_args!("training {} on {}", program.net, adapter.name);
+        within_limits(what, [("vectors of one run", most_quads(program), u32::MAX.into())])?;
         let sizes = Sizes::new(gpu, program, moments);
         let of_run = sizes.of_run(samples);
         let [.., scaling] = of_run;
@@ -180,7 +182,7 @@ impl Fleet {
             (DEVICE_BYTES, data + each, allowed),
             ("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2)),
         ];
-        within_limits(format_args!("training {} on {}", program.net, adapter.name), limits)?;
+        within_limits(what, limits)?;
         let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - data) / each.max(1));
         Ok(usize::try_from(fitting.min(u64::from(u32::MAX) / RECORD_WORDS as u64)).unwrap_or(usize::MAX))
     }

@@ -116,7 +116,7 @@ fn check_gradient(gpu: &Arc<Gpu>, program: &Program) -> [f64; 2] {
     [off, off_loss]
 }
 
-const SGD: Optimizer = Optimizer::Sgd { nesterov: false };
+const DESCENT: Optimizer = Optimizer::Sgd { nesterov: false };
 
 #[test]
 fn gradients_are_those_of_f64() {
@@ -129,7 +129,7 @@ fn gradients_are_those_of_f64() {
                     for (loss, outputs) in losses() {
                         let layers =
                             vec![hidden(17, activation, norm, 0.2), hidden(6, activation, norm, 0.2), output(outputs)];
-                        let [off, off_loss] = check_gradient(&gpu, &program(21, layers, loss, SGD, 11));
+                        let [off, off_loss] = check_gradient(&gpu, &program(21, layers, loss, DESCENT, 11));
                         worst = [worst[0].max(off), worst[1].max(off_loss)];
                     }
                 }
@@ -156,7 +156,7 @@ fn unusual_shapes_have_gradients_too() {
                 (5, vec![relu(40), output(150)], 3),
                 (1_001, vec![relu(30), hidden(8, Activation::Gelu, Norm::Batch, 0.1), output(3)], 16),
             ] {
-                let program = program(inputs, layers, Loss::MeanSquares, SGD, batch);
+                let program = program(inputs, layers, Loss::MeanSquares, DESCENT, batch);
                 check_gradient(&gpu, &program);
                 let chosen = Form::of(gpu.adapter(), &program);
                 assert!(Form::all().contains(&chosen), "{chosen:?} is not among the variants");

@@ -4,7 +4,9 @@
 //!     cargo bench --bench train -- [CASE ...] [--replicas R,..] [--seconds S]
 
 use fiedler::Context;
-use fiedler::train::{Activation, Hyper, Init, Loss, Mlp, Optimizer, Runs, Samples, Split, Targets, Trainer};
+use fiedler::train::{
+    Activation, Gan, Hyper, Init, Loss, Mlp, Optimizer, Runs, Samples, Split, Targets, Trainer, grid,
+};
 use std::time::Instant;
 
 struct Case {
@@ -60,6 +62,23 @@ fn samples(case: &Case) -> Samples<f32> {
     Samples::new(case.net.inputs(), x, Targets::Labels(labels)).expect("valid samples")
 }
 
+/// Returns the seconds of `steps` steps of `count` adversarial pairs: a generator 4096-128-256-4096, a discriminator
+/// 2-20-1, and Adam with weight decay.
+fn pairs(ctx: &Context, count: usize, steps: u64) -> f64 {
+    const SIDE: usize = 64;
+    let points = SIDE * SIDE;
+    let generator = Mlp::builder(points).layer(128, Activation::Relu).layer(256, Activation::Relu).output(points);
+    let judge = Mlp::builder(2).layer(20, Activation::LeakyRelu(0.2)).output(1).expect("a discriminator");
+    let hyper = Hyper { learning_rate: 0.01, beta_1: 0.7, weight_decay: 0.005, ..Optimizer::Adam.defaults() };
+    let row: Vec<f32> = (0..points).map(|i| (1 + i % SIDE) as f32 / (points * (SIDE + 1) / 2) as f32).collect();
+    let runs = Runs::of_hyper(hyper, 1, count).expect("runs");
+    let gan = Gan::new(generator.expect("a generator"), judge, Optimizer::Adam, grid(SIDE)).steps(steps);
+    let begun = Instant::now();
+    let fit = gan.fit(ctx, &row.repeat(count), &runs).expect("a fit");
+    assert!(fit.runs().iter().all(|pair| pair.status().is_good()), "qgan diverged");
+    begun.elapsed().as_secs_f64()
+}
+
 fn main() {
     let mut only: Vec<String> = Vec::new();
     let (mut replicas, mut seconds) = (vec![1, 10, 100], 0.5);
@@ -99,6 +118,14 @@ fn main() {
             let mut times: Vec<f64> = (0..9).map(|_| time(epochs) * 1e6 / steps).collect();
             times.sort_by(f64::total_cmp);
             println!("{:8} {count:5} {:16.3} {:10.3} {:8}", case.name, times[4], times[0], ctx.threads());
+        }
+    }
+    if only.is_empty() || only.iter().any(|name| name == "qgan") {
+        for &count in &replicas {
+            // The initial weights are part of the time, as in an experiment of 100 steps.
+            let mut times: Vec<f64> = (0..3).map(|_| pairs(&ctx, count, 100) * 1e6 / (100 * count) as f64).collect();
+            times.sort_by(f64::total_cmp);
+            println!("{:8} {count:5} {:16.3} {:10.3} {:8}", "qgan", times[1], times[0], ctx.threads());
         }
     }
 }

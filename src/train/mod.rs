@@ -9,6 +9,7 @@ mod checkpoint;
 mod device;
 mod files;
 mod fit;
+mod gan;
 mod model;
 mod running;
 mod runs;
@@ -23,6 +24,7 @@ pub use crate::ops::mlp::{
 };
 pub use files::{LOG, Origin, SUMMARY, WEIGHTS};
 pub use fit::{Fit, Fitted};
+pub use gan::{FittedPair, Gan, GanFit, grid};
 pub use model::Model;
 pub use running::{Epoch, RunStatus};
 pub use runs::{Run, Runs};

@@ -4,8 +4,8 @@ use common::solve::{Checked, alike};
 use common::{Test, on_each, suite};
 use fiedler::ops::random::{Stream, normal};
 use fiedler::train::{
-    Activation, Fit, Loss, Metric, Mlp, Norm, Optimizer, Part, RunStatus, Runs, Samples, Scaling, Stop, Targets,
-    Trainer,
+    Activation, Fit, Gan, Loss, Metric, Mlp, Norm, Optimizer, Part, RunStatus, Runs, Samples, Scaling, Stop, Targets,
+    Trainer, grid,
 };
 use fiedler::{Context, ErrorKind, Result, Shape};
 use std::sync::Arc;
@@ -19,6 +19,7 @@ pub fn tests() -> Vec<Test> {
             on_each("resumed", resumed),
             on_each("too large", too_large),
             on_each("refused in f64", refused_in_f64),
+            on_each("adversarial pairs are refused", pairs_are_refused),
         ],
     )
 }
@@ -117,6 +118,18 @@ fn too_large(ctx: &Context) -> Checked {
     if ctx.adapter().is_some() {
         let error = trainer.fit(ctx, &clouds(|x| x)?, &Runs::seeds(Optimizer::Adam, 7, 1)?).err();
         assert!(error.is_some_and(|error| matches!(error.kind(), ErrorKind::Limit { .. })));
+    }
+    Ok(())
+}
+
+/// Adversarial pairs are trained on the CPU, so a context that requires a device refuses them.
+fn pairs_are_refused(ctx: &Context) -> Checked {
+    let generator = Mlp::builder(3).layer(9, Activation::Relu).output(4)?;
+    let gan = Gan::new(generator, Mlp::builder(2).output(1)?, Optimizer::Adam, grid(2)).steps(1);
+    let fit = gan.fit(ctx, &[0.25_f32; 4], &Runs::seeds(Optimizer::Adam, 1, 1)?);
+    match ctx.adapter() {
+        Some(_) => assert!(fit.is_err_and(|error| matches!(error.kind(), ErrorKind::Domain { .. }))),
+        None => assert_eq!(fit?.runs().len(), 1),
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod cache;
+mod gan;
 mod generate;
 mod graph;
 mod io;

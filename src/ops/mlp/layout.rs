@@ -103,6 +103,12 @@ impl Layout {
         }
         Self { layers, blocks, len, parameters: first, running }
     }
+
+    /// Returns a layout of a single row, whose block the caller sets.
+    pub(super) fn of_row() -> Self {
+        let block = Block { at: 0, rows: 1, cols: 0, stride: 0, first: 0 };
+        Self { layers: Vec::new(), blocks: vec![block], len: 0, parameters: 0, running: 0 }
+    }
 }
 
 pub(super) fn padded(len: usize) -> usize {

@@ -6,6 +6,7 @@
 //! beside other runs, in any order, on any number of threads, and if it was interrupted and resumed.
 
 mod cpu;
+mod gan;
 mod gpu;
 pub(super) mod kernels;
 mod layout;
@@ -16,7 +17,8 @@ mod scores;
 mod spec;
 mod weights;
 
-pub(crate) use cpu::{Work, Worker};
+pub(crate) use cpu::{Contending, GanWorker, Work, Worker};
+pub(crate) use gan::{GanProgram, Pair};
 pub(crate) use gpu::{Fleet, Leg, Trained};
 pub use optimizer::{Hyper, Optimizer};
 pub use scores::Scores;

@@ -14,6 +14,8 @@ pub(super) enum Purpose {
     Dropout = 3,
     Noise = 4,
     Split = 5,
+    /// The inputs of generators.
+    Latent = 6,
 }
 
 /// The name of the streams of runs.
@@ -89,7 +91,7 @@ pub(super) const ABREAST: usize = BLOCK_WORDS;
 #[inline(always)]
 pub(super) fn normals<V: Vector<Scalar: Real>>(
     token: V::Token,
-    words: Words,
+    (words, purpose): (Words, Purpose),
     step: u64,
     mut block: u32,
     out: &mut [V::Scalar],
@@ -99,7 +101,7 @@ pub(super) fn normals<V: Vector<Scalar: Real>>(
         #[inline(always)]
         || {
             for out in out.chunks_exact_mut(ABREAST) {
-                let made = pairs(&words.block(Purpose::Noise, 0, step, block));
+                let made = pairs(&words.block(purpose, 0, step, block));
                 for (out, made) in out.iter_mut().zip(made) {
                     *out = V::Scalar::from_f64(made.into());
                 }

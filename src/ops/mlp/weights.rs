@@ -77,7 +77,12 @@ fn in_order(placed: &Placed, mut each: impl FnMut(usize)) {
 impl<T: Real> Replica<T> {
     /// Creates a run with its initial weights.
     pub(crate) fn new(program: &Program, init: Init, seed: u64, hyper: Hyper) -> Self {
-        let (layout, words) = (Layout::new(&program.net), Words::new(seed, RUNS));
+        Self::drawn(program, init, Words::new(seed, RUNS), hyper)
+    }
+
+    /// Creates a run with initial weights from the given words.
+    pub(super) fn drawn(program: &Program, init: Init, words: Words, hyper: Hyper) -> Self {
+        let layout = Layout::new(&program.net);
         let zeros = |len: usize| vec![T::from_f64(0.0); len];
         let moments = program.optimizer.moments(&hyper);
         let mut weights = zeros(layout.len);

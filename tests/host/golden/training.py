@@ -6,6 +6,7 @@
 Data and initial parameters come from a linear congruential generator, so that the file has results alone.
 `step NAME PRECISION` has the parameters after the steps 1 to 10 and 1,000 of an optimizer on given gradients.
 `run NAME PRECISION` has the losses of 200 steps of a network.
+`gan PRECISION` has the losses of the generator and the discriminator of 100 steps of an adversarial pair.
 """
 import torch
 import torch.nn as nn
@@ -40,7 +41,7 @@ def optimizer(name, parameters):
 
 
 def number(x):
-    return repr(float(x))
+    return repr(float(x.detach() if isinstance(x, torch.Tensor) else x))
 
 
 def steps(name, dtype):
@@ -105,6 +106,37 @@ def run(name, dtype):
         print(number(data))
 
 
+SIDE = 8
+
+
+def gan(dtype):
+    numbers = Lcg(13)
+    points = SIDE * SIDE
+    generator = Net([24, 16, 20, points], F.relu, "none").to(dtype)
+    judge = Net([2, 20, 1], lambda x: F.leaky_relu(x, 0.2), "none").to(dtype)
+    with torch.no_grad():
+        for layer in [*generator.layers, *judge.layers]:
+            bound = 1 / layer.in_features**0.5
+            for p in (layer.weight, layer.bias):
+                p.copy_((torch.tensor(numbers.fill(p.numel()), dtype=torch.float64) * bound).view(p.shape).to(dtype))
+    target = torch.tensor(numbers.fill(points), dtype=torch.float64) + 1
+    target = (target / target.sum()).to(dtype)
+    at = torch.tensor([[i % SIDE, i // SIDE] for i in range(points)], dtype=torch.float64).div(SIDE - 1).to(dtype)
+    adam = lambda net: torch.optim.Adam(net.parameters(), lr=0.01, betas=(0.7, 0.999), weight_decay=0.005)
+    of_generator, of_judge = adam(generator), adam(judge)
+    for _ in range(100):
+        z = torch.tensor(numbers.fill(24), dtype=torch.float64).to(dtype)
+        g = torch.softmax(generator(z[None])[0], 0)
+        d = torch.sigmoid(judge(at))[:, 0]
+        loss_g = -(g * torch.log(d.detach() + 1e-8)).sum()
+        loss_d = -0.5 * (target * torch.log(d + 1e-8) + g.detach() * torch.log(1 - d + 1e-8)).sum()
+        for optimizer, loss in ((of_generator, loss_g), (of_judge, loss_d)):
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        print(number(loss_g), number(loss_d))
+
+
 if __name__ == "__main__":
     for name in ("sgd", "decay", "momentum", "nesterov", "adam", "adamw"):
         for dtype in (torch.float32, torch.float64):
@@ -114,3 +146,6 @@ if __name__ == "__main__":
         for dtype in (torch.float32, torch.float64):
             print("run", name, "f32" if dtype == torch.float32 else "f64")
             run(name, dtype)
+    for dtype in (torch.float32, torch.float64):
+        print("gan", "f32" if dtype == torch.float32 else "f64")
+        gan(dtype)

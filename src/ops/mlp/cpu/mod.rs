@@ -5,6 +5,7 @@
 
 mod between;
 mod elementary;
+mod gan;
 mod loss;
 mod product;
 mod step;
@@ -12,8 +13,10 @@ mod step;
 pub(super) mod tests;
 mod update;
 
+pub(crate) use gan::{Contending, GanWorker};
 pub(super) use step::Moved;
 
+use super::gan::{Contest, GanProgram};
 use super::layout::Layout;
 use super::noise::Purpose;
 use super::optimizer::Update;
@@ -21,6 +24,7 @@ use super::scores::Scores;
 use super::{Hyper, Program, Replica, Samples, Segment, Tally, Targets};
 use crate::lanes::{SimdScalar as _, Task, Vector};
 use elementary::Elementary;
+use gan::Bout;
 use loss::{Prepared, predicted};
 use std::fmt;
 use step::{Dropout, Engine, Mode, Rates, Scratch, apply, forward, gradient};
@@ -58,6 +62,10 @@ pub trait Trains: Sized + Send + Sync {
     fn worker(program: &Program) -> Worker<Self>;
     /// Returns the loss and the gradient, in the layout of the parameters, of the given samples.
     fn gradient_of(worker: &mut Worker<Self>, work: Work<'_, Self>, rows: &[u32]) -> (Self, Vec<Self>);
+    /// Returns the memory that a thread needs for adversarial pairs.
+    fn gan_worker(program: &GanProgram<Self>) -> GanWorker<Self>;
+    /// Makes steps of an adversarial pair.
+    fn contend(worker: &mut GanWorker<Self>, work: Contending<'_, Self>) -> Contest<Self>;
 }
 
 /// A run, and what it is trained on.
@@ -100,6 +108,12 @@ macro_rules! trains {
             }
             fn gradient_of(worker: &mut Worker<Self>, work: Work<'_, Self>, rows: &[u32]) -> (Self, Vec<Self>) {
                 Self::in_lanes(Gradient { worker, work, rows })
+            }
+            fn gan_worker(program: &GanProgram<Self>) -> GanWorker<Self> {
+                GanWorker::new(program)
+            }
+            fn contend(worker: &mut GanWorker<Self>, work: Contending<'_, Self>) -> Contest<Self> {
+                Self::in_lanes(Bout { worker, work })
             }
         }
     };

@@ -190,6 +190,42 @@ pub(super) fn dots<V: Vector<Scalar: Real>>(
     );
 }
 
+/// Adds a row times a matrix to `out`, which has the length of the matrix's rows. The sums have the order and thus the
+/// bits of [`product`], but the matrix is read row by row, which is faster if it exceeds the cache.
+pub(super) fn add_combination<V: Vector<Scalar: Real>>(
+    token: V::Token,
+    left: &[V::Scalar],
+    right: Rows<'_, V::Scalar>,
+    out: &mut [V::Scalar],
+) {
+    const ABREAST: usize = 4;
+    let Rows { data, stride } = right;
+    V::with_instructions(
+        token,
+        #[inline(always)]
+        || {
+            let (fours, rest) = left.as_chunks::<ABREAST>();
+            for (left, right) in fours.iter().zip(data.chunks_exact(ABREAST * stride)) {
+                let factors = left.map(|x| V::splat(token, x));
+                for (c, out) in out.chunks_exact_mut(V::LANES).enumerate() {
+                    let mut sum = V::load(token, out);
+                    for (i, factor) in factors.iter().enumerate() {
+                        sum = factor.mul_add(V::load(token, &right[i * stride + c * V::LANES..]), sum);
+                    }
+                    sum.store(out);
+                }
+            }
+            let done = fours.len() * ABREAST * stride;
+            for (left, right) in rest.iter().zip(data[done..].chunks_exact(stride)) {
+                let factor = V::splat(token, *left);
+                for (right, out) in right.chunks_exact(V::LANES).zip(out.chunks_exact_mut(V::LANES)) {
+                    factor.mul_add(V::load(token, right), V::load(token, out)).store(out);
+                }
+            }
+        },
+    );
+}
+
 /// Returns the sum of [`STRIP`] partial sums in vectors, by halves.
 #[inline(always)]
 pub(super) fn total<V: Vector<Scalar: Real>>(sums: &[V; STRIP]) -> V::Scalar {

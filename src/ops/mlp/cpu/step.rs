@@ -97,6 +97,11 @@ impl<T: Elementary> Scratch<T> {
         self.derivatives.last().map_or(&[], |z| z)
     }
 
+    /// Returns the place for the derivatives of the loss by the outputs, which [`backward`] reads.
+    pub(super) fn outputs_mut(&mut self) -> &mut [T] {
+        self.derivatives.last_mut().map_or(&mut [], |z| z)
+    }
+
     /// Returns the gradient after [`backward`].
     pub(super) fn gradient(&self) -> &[T] {
         &self.gradient
@@ -169,7 +174,7 @@ pub(super) fn forward<V: Vector<Scalar: Elementary>>(
 }
 
 /// Computes the gradient of all parameters from the derivatives by the outputs, which are in `scratch`.
-fn backward<V: Vector<Scalar: Elementary>>(
+pub(super) fn backward<V: Vector<Scalar: Elementary>>(
     token: V::Token,
     layout: &Layout,
     scratch: &mut Scratch<V::Scalar>,

@@ -1,7 +1,7 @@
 //! The last part of a step: penalties, clipping, and the optimizer's update of every parameter.
 
 use super::super::layout::{Block, Layout, STRIP};
-use super::super::noise::{ABREAST, Words, normals};
+use super::super::noise::{ABREAST, Purpose, Words, normals};
 use super::super::optimizer::Update;
 use super::elementary::Elementary;
 use super::product::total;
@@ -255,7 +255,7 @@ impl<T: Elementary> Normals<T> {
                     have = begin..begin + len;
                     self.made.resize(len, T::from_f64(0.0));
                     let number = u32::try_from(begin / ABREAST).unwrap_or(u32::MAX);
-                    normals::<V>(token, self.words, self.step, number, &mut self.made);
+                    normals::<V>(token, (self.words, Purpose::Noise), self.step, number, &mut self.made);
                 }
                 let own = &self.made[first - have.start..][..block.cols];
                 let at = block.at + row * block.stride;

@@ -16,10 +16,10 @@ use crate::ops::mlp::{Mlp, Replica, Segment};
 const FILE: &str = include_str!("../../../../../tests/host/golden/training.txt");
 
 /// Returns the lines after the line `title`, up to the next title.
-fn lines(title: &str) -> Vec<Vec<f64>> {
+pub(super) fn lines(title: &str) -> Vec<Vec<f64>> {
     let (_, after) = FILE.split_once(&format!("{title}\n")).expect("a title of the file");
     let numbers = |line: &str| line.split(' ').map(|x| x.parse().expect("a number")).collect();
-    after.lines().take_while(|line| !line.starts_with(['s', 'r'])).map(numbers).collect()
+    after.lines().take_while(|line| !line.starts_with(['s', 'r', 'g'])).map(numbers).collect()
 }
 
 fn optimizer(name: &str) -> (Optimizer, Hyper) {

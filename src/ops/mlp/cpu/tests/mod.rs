@@ -1,6 +1,7 @@
 //! Tests of one run's steps: gradients against differences, steps and losses against torch's, the laws of samplers, and
 //! bits that depend on nothing but the run.
 
+mod gan;
 mod golden;
 pub(in crate::ops::mlp) mod gradients;
 mod laws;

@@ -34,7 +34,11 @@ impl Spec {
         let rows = runs.rows().iter().map(|run| {
             let hyper: Map<String, Value> =
                 Hyper::names().map(|name| (name.to_owned(), json!(shown(run.hyper.get(name))))).collect();
-            json!({"run": run.number, "seed": run.seed, "hyper": hyper})
+            let mut row = json!({"run": run.number, "seed": run.seed, "hyper": hyper});
+            if let Some(epochs) = run.epochs {
+                row["epochs"] = json!(epochs);
+            }
+            row
         });
         let layers = trainer.net.layers().iter().map(|layer| {
             json!({"outputs": layer.outputs, "norm": format!("{:?}", layer.norm),

@@ -100,11 +100,11 @@ impl<T: Number> OnDevice<'_, T> {
     /// Returns the number of steps to the end of the next epoch after which the host has something to do. If these are
     /// more than `most`, returns that of the whole epochs among them; within an epoch, `most`.
     fn left(&self, running: &Running<T>, batches: usize, most: u64) -> u64 {
-        let (epoch, last) = (running.counters.epoch, self.trainer.epochs - 1);
+        let (epoch, last) = (running.counters.epoch, running.epochs(self.trainer) - 1);
         let next = if self.trainer.decides_every_epoch() {
             epoch
         } else {
-            (epoch..last).find(|&epoch| self.trainer.records(epoch)).unwrap_or(last)
+            (epoch..last).find(|&epoch| running.records(self.trainer, epoch)).unwrap_or(last)
         };
         let (batches, begun) = (batches as u64, running.counters.batch as u64);
         let epochs = (most / batches).clamp(1, next - epoch + 1);

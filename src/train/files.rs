@@ -114,6 +114,11 @@ impl<T: Number> Fit<T> {
     /// how many epochs, and the metrics of the returned parameters on every part.
     #[must_use]
     pub fn table(&self) -> String {
+        self.table_with(&[], |_| Vec::new())
+    }
+
+    /// Does the same, with further columns after the seed.
+    pub(super) fn table_with(&self, names: &[&str], values: impl Fn(&Fitted<T>) -> Vec<String>) -> String {
         let parts = Part::ALL.into_iter().filter(|part| self.runs.iter().any(|run| run.scores(*part).is_some()));
         let labels = self.program.loss.takes_labels();
         let metrics: Vec<(Part, Metric)> = parts
@@ -121,6 +126,7 @@ impl<T: Number> Fit<T> {
             .filter(|(_, metric)| labels || *metric == Metric::Loss)
             .collect();
         let mut text = String::from("run,seed");
+        names.iter().for_each(|name| text.extend([",", name]));
         Hyper::names().for_each(|name| text.extend([",", name]));
         text.push_str(",status,epochs,best_epoch");
         for (part, metric) in &metrics {
@@ -128,13 +134,14 @@ impl<T: Number> Fit<T> {
         }
         text.push_str(if self.is_selected_on_test() { ",selected_on,seconds\n" } else { ",seconds\n" });
         for fitted in &self.runs {
-            self.row(&mut text, fitted, &metrics);
+            self.row(&mut text, fitted, &values(fitted), &metrics);
         }
         text
     }
 
-    fn row(&self, text: &mut String, fitted: &Fitted<T>, metrics: &[(Part, Metric)]) {
+    fn row(&self, text: &mut String, fitted: &Fitted<T>, more: &[String], metrics: &[(Part, Metric)]) {
         let _ = write!(text, "{},{}", fitted.run.number, fitted.run.seed);
+        more.iter().for_each(|value| text.extend([",", value]));
         for name in Hyper::names() {
             let value = fitted.run.hyper.get(name).filter(|value| !value.is_nan());
             let _ = write!(text, ",{}", value.map_or_else(String::new, |value| value.to_string()));

@@ -1,10 +1,13 @@
 //! Training of many small networks at once: seeds, grids of hyperparameters, early stopping, checkpoints, and results
 //! with intervals.
 //!
+//! [`Sgld`] samples parameters at a ladder of temperatures, and bounds their expected losses.
+//!
 //! A [`Trainer`] has what all runs share, [`Runs`] are rows with a seed and hyperparameters each, and [`Trainer::fit`]
 //! returns a [`Fit`]. A run is a function of its row alone: it has the same bits alone and beside other runs, on any
 //! number of threads, and if it was interrupted and resumed.
 
+mod bound;
 mod checkpoint;
 mod device;
 mod files;
@@ -14,6 +17,7 @@ mod model;
 mod running;
 mod runs;
 mod schedule;
+mod sgld;
 mod split;
 mod statistics;
 mod stop;
@@ -22,6 +26,7 @@ mod trainer;
 pub use crate::ops::mlp::{
     Activation, Hyper, Init, Layer, Loss, Mlp, MlpBuilder, Norm, Number, Optimizer, Samples, Scores, Targets, Tensor,
 };
+pub use bound::{Bound, Integral, Ladder};
 pub use files::{LOG, Origin, SUMMARY, WEIGHTS};
 pub use fit::{Fit, Fitted};
 pub use gan::{FittedPair, Gan, GanFit, grid};
@@ -29,6 +34,7 @@ pub use model::Model;
 pub use running::{Epoch, RunStatus};
 pub use runs::{Run, Runs};
 pub use schedule::Schedule;
+pub use sgld::{BOUNDS, Chains, Law, Sgld};
 pub use split::Split;
 pub use statistics::Summary;
 pub use stop::{Metric, Part, Stop};

@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// A segment of an epoch takes about this long, so that a run notices soon that it is to stop.
 const SEGMENT: Duration = Duration::from_millis(10);
 
+/// The number of epochs of a run that are recorded. If there are more epochs, only every second, third, ... is.
+const RECORDED: u64 = 1000;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunStatus {
@@ -204,20 +207,30 @@ impl<T: Number> Running<T> {
         }
     }
 
+    /// Returns the largest number of epochs of this run.
+    pub(super) fn epochs(&self, trainer: &Trainer) -> u64 {
+        self.run.epochs.unwrap_or(trainer.epochs)
+    }
+
+    /// Returns whether an epoch is recorded.
+    pub(super) fn records(&self, trainer: &Trainer, epoch: u64) -> bool {
+        let epochs = self.epochs(trainer);
+        epoch + 1 == epochs || epoch.is_multiple_of(epochs.div_ceil(RECORDED))
+    }
+
     fn rate(&self, trainer: &Trainer) -> f64 {
         self.rate_of(trainer, self.counters.epoch)
     }
 
     /// Returns the learning rate of an epoch.
     pub(super) fn rate_of(&self, trainer: &Trainer, epoch: u64) -> f64 {
-        let factor = trainer.schedule.factor(epoch, trainer.epochs) * self.counters.plateau.factor;
+        let factor = trainer.schedule.factor(epoch, self.epochs(trainer)) * self.counters.plateau.factor;
         self.run.hyper.learning_rate * factor * warm_up(epoch, trainer.warm_up)
     }
 
     /// Returns whether the end of this epoch needs the scores of a part.
     pub(super) fn wants(&self, trainer: &Trainer, part: Part) -> bool {
-        let epoch = self.counters.epoch;
-        let recorded = epoch + 1 == trainer.epochs || trainer.records(epoch);
+        let recorded = self.records(trainer, self.counters.epoch);
         let watched = trainer.stop.is_some_and(|stop| stop.part == part);
         watched || part == Part::Validation && recorded && !self.parts[part as usize].is_empty()
     }
@@ -230,7 +243,7 @@ impl<T: Number> Running<T> {
         let Counters { epoch, loss, correct, samples, .. } = self.counters;
         let (loss, accuracy) = (loss / samples as f64, correct as f64 / samples as f64);
         let accuracy = if program.loss.takes_labels() { accuracy } else { f64::NAN };
-        let last = epoch + 1 == trainer.epochs;
+        let last = epoch + 1 == self.epochs(trainer);
         let mut record = Epoch { epoch, rate, loss, accuracy, validation: [f64::NAN; 5] };
         let mut value = loss;
         if let Some(stop) = trainer.stop
@@ -241,7 +254,7 @@ impl<T: Number> Running<T> {
         if let Some(scores) = &scores[Part::Validation as usize] {
             record.validation = Metric::ALL.map(|metric| metric.of(scores));
         }
-        if last || trainer.records(epoch) {
+        if self.records(trainer, epoch) {
             self.history.push(record);
         }
         let larger = trainer.stop.is_some_and(|stop| stop.metric.larger_is_better());

@@ -17,6 +17,8 @@ pub struct Run {
     pub seed: u64,
     /// The hyperparameters.
     pub hyper: Hyper,
+    /// The largest number of epochs; `None` for that of the trainer.
+    pub epochs: Option<u64>,
 }
 
 /// The runs of a training.
@@ -54,8 +56,27 @@ impl Runs {
     pub fn of_hyper(hyper: Hyper, first: u64, count: usize) -> Result<Self> {
         within(count)?;
         let seed = |number: usize| first.wrapping_add(number as u64);
-        let rows = (0..count).map(|number| Run { number, seed: seed(number), hyper }).collect();
+        let rows = (0..count).map(|number| Run { number, seed: seed(number), hyper, epochs: None }).collect();
         Ok(Self { rows, varied: BTreeSet::new() })
+    }
+
+    /// Returns a run for each of `count` seeds with each of the given hyperparameters, which have numbers of epochs of
+    /// their own. The runs of a seed are adjacent, in the order of `kinds`.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if there would be no runs or more than 2^20.
+    pub fn of_kinds(kinds: &[(Hyper, u64)], first: u64, count: usize) -> Result<Self> {
+        within(count.saturating_mul(kinds.len()))?;
+        let seeds = (0..count as u64).map(|place| first.wrapping_add(place));
+        let runs = seeds.flat_map(|seed| kinds.iter().map(move |&(hyper, epochs)| (seed, hyper, epochs)));
+        let row = |(number, (seed, hyper, epochs))| Run { number, seed, hyper, epochs: Some(epochs) };
+        let differs = |name: &&str| kinds.windows(2).any(|pair| pair[0].0.get(name) != pair[1].0.get(name));
+        // A dropout that is not set is NaN, which differs from itself.
+        let set = |name: &&str| kinds.iter().any(|(hyper, _)| hyper.get(name).is_some_and(|value| !value.is_nan()));
+        Ok(Self {
+            rows: runs.enumerate().map(row).collect(),
+            varied: Hyper::names().filter(set).filter(differs).collect(),
+        })
     }
 
     /// Replaces every run by one run for each of the values of the named hyperparameter.
@@ -70,7 +91,7 @@ impl Runs {
             for &value in values {
                 let mut hyper = run.hyper;
                 hyper.set(name, value)?;
-                rows.push(Run { number: rows.len(), seed: run.seed, hyper });
+                rows.push(Run { number: rows.len(), hyper, ..run.clone() });
             }
         }
         if let Some(name) = Hyper::names().find(|known| *known == name && values.len() > 1) {

@@ -22,8 +22,6 @@ use std::time::{Duration, Instant};
 const ROUND: Duration = Duration::from_millis(200);
 /// The number of runs that each thread trains in turns.
 const ABREAST: usize = 20;
-/// The number of epochs of a run that are recorded. If there are more epochs, only every second, third, ... is.
-const RECORDED: u64 = 1000;
 
 /// How inputs are scaled before training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,7 +137,7 @@ impl Trainer {
         Self { batch, ..self }
     }
 
-    /// Sets the largest number of epochs.
+    /// Sets the largest number of epochs of the runs that have none of their own ([`Run::epochs`]).
     #[must_use]
     pub fn epochs(self, epochs: u64) -> Self {
         Self { epochs, ..self }
@@ -214,11 +212,6 @@ impl Trainer {
         self.stop.is_some() || matches!(self.schedule, Schedule::Plateau { .. })
     }
 
-    /// Returns whether an epoch is recorded.
-    pub(super) fn records(&self, epoch: u64) -> bool {
-        epoch.is_multiple_of(self.epochs.div_ceil(RECORDED))
-    }
-
     /// Checks everything before any work, and returns the number of samples of each part.
     fn check<T: Number>(
         &self,
@@ -231,10 +224,10 @@ impl Trainer {
         program.check()?;
         samples.check(program)?;
         self.schedule.check()?;
-        if self.epochs == 0 {
-            return wrong("expected at least 1 epoch, found 0".to_owned());
-        }
         for run in runs.rows() {
+            if run.epochs.unwrap_or(self.epochs) == 0 {
+                return wrong(format!("run {}: expected at least 1 epoch, found 0", run.number));
+            }
             run.hyper
                 .check(self.optimizer)
                 .map_err(|error| Error::domain("train", format!("run {}: {error}", run.number)))?;
@@ -403,11 +396,12 @@ impl Trainer {
         let (mut at_most, mut expected) = (0, 0.0);
         for running in all.iter().filter(|running| !running.is_done()) {
             let batches = self.batches(running.parts[0].len()) as u64;
-            let left = (self.epochs - running.counters.epoch) * batches - running.counters.batch as u64;
+            let left = (running.epochs(self) - running.counters.epoch) * batches - running.counters.batch as u64;
             at_most += left;
             // A run that is further than the ended ones were is expected to go on for its patience.
             let more = (mean - running.counters.epoch as f64).max(self.stop.map_or(0.0, |stop| stop.patience as f64));
-            expected += if ended.is_empty() { left as f64 } else { (more * batches as f64).min(left as f64) };
+            let all = ended.is_empty() || self.stop.is_none();
+            expected += if all { left as f64 } else { (more * batches as f64).min(left as f64) };
         }
         let steps: u64 = all.iter().map(|running| running.replica.steps).sum();
         let stopped = ended.iter().filter(|running| running.counters.status == Some(RunStatus::Stopped)).count();

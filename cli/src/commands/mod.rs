@@ -54,7 +54,7 @@ enum Command {
     /// Measure operations on the CPU and on the adapter, and compare them with the predictions.
     Bench(bench::Bench),
     /// Train many small networks at once, one for each seed and each value of a grid.
-    Train(train::Train),
+    Train(Box<train::Train>),
     /// Predict with networks that `fiedler train` trained.
     Predict(predict::Predict),
     /// Write a random data set, a random graph, or a graph of a fixed family.

@@ -1,21 +1,23 @@
 //! `fiedler train`: trains many small networks at once, one for each seed and each value of a grid.
 
+mod checks;
 mod options;
+mod progress;
 mod report;
+mod sampling;
 
 use super::values::{counted, finite, not_negative, positive, share, whole};
 use super::{Failure, Outcome, Where, print};
 use clap::Args;
 use fiedler::io::{self, SampleTable, TableTargets, Wanted};
 use fiedler::train::{
-    LOG, Layer, Loss, Mlp, Number, OnProgress, Optimizer, Origin, Progress, Runs, SUMMARY, Samples, Stop, Targets,
+    Fit, Init, LOG, Layer, Loss, Mlp, Number, OnProgress, Optimizer, Origin, Runs, SUMMARY, Samples, Stop, Targets,
     Trainer, WEIGHTS,
 };
 use fiedler::{Context, Error};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use options::{ActivationName, InitName, LossName, NormName, OptimizerName, Precision, ScalingName, schedule, split};
+use sampling::Sampling;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The name of the file from which an interrupted training goes on.
@@ -58,10 +60,11 @@ pub(super) struct Train {
     /// ce: the share of the target that is spread evenly over all classes.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     label_smoothing: Option<f64>,
-    /// The optimizer.
-    #[arg(long, value_enum, default_value_t = OptimizerName::Adam)]
-    optimizer: OptimizerName,
-    /// The learning rate, or the step size of a sampler [default: 1e-3 for adam, adamw and psgld, 1e-2 otherwise].
+    /// The optimizer [default: adam].
+    #[arg(long, value_enum)]
+    optimizer: Option<OptimizerName>,
+    /// The learning rate, or the step size of a sampler [default: 1e-3 for adam, adamw and psgld, 1e-2 otherwise]. With
+    /// --sgld, one number, or one for each beta.
     #[arg(long, value_name = "X,..", value_delimiter = ',', value_parser = positive)]
     lr: Vec<f64>,
     /// The dropout of the hidden layers.
@@ -96,9 +99,9 @@ pub(super) struct Train {
     /// The number of epochs in which the learning rate rises linearly to that of the schedule.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     warm_up: u64,
-    /// The initial weights.
-    #[arg(long, value_enum, default_value_t = InitName::Torch)]
-    init: InitName,
+    /// The initial weights [default: torch; with --sgld, the prior].
+    #[arg(long, value_enum)]
+    init: Option<InitName>,
     /// init normal: the standard deviation of the initial weights [default: 1].
     #[arg(long, value_name = "SIGMA", value_parser = positive)]
     init_deviation: Option<f64>,
@@ -108,10 +111,10 @@ pub(super) struct Train {
     /// The number of samples of a step.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = counted)]
     batch: usize,
-    /// The largest number of epochs.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = counted)]
-    epochs: usize,
-    /// The number of seeds.
+    /// The largest number of epochs; with --sgld, one number, or one for each beta.
+    #[arg(long, value_name = "N", default_value = "100", value_delimiter = ',', value_parser = counted)]
+    epochs: Vec<usize>,
+    /// The number of seeds; with --sgld, of chains at each beta.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = counted)]
     runs: usize,
     /// The first seed.
@@ -123,10 +126,12 @@ pub(super) struct Train {
     /// The number of epochs without improvement after which a run stops.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::<u64>)]
     patience: u64,
-    /// The shares of training, validation and test samples.
-    #[arg(long, value_name = "SHARES", default_value = "0.7,0.1,0.2", value_parser = split)]
-    split: [f64; 3],
-    /// Divide the data by this seed in all runs [default: every run divides the data by its own seed].
+    /// The shares of training, validation and test samples [default: 0.7,0.1,0.2; with --sgld, 0.8,0.2, without
+    /// validation samples].
+    #[arg(long, value_name = "SHARES", value_parser = split)]
+    split: Option<[f64; 3]>,
+    /// Divide the data by this seed in all runs [default: every run divides the data by its own seed; with --sgld, all
+    /// by --seed].
     #[arg(long, value_name = "SEED", value_parser = whole::<u64>)]
     split_seed: Option<u64>,
     /// The precision of all computations.
@@ -141,6 +146,8 @@ pub(super) struct Train {
     /// Try the call: at most 2 seeds and 20 epochs.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    sampling: Sampling,
     #[command(flatten)]
     place: Where,
     /// Print nothing but errors.
@@ -231,106 +238,69 @@ impl Train {
         };
         let samples = Samples::new(inputs, x.into_iter().map(element).collect(), targets)?;
         let net = self.net(inputs, outputs).map_err(wrong)?;
-        let optimizer: Optimizer = self.optimizer.into();
+        let origin = Origin { classes, inputs: names, target };
+        if self.sampling.sgld {
+            return self.sample(ctx, &samples, net, &origin);
+        }
+        let optimizer: Optimizer = self.optimizer().into();
         let runs = self.grid(optimizer).map_err(wrong)?;
         runs.rows().iter().try_for_each(|run| run.hyper.check(optimizer)).map_err(wrong)?;
-        let trainer = self.trainer(net, optimizer)?;
-        let new = !self.output.is_dir();
-        if new {
-            std::fs::create_dir(&self.output)
-                .map_err(|error| Failure::Said(format!("cannot create {}: {error}", self.output.display())))?;
-        }
-        let checkpoint = self.output.join(CHECKPOINT);
-        let bar = self.bar();
-        let begun = Instant::now();
-        let trainer = trainer
-            .checkpoint(&checkpoint, Duration::try_from_secs_f64(self.checkpoint).unwrap_or(Duration::MAX))
-            .progress(on_progress(bar.clone()));
-        let fit = match trainer.fit(ctx, &samples, &runs) {
-            Ok(fit) => fit,
-            Err(error) => {
-                bar.finish_and_clear();
-                // A folder without a checkpoint is of no use; one with a checkpoint is not removed.
-                if new {
-                    let _ = std::fs::remove_dir(&self.output);
-                }
-                return Err(error.into());
-            }
-        };
-        bar.finish_and_clear();
-        let seconds = begun.elapsed().as_secs_f64();
-        io::write_text(&self.output.join(LOG), &fit.log())?;
-        io::write_text(&self.output.join(SUMMARY), &fit.table())?;
-        fit.write_weights(&self.output.join(WEIGHTS), &Origin { classes, inputs: names, target })?;
-        remove(&checkpoint)?;
+        let trainer = self.trainer(net, optimizer);
+        let work =
+            |path: &Path, every, progress| trainer.checkpoint(path, every).progress(progress).fit(ctx, &samples, &runs);
+        let (fit, seconds) = self.in_folder(work)?;
+        self.store(&fit, &fit.table(), &origin)?;
         if !self.quiet {
             let done = report::Done {
                 fit: &fit,
                 samples: &samples,
                 runs: &runs,
-                split: self.split,
+                split: self.split(),
                 seconds,
                 threads: ctx.threads(),
             };
             print(if self.json { done.as_json().to_string() } else { done.words() });
         }
-        let good = fit.runs().iter().all(|run| run.status().is_good());
-        Ok(if good { Outcome::Done } else { Outcome::Uncertified })
+        Ok(outcome(&fit))
     }
 
-    /// Refuses options that have no effect.
-    fn check_options(&self) -> Result<(), Failure> {
-        use OptimizerName as O;
-        let samples = matches!(self.optimizer, O::Sgld | O::Psgld);
-        let given = |name: &str| self.settings.iter().any(|(known, _)| known == name);
-        let adam = matches!(self.optimizer, O::Adam | O::Adamw);
-        let sgd = matches!(self.optimizer, O::Sgd | O::Nesterov);
-        for (given, useful, option, wanted) in [
-            (!self.momentum.is_empty(), sgd, "--momentum", "--optimizer sgd or nesterov"),
-            (given("dampening"), matches!(self.optimizer, O::Sgd), "--set dampening", "--optimizer sgd"),
-            (given("beta1"), adam, "--set beta1", "--optimizer adam or adamw"),
-            (
-                given("beta2"),
-                adam || matches!(self.optimizer, O::Psgld),
-                "--set beta2",
-                "--optimizer adam, adamw or psgld",
-            ),
-            (given("eps"), adam || matches!(self.optimizer, O::Psgld), "--set eps", "--optimizer adam, adamw or psgld"),
-            (given("gradient_scale"), samples, "--set gradient_scale", "--optimizer sgld or psgld"),
-            (given("burn_in"), matches!(self.optimizer, O::Psgld), "--set burn_in", "--optimizer psgld"),
-            (!self.temperature.is_empty(), samples, "--temperature", "--optimizer sgld or psgld"),
-            (!self.prior_precision.is_empty(), samples, "--prior-precision", "--optimizer sgld or psgld"),
-            (
-                !self.weight_decay.is_empty(),
-                !samples,
-                "--weight-decay",
-                "another optimizer; samplers have --prior-precision",
-            ),
-            (self.label_smoothing.is_some(), self.loss == LossName::Ce, "--label-smoothing", "--loss ce"),
-            (self.init_deviation.is_some(), matches!(self.init, InitName::Normal), "--init-deviation", "--init normal"),
-            (!self.dropout.is_empty(), !self.hidden.is_empty(), "--dropout", "--hidden"),
-            (!matches!(self.norm, NormName::None), !self.hidden.is_empty(), "--norm", "--hidden"),
-        ] {
-            if given && !useful {
-                return Err(Failure::Call(format!("{option}: expected {wanted}")));
-            }
+    /// Does the work with a checkpoint in the folder of the results, which is created if it does not exist. Returns
+    /// what the work returns, and the seconds that it took.
+    fn in_folder<R>(
+        &self,
+        work: impl FnOnce(&Path, Duration, OnProgress) -> Result<R, Error>,
+    ) -> Result<(R, f64), Failure> {
+        let new = !self.output.is_dir();
+        if new {
+            std::fs::create_dir(&self.output)
+                .map_err(|error| Failure::Said(format!("cannot create {}: {error}", self.output.display())))?;
         }
-        Ok(())
+        let every = Duration::try_from_secs_f64(self.checkpoint).unwrap_or(Duration::MAX);
+        let bar = progress::bar(self.quiet);
+        let begun = Instant::now();
+        let made = work(&self.output.join(CHECKPOINT), every, progress::on_progress(bar.clone()));
+        bar.finish_and_clear();
+        if made.is_err() && new {
+            // A folder without a checkpoint is of no use; one with a checkpoint is not removed.
+            let _ = std::fs::remove_dir(&self.output);
+        }
+        Ok((made?, begun.elapsed().as_secs_f64()))
     }
 
-    /// Checks that the classes are such that a network can tell them apart.
-    fn check_classes(&self, labels: &[u32], classes: &[String]) -> Result<(), Failure> {
-        let shown = self.data.display();
-        match classes {
-            [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
-            _ if classes.len() * 2 > labels.len() => Err(Failure::Said(format!(
-                "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
-                 --loss mse",
-                classes.len(),
-                labels.len()
-            ))),
-            _ => Ok(()),
-        }
+    /// Writes the files of a training, and removes its checkpoint.
+    fn store<T: Number>(&self, fit: &Fit<T>, summary: &str, origin: &Origin) -> Result<(), Failure> {
+        io::write_text(&self.output.join(LOG), &fit.log())?;
+        io::write_text(&self.output.join(SUMMARY), summary)?;
+        fit.write_weights(&self.output.join(WEIGHTS), origin)?;
+        remove(&self.output.join(CHECKPOINT))
+    }
+
+    fn optimizer(&self) -> OptimizerName {
+        self.optimizer.unwrap_or(OptimizerName::Adam)
+    }
+
+    fn split(&self) -> [f64; 3] {
+        self.split.unwrap_or(if self.sampling.sgld { [0.8, 0.0, 0.2] } else { [0.7, 0.1, 0.2] })
     }
 
     fn say(&self, what: impl std::fmt::Display) {
@@ -354,8 +324,7 @@ impl Train {
 
     /// Returns the runs: every seed with every combination of values.
     fn grid(&self, optimizer: Optimizer) -> Result<Runs, Error> {
-        let count = if self.quick { self.runs.min(QUICK.0) } else { self.runs };
-        let mut runs = Runs::seeds(optimizer, self.seed, count)?;
+        let mut runs = Runs::seeds(optimizer, self.seed, self.count())?;
         let named: [(&str, &[f64]); 8] = [
             ("lr", &self.lr),
             ("dropout", &self.dropout),
@@ -373,50 +342,44 @@ impl Train {
         Ok(runs)
     }
 
-    fn trainer(&self, net: Mlp, optimizer: Optimizer) -> Result<Trainer, Failure> {
-        let loss: Loss = self.loss.of(self.label_smoothing.unwrap_or(0.0));
-        let epochs = self.epochs as u64;
-        let epochs = if self.quick { epochs.min(QUICK.1) } else { epochs };
-        let trainer = Trainer::new(net, loss, optimizer)
+    fn loss(&self) -> Loss {
+        self.loss.of(self.label_smoothing.unwrap_or(0.0))
+    }
+
+    /// Returns the numbers of epochs.
+    fn epochs(&self) -> Vec<u64> {
+        let most = if self.quick { QUICK.1 } else { u64::MAX };
+        self.epochs.iter().map(|&epochs| most.min(epochs as u64)).collect()
+    }
+
+    /// Returns the number of seeds.
+    fn count(&self) -> usize {
+        if self.quick { self.runs.min(QUICK.0) } else { self.runs }
+    }
+
+    fn init(&self) -> Option<Init> {
+        self.init.map(|init| init.of(self.init_deviation.unwrap_or(1.0)))
+    }
+
+    fn trainer(&self, net: Mlp, optimizer: Optimizer) -> Trainer {
+        let trainer = Trainer::new(net, self.loss(), optimizer)
             .batch(self.batch)
-            .epochs(epochs)
-            .init(self.init.of(self.init_deviation.unwrap_or(1.0)))
+            .epochs(self.epochs().first().copied().unwrap_or(1))
+            .init(self.init().unwrap_or_default())
             .schedule(self.schedule)
             .warm_up(self.warm_up)
             .scaling(self.scale.into())
-            .split(fiedler::train::Split { shares: self.split, seed: self.split_seed });
-        Ok(match self.stop {
+            .split(fiedler::train::Split { shares: self.split(), seed: self.split_seed });
+        match self.stop {
             Some(stop) => trainer.stop(Stop { patience: self.patience, ..stop }),
             None => trainer,
-        })
-    }
-
-    /// Returns a progress bar, which is shown only if standard error is a terminal.
-    fn bar(&self) -> ProgressBar {
-        let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(1), target);
-        let template = "{bar:20} {msg}";
-        bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+        }
     }
 }
 
-/// Returns what shows the progress in a bar.
-#[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
-fn on_progress(bar: ProgressBar) -> OnProgress {
-    Arc::new(move |progress: &Progress| {
-        let Progress { runs, ended, stopped, steps, at_most, expected, elapsed, bytes } = *progress;
-        let rate = steps as f64 / elapsed.as_secs_f64();
-        let left = |steps: u64| Duration::from_secs_f64((steps as f64 / rate.max(1.0)).ceil());
-        bar.set_length(steps + at_most);
-        bar.set_position(steps);
-        bar.set_message(format!(
-            "{ended} of {runs} runs ended, {stopped} of them early; {rate:.0} steps a second; to go: {} at most, \
-             {} expected; {} MB",
-            indicatif::HumanDuration(left(at_most)),
-            indicatif::HumanDuration(left(expected)),
-            bytes / 1_000_000
-        ));
-    })
+/// Returns the outcome of a training: whether all runs ended well.
+fn outcome<T: Number>(fit: &Fit<T>) -> Outcome {
+    if fit.runs().iter().all(|run| run.status().is_good()) { Outcome::Done } else { Outcome::Uncertified }
 }
 
 /// Removes a file that may not exist.

@@ -22,39 +22,17 @@ impl<T: Number> Done<'_, T> {
         if classes { Metric::Accuracy } else { Metric::Loss }
     }
 
-    /// Returns where the runs were trained.
-    fn place(&self) -> String {
-        match self.fit.side() {
-            "cpu" => format!("the CPU, {}", many(self.threads, "thread", "threads")),
-            adapter => adapter.to_owned(),
-        }
-    }
-
-    fn steps(&self) -> u64 {
-        self.fit.runs().iter().map(Fitted::steps).sum()
-    }
-
-    fn counts(&self) -> Vec<(RunStatus, usize)> {
-        let all = [RunStatus::Finished, RunStatus::Stopped, RunStatus::Diverged, RunStatus::NonFinite];
-        let count = |status| self.fit.runs().iter().filter(|run| run.status() == status).count();
-        all.into_iter().map(|status| (status, count(status))).filter(|(_, count)| *count > 0).collect()
-    }
-
     #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
     pub(super) fn words(&self) -> String {
         let (fit, runs) = (self.fit, self.fit.runs());
-        let statuses: Vec<String> = self.counts().iter().map(|(status, count)| format!("{count} {status}")).collect();
         let mut text = format!(
-            "{} of {} ({} parameters), {} of {} inputs: {}; {:.1} s on {}, {:.0} steps a second",
+            "{} of {} ({} parameters), {} of {} inputs: {}",
             many(runs.len(), "run", "runs"),
             fit.net(),
             fit.net().parameters(),
             many(self.samples.len(), "sample", "samples"),
             self.samples.inputs(),
-            statuses.join(", "),
-            self.seconds,
-            self.place(),
-            self.steps() as f64 / self.seconds,
+            ended(fit, self.seconds, self.threads),
         );
         let metric = self.metric();
         // Runs with different hyperparameters are no sample of one law, so only the groups below are told.
@@ -113,13 +91,12 @@ impl<T: Number> Done<'_, T> {
             .collect()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a rate")]
     pub(super) fn as_json(&self) -> Value {
-        let number = |value: f64| if value.is_finite() { json!(value) } else { Value::Null };
-        let summary = |summary: &Summary| {
-            json!({"n": summary.n, "mean": number(summary.mean), "sd": number(summary.deviation),
-                   "half_width_95": number(summary.half_width), "best": number(summary.best),
-                   "expected_best": number(summary.expected_best)})
+        let summary = |found: &Summary| {
+            let mut made = mean(found);
+            made["best"] = number(found.best);
+            made["expected_best"] = number(found.expected_best);
+            made
         };
         let mut metrics = serde_json::Map::new();
         for part in Part::ALL {
@@ -131,21 +108,62 @@ impl<T: Number> Done<'_, T> {
             }
         }
         let groups = self.groups(self.metric()).into_iter().map(|(name, found)| (name, summary(&found)));
-        json!({
+        let mut report = json!({
             "net": self.fit.net().to_string(),
             "parameters": self.fit.net().parameters(),
             "samples": self.samples.len(),
             "runs": self.fit.runs().len(),
-            "statuses": self.counts().iter().map(|(status, count)| (status.to_string(), json!(count))).collect::<serde_json::Map<_, _>>(),
             "metrics": metrics,
             "groups": groups.collect::<serde_json::Map<_, _>>(),
             "selected_on_test": self.fit.is_selected_on_test(),
             "best_run": self.fit.best_run(),
-            "steps": self.steps(),
-            "seconds": self.seconds,
-            "steps_per_second": self.steps() as f64 / self.seconds,
-            "threads": self.threads,
-            "side": self.fit.side(),
-        })
+        });
+        add_ended(&mut report, self.fit, self.seconds, self.threads);
+        report
     }
+}
+
+/// Returns how the runs ended, how long they took and where they were trained.
+#[expect(clippy::cast_precision_loss, reason = "a rate")]
+pub(super) fn ended<T: Number>(fit: &Fit<T>, seconds: f64, threads: usize) -> String {
+    let statuses: Vec<String> = counts(fit).iter().map(|(status, count)| format!("{count} {status}")).collect();
+    let place = match fit.side() {
+        "cpu" => format!("the CPU, {}", many(threads, "thread", "threads")),
+        adapter => adapter.to_owned(),
+    };
+    let rate = steps(fit) as f64 / seconds;
+    format!("{}; {seconds:.1} s on {place}, {rate:.0} steps a second", statuses.join(", "))
+}
+
+/// Adds the same to a report.
+#[expect(clippy::cast_precision_loss, reason = "a rate")]
+pub(super) fn add_ended<T: Number>(report: &mut Value, fit: &Fit<T>, seconds: f64, threads: usize) {
+    let statuses = counts(fit).into_iter().map(|(status, count)| (status.to_string(), json!(count)));
+    report["statuses"] = Value::Object(statuses.collect());
+    report["steps"] = json!(steps(fit));
+    report["seconds"] = json!(seconds);
+    report["steps_per_second"] = json!(steps(fit) as f64 / seconds);
+    report["threads"] = json!(threads);
+    report["side"] = json!(fit.side());
+}
+
+/// Returns a mean with its deviation and its interval.
+pub(super) fn mean(found: &Summary) -> Value {
+    json!({"n": found.n, "mean": number(found.mean), "sd": number(found.deviation),
+           "half_width_95": number(found.half_width)})
+}
+
+/// Returns a number for JSON, which has no infinities.
+pub(super) fn number(value: f64) -> Value {
+    if value.is_finite() { json!(value) } else { Value::Null }
+}
+
+fn steps<T: Number>(fit: &Fit<T>) -> u64 {
+    fit.runs().iter().map(Fitted::steps).sum()
+}
+
+fn counts<T: Number>(fit: &Fit<T>) -> Vec<(RunStatus, usize)> {
+    let all = [RunStatus::Finished, RunStatus::Stopped, RunStatus::Diverged, RunStatus::NonFinite];
+    let count = |status| fit.runs().iter().filter(|run| run.status() == status).count();
+    all.into_iter().map(|status| (status, count(status))).filter(|(_, count)| *count > 0).collect()
 }

@@ -1,0 +1,69 @@
+//! The checks of a call before any work.
+
+use super::super::Failure;
+use super::Train;
+use super::options::{InitName, LossName, NormName, OptimizerName};
+
+impl Train {
+    /// Refuses options that have no effect.
+    pub(super) fn check_options(&self) -> Result<(), Failure> {
+        use OptimizerName as O;
+        let optimizer = self.optimizer();
+        if self.sampling.sgld {
+            self.check_sampling()?;
+        }
+        let samples = matches!(optimizer, O::Sgld | O::Psgld);
+        let given = |name: &str| self.settings.iter().any(|(known, _)| known == name);
+        let adam = matches!(optimizer, O::Adam | O::Adamw);
+        let sgd = matches!(optimizer, O::Sgd | O::Nesterov);
+        for (given, useful, option, wanted) in [
+            (!self.momentum.is_empty(), sgd, "--momentum", "--optimizer sgd or nesterov"),
+            (given("dampening"), matches!(optimizer, O::Sgd), "--set dampening", "--optimizer sgd"),
+            (given("beta1"), adam, "--set beta1", "--optimizer adam or adamw"),
+            (given("beta2"), adam || matches!(optimizer, O::Psgld), "--set beta2", "--optimizer adam, adamw or psgld"),
+            (given("eps"), adam || matches!(optimizer, O::Psgld), "--set eps", "--optimizer adam, adamw or psgld"),
+            (given("gradient_scale"), samples, "--set gradient_scale", "--optimizer sgld or psgld"),
+            (given("burn_in"), matches!(optimizer, O::Psgld), "--set burn_in", "--optimizer psgld"),
+            (!self.temperature.is_empty(), samples, "--temperature", "--optimizer sgld or psgld"),
+            (!self.prior_precision.is_empty(), samples, "--prior-precision", "--optimizer sgld or psgld"),
+            (
+                !self.weight_decay.is_empty(),
+                !samples,
+                "--weight-decay",
+                "another optimizer; samplers have --prior-precision",
+            ),
+            (self.label_smoothing.is_some(), self.loss == LossName::Ce, "--label-smoothing", "--loss ce"),
+            (
+                self.init_deviation.is_some(),
+                matches!(self.init, Some(InitName::Normal)),
+                "--init-deviation",
+                "--init normal",
+            ),
+            (!self.dropout.is_empty(), !self.hidden.is_empty(), "--dropout", "--hidden"),
+            (!matches!(self.norm, NormName::None), !self.hidden.is_empty(), "--norm", "--hidden"),
+        ] {
+            if given && !useful {
+                return Err(Failure::Call(format!("{option}: expected {wanted}")));
+            }
+        }
+        if !self.sampling.sgld && self.epochs.len() > 1 {
+            return Err(Failure::Call("--epochs: expected one number, or --sgld and one for each beta".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Checks that the classes are such that a network can tell them apart.
+    pub(super) fn check_classes(&self, labels: &[u32], classes: &[String]) -> Result<(), Failure> {
+        let shown = self.data.display();
+        match classes {
+            [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
+            _ if classes.len() * 2 > labels.len() => Err(Failure::Said(format!(
+                "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
+                 --loss mse",
+                classes.len(),
+                labels.len()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}

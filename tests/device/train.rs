@@ -4,8 +4,8 @@ use common::solve::{Checked, alike};
 use common::{Test, on_each, suite};
 use fiedler::ops::random::{Stream, normal};
 use fiedler::train::{
-    Activation, Fit, Gan, Loss, Metric, Mlp, Norm, Optimizer, Part, RunStatus, Runs, Samples, Scaling, Stop, Targets,
-    Trainer, grid,
+    Activation, Fit, Gan, Loss, Metric, Mlp, Norm, Optimizer, Part, RunStatus, Runs, Samples, Scaling, Schedule, Sgld,
+    Stop, Targets, Trainer, grid,
 };
 use fiedler::{Context, ErrorKind, Result, Shape};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_each("as in f64", as_in_f64),
             on_each("resumed", resumed),
+            on_each("chains", chains),
             on_each("too large", too_large),
             on_each("refused in f64", refused_in_f64),
             on_each("adversarial pairs are refused", pairs_are_refused),
@@ -103,6 +104,38 @@ fn resumed(ctx: &Context) -> Checked {
         let message = error.err().map(|error| error.to_string()).unwrap_or_default();
         assert!(message.contains("side: \"cpu\" now"), "{message}");
     }
+    Ok(())
+}
+
+/// Chains with different numbers of epochs, which leave the fleet one after another. The noise of f32 and f64 is the
+/// same, and the law forgets rounding errors, so a few tens of steps stay within the rounding errors of these.
+fn chains(ctx: &Context) -> Checked {
+    let net = Mlp::builder(5).layer(12, Activation::Tanh).output(3)?;
+    let sgld = Sgld::pac_bayes(net, Loss::CROSS_ENTROPY, 0.5)
+        .betas(&[0.0, 5.0, 50.0])
+        .epochs(&[1, 2, 5])
+        .rates(&[0.05])
+        .schedule(Schedule::Cosine { floor: 0.2 })
+        .batch(64)
+        .seeds(3, 2);
+    let found = sgld.sample(ctx, &clouds(|x| x)?)?;
+    let wanted = sgld.sample(&Context::cpu(), &clouds(f64::from)?)?;
+    for rung in 0..3 {
+        for (place, (a, b)) in found.chains(rung).zip(wanted.chains(rung)).enumerate() {
+            assert_eq!((a.epochs(), a.steps()), (b.epochs(), b.steps()));
+            assert_eq!(a.epochs(), [1, 2, 5][rung]);
+            assert_eq!(a.history().len(), b.history().len());
+            for (a, b) in a.history().iter().zip(b.history()) {
+                assert!((a.rate - b.rate).abs() < 1e-12 && (a.loss - b.loss).abs() < 1e-4 * b.loss, "{a:?} and {b:?}");
+            }
+            for (a, b) in found.parameters(rung, place).iter().zip(wanted.parameters(rung, place)) {
+                let near = |(a, b): (&f32, &f64)| (f64::from(*a) - b).abs() < 1e-4;
+                assert!(a.data.iter().zip(&b.data).all(near), "rung {rung}: {a:?} and {b:?}");
+            }
+        }
+    }
+    let alone = sgld.clone().betas(&[5.0]).epochs(&[2]).seeds(4, 1).sample(ctx, &clouds(|x| x)?)?;
+    assert_eq!(parameters(alone.fit(), 0), parameters(found.fit(), 4));
     Ok(())
 }
 

@@ -11,6 +11,7 @@ mod io_plain;
 mod io_readers;
 mod layers;
 mod policy;
+mod sgld;
 mod train;
 mod tuning;
 mod unrolled;

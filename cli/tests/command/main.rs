@@ -10,6 +10,7 @@ mod policy;
 mod profile;
 mod readers;
 mod run;
+mod sampling;
 mod stored;
 mod train;
 mod words;

@@ -234,8 +234,8 @@ mod tests {
         }
     }
 
-    /// With a loss of a - b beta, the trapezoidal rule is exact: the divergence is b beta^2 / 2. The upper sum adds b / 2
-    /// times the sum of the squared steps.
+    /// With a loss of a - b beta, the trapezoidal rule is exact: the divergence is b beta^2 / 2. The upper sum adds
+    /// b / 2 times the sum of the squared steps.
     #[test]
     fn a_linear_loss() {
         let (a, b) = (0.9, 0.004);
@@ -306,12 +306,10 @@ mod tests {
         for p in [0.0, 1e-6, 0.1, 0.5, 0.9] {
             for most in [1e-6, 1e-3, 0.1, 1.0, 10.0] {
                 let q = kl_inverse(p, most);
-                assert!(q >= p && q <= 1.0);
-                // Near 1, the rounding of q moves kl by (1 - p) 1e-16 / (1 - q).
-                let error = 1e-12 + 1e-15 / (1.0 - q).max(1e-16);
-                assert!((kl(p, q) - most).abs() < error, "{p} {most}: {q} with {}", kl(p, q));
+                // The next number below is allowed, and this one is not, if there is one below 1.
+                assert!(q > p && kl(p, q.next_down()) <= most, "{p} {most}: {q}");
+                assert!(kl(p, q) > most || q == 1.0, "{p} {most}: {q}");
             }
-            assert_eq!(kl_inverse(p, 0.0).max(p), kl_inverse(p, 0.0));
         }
         assert_eq!(kl_inverse(1.0, 0.1), 1.0);
         assert_eq!(kl_inverse(0.5, 1e6), 1.0);

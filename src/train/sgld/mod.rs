@@ -71,14 +71,14 @@ impl fmt::Display for Law {
 /// Samples the parameters of a network by stochastic gradient Langevin dynamics ([`Optimizer::Sgld`]), with several
 /// independent chains at each of several inverse temperatures. All chains are trained at once by a [`Trainer`].
 ///
-/// A chain's sample is its last state, so the samples of an inverse temperature are independent of each other, and their
-/// standard errors are those of independent numbers. There is no stopping rule and there are no best parameters, because
-/// a choice by the loss would change the law.
+/// A chain's sample is its last state, so the samples of an inverse temperature are independent of each other, and
+/// their standard errors are those of independent numbers. There is no stopping rule and there are no best parameters,
+/// because a choice by the loss would change the law.
 ///
-/// A step of size e is `w - e/2 (s g + p w) + sqrt(e / beta) xi`, where g is the gradient of the mean loss of a batch, s
-/// is 1, or N for [`Law::Posterior`], and p is 1 / sigma^2 for [`Law::Gibbs`] and 1 / (beta sigma^2) otherwise. Its law
-/// is the wanted one for small steps, all samples in each batch, and many steps. At beta = 0, every step draws from the
-/// prior itself.
+/// A step of size e is `w - e/2 (s g + p w) + sqrt(e / beta) xi`, where g is the gradient of the mean loss of a batch,
+/// s is 1, or N for [`Law::Posterior`], and p is 1 / sigma^2 for [`Law::Gibbs`] and 1 / (beta sigma^2) otherwise. Its
+/// law is the wanted one for small steps, all samples in each batch, and many steps. At beta = 0, every step draws from
+/// the prior itself.
 ///
 /// ```
 /// use fiedler::Context;

@@ -25,7 +25,8 @@ const METRICS: [(Part, Metric); 4] = [
 
 #[derive(Debug, Args)]
 pub(super) struct Sampling {
-    /// Sample the parameters by Langevin dynamics at each inverse temperature of --betas instead of minimizing the loss.
+    /// Sample the parameters by Langevin dynamics at each inverse temperature of --betas, instead of minimizing the
+    /// loss.
     #[arg(long)]
     pub(super) sgld: bool,
     /// sgld: the inverse temperatures, in increasing order; 0 draws from the prior.
@@ -237,7 +238,7 @@ impl<T: Number> Done<'_, T> {
 
     fn bounds_in_words(&self, bounds: &Bounds) -> String {
         let mut text = format!(
-            "\n  bounds on expected losses, each with probability {}; the loss is scaled to [0, 1]; the means count as exact",
+            "\n  bounds on expected losses, each with probability {}; the loss is scaled to [0, 1]; means count as exact",
             1.0 - self.delta
         );
         let names = ["beta", "KL", "train.loss", "test.loss", "bound", "train.error", "test.error", "bound"];

@@ -35,7 +35,8 @@ pub struct Bound {
     /// The mean loss of the training samples whose expected value is bounded.
     pub training: f64,
     /// The divergence KL(Q, P) of the posterior from the prior: the integral of the mean loss from 0 to beta, minus
-    /// beta times the mean loss at beta; 0 if sampling errors make that negative.
+    /// beta times the mean loss at beta. It never falls with beta, so where sampling errors make it fall, it is that of
+    /// the beta before.
     pub divergence: f64,
     /// The divergence plus log(2 sqrt(n) / delta).
     pub inner: f64,
@@ -136,7 +137,7 @@ impl Ladder {
     fn with(&self, rule: Integral, losses: &[f64]) -> Vec<Bound> {
         let n = self.samples as f64;
         let confidence = (2.0 * n.sqrt() / self.delta).ln();
-        let mut integral = 0.0;
+        let (mut integral, mut divergence) = (0.0, 0.0_f64);
         let mut made = Vec::with_capacity(losses.len());
         for (place, (&beta, &training)) in self.betas.iter().zip(losses).enumerate() {
             if let Some(before) = place.checked_sub(1) {
@@ -146,7 +147,8 @@ impl Ladder {
                 };
                 integral += (beta - self.betas[before]) * height;
             }
-            let divergence = (integral - beta * self.losses[place]).max(0.0);
+            // Its derivative is beta times a variance.
+            divergence = divergence.max(integral - beta * self.losses[place]);
             let inner = divergence + confidence;
             let c = inner / n;
             let gap = 2.0 * c + (2.0 * c * training).sqrt();
@@ -257,6 +259,14 @@ mod tests {
         assert!((last(&fine, Integral::Trapezoid) - exact).abs() < 1e-4);
         assert!(last(&ladder(falling), Integral::UpperSum) > last(&ladder(falling), Integral::Trapezoid));
         assert!(last(&ladder(falling), Integral::Trapezoid) > exact);
+    }
+
+    /// A mean loss that rises by its sampling error does not lower the divergence.
+    #[test]
+    fn the_divergence_never_falls() {
+        let found = Ladder::new(&[0.0, 10.0, 20.0], &[0.5, 0.1, 0.3], 50, 0.05).expect("a ladder");
+        let divergences: Vec<f64> = found.bounds(Integral::UpperSum).iter().map(|bound| bound.divergence).collect();
+        assert_eq!(divergences, [0.0, 4.0, 4.0]);
     }
 
     /// Two hypotheses with the losses 0 and 1 and equal prior probabilities: everything is known in closed form.

@@ -33,7 +33,7 @@ const QUICK: (usize, u64) = (2, 20);
     after_long_help = "DATA: a table (CSV, TSV, white space) with a label in the last column or the column of --label; \
 lines of a string of bits and a label; .npz or .safetensors with the arrays x (samples, inputs) and y (samples,).\n\
 DIR receives weights.safetensors (the parameters of all runs, under torch's names, with the runs along the first axis), \
-runs.jsonl (a line for each epoch of each run) and summary.csv (a row for each run).\n\
+runs.jsonl (a line for each epoch of each run) and summary.csv (a row for each run); with --bound, bounds.csv, too.\n\
 Values separated by commas, such as --lr 1e-3,3e-4, are a grid: every seed is trained with every combination."
 )]
 pub(super) struct Train {

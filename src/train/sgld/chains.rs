@@ -86,7 +86,8 @@ impl<T: Number> Chains<T> {
 
     /// Returns a bound on the expected loss at every inverse temperature, where the loss is scaled to `[0, 1]`:
     /// (L - a) / (b - a) for a loss in [a, b]. It is the bound of [`Ladder`] with the means over the chains, which
-    /// count as exact. It holds with probability at least 1 - `delta` for one inverse temperature that is fixed beforehand.
+    /// count as exact. It holds with probability at least 1 - `delta` for one inverse temperature that is fixed
+    /// beforehand.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] if the bound does not hold or cannot be computed: for [`Law::Gibbs`], whose prior

@@ -238,7 +238,8 @@ impl<T: Number> Done<'_, T> {
 
     fn bounds_in_words(&self, bounds: &Bounds) -> String {
         let mut text = format!(
-            "\n  bounds on expected losses, each with probability {}; the loss is scaled to [0, 1]; means count as exact",
+            "\n  bounds on expected losses, each with probability {}; the loss is scaled to [0, 1]; \
+             means count as exact",
             1.0 - self.delta
         );
         let names = ["beta", "KL", "train.loss", "test.loss", "bound", "train.error", "test.error", "bound"];

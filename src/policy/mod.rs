@@ -129,6 +129,10 @@ pub enum Reason {
     /// The kernels do not support the precision of the work, or a matrix exceeds the largest order that the kernels
     /// support.
     BeyondKernels,
+    /// Work of this family has never been measured on this adapter, and what is predicted of it is too uncertain.
+    NotMeasured,
+    /// The work goes on from a checkpoint of this side.
+    Resumed,
     /// The side is predicted to be faster.
     Faster,
 }
@@ -143,7 +147,8 @@ impl Policy {
         } else {
             let host =
                 if self.rates.gpu.curves.of(workload.family).is_some() { 0.0 } else { self.rates.cpu.host(workload) };
-            self.rates.gpu.seconds(workload) + self.rates.cpu.new_pages(workload.download) + host
+            let kept = self.rates.cpu.kept(workload);
+            self.rates.gpu.seconds(workload) + self.rates.cpu.new_pages(workload.download) + host + kept
         };
         let (side, reason) = match (self.backend, self.class) {
             (Backend::Cpu, _) => (Side::Cpu, Reason::Asked),
@@ -152,6 +157,9 @@ impl Policy {
             (Backend::Auto, DeviceClass::Unopened) => (Side::Cpu, Reason::NotWorthOpening),
             (Backend::Auto, DeviceClass::Software) => (Side::Cpu, Reason::SoftwareAdapter),
             _ if !fits => (Side::Cpu, Reason::BeyondKernels),
+            _ if workload.family.needs_curve() && self.rates.gpu.curves.of(workload.family).is_none() => {
+                (Side::Cpu, Reason::NotMeasured)
+            }
             _ if gpu_seconds * TIE < cpu_seconds => (Side::Gpu, Reason::Faster),
             _ => (Side::Cpu, Reason::Faster),
         };
@@ -200,6 +208,8 @@ impl fmt::Display for Reason {
             Self::NotWorthOpening => "too small to be worth opening a GPU",
             Self::SoftwareAdapter => "a software adapter is slower than the CPU itself",
             Self::BeyondKernels => "too large for the GPU's kernels, or not in f32",
+            Self::NotMeasured => "not measured on this GPU yet, and an unmeasured GPU is not chosen for it",
+            Self::Resumed => "the checkpoint that it goes on from was written there",
             Self::Faster => "predicted to be faster",
         })
     }

@@ -190,6 +190,13 @@ impl CpuRates {
         self.curves.estimated(work, work.host_flops)
     }
 
+    /// Returns the predicted time, in seconds, of the part of the work that the CPU keeps if the device is chosen.
+    #[must_use]
+    pub fn kept(&self, work: &Workload) -> f64 {
+        let measured = self.curves.measured(work, work.kept_flops);
+        measured.unwrap_or_else(|| self.curves.estimated(work, work.kept_flops))
+    }
+
     /// Returns the additional time, in seconds, of writing results of `bytes` bytes to new memory, on either side. The
     /// memory for large results is new, because the program returns the memory of earlier large results to the
     /// operating system when it frees them, unless the CPU computed them and their family uses memory again.
@@ -227,7 +234,8 @@ impl GpuRates {
     /// Returns the predicted time of a workload, in seconds.
     #[must_use]
     pub fn seconds(&self, work: &Workload) -> f64 {
-        let measured = self.curves.measured(work, work.gpu_flops).map(|seconds| seconds.max(self.round_trip));
+        let measured = self.curves.measured(work, work.gpu_flops);
+        let measured = measured.map(|seconds| seconds.max(self.round_trip) + self.waits(work));
         let estimated = || {
             let curves = || self.curves.estimated(work, work.gpu_flops);
             self.launches(work) + self.model.map_or_else(curves, |hardware| hardware.seconds(work))
@@ -242,9 +250,15 @@ impl GpuRates {
         handover + work.upload / self.upload + work.download / self.download
     }
 
-    /// Returns the predicted time of a workload's launches, in seconds, including the round trip.
+    /// Returns the predicted time of a workload's launches, in seconds, including the round trips.
     #[must_use]
     pub fn launches(&self, work: &Workload) -> f64 {
-        self.round_trip + work.dispatches * self.dispatch
+        self.round_trip + self.waits(work) + work.dispatches * self.dispatch
+    }
+
+    /// Returns the predicted time, in seconds, in which the host waits for the device during the work.
+    #[must_use]
+    pub fn waits(&self, work: &Workload) -> f64 {
+        work.waits * self.round_trip
     }
 }

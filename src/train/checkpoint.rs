@@ -22,7 +22,12 @@ pub(super) const SPEC: &str = "fiedler";
 pub(super) struct Spec(pub(super) Value);
 
 impl Spec {
-    pub(super) fn new<T: Number>(trainer: &Trainer, samples: &Samples<T>, runs: &Runs, side: &str) -> Self {
+    pub(super) fn new<T: Number>(
+        trainer: &Trainer,
+        samples: &Samples<T>,
+        runs: &Runs,
+        [side, form]: [&str; 2],
+    ) -> Self {
         let mut hash = blake3::Hasher::new();
         for row in 0..samples.len() {
             hash.update(bytemuck::cast_slice(samples.row(row)));
@@ -48,6 +53,7 @@ impl Spec {
             "version": VERSION,
             "precision": T::NAME,
             "side": side,
+            "form": form,
             "inputs": trainer.net.inputs(),
             "layers": layers.collect::<Vec<_>>(),
             "loss": format!("{:?}", trainer.loss),

@@ -37,7 +37,7 @@ impl<T: Number> OnDevice<'_, T> {
         let moments = all.iter().map(|r| self.program.optimizer.moments(&r.run.hyper)).max().unwrap_or(0);
         let budget = self.ctx.memory_budget();
         let trained_on = all.first().map_or(0, |running| running.parts[0].len());
-        let together = Fleet::capacity(self.gpu, self.program, self.samples, trained_on, moments, budget)?;
+        let together = Fleet::capacity(self.gpu, self.program, self.samples.len(), trained_on, moments, budget)?.runs;
         let mut saved = Instant::now();
         for first in (0..all.len()).step_by(together.max(1)) {
             self.train_some(all, first, (first + together).min(all.len()), &mut saved)?;

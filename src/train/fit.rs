@@ -6,6 +6,7 @@ use super::running::{Epoch, RunStatus, Running};
 use super::statistics::Summary;
 use super::stop::{Metric, Part, Stop};
 use crate::ops::mlp::{Mlp, Number, Program, Replica, Scores, Tensor};
+use crate::policy::Choice;
 
 /// The result of a training.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub struct Fit<T> {
     pub(super) spec: Spec,
     pub(super) stop: Option<Stop>,
     pub(super) runs: Vec<Fitted<T>>,
+    choice: Choice,
 }
 
 /// One run of a [`Fit`].
@@ -100,8 +102,14 @@ impl<T: Number> Fitted<T> {
 }
 
 impl<T: Number> Fit<T> {
-    pub(super) fn new(program: Program, spec: Spec, stop: Option<Stop>, runs: Vec<Fitted<T>>) -> Self {
-        Self { program, spec, stop, runs }
+    pub(super) fn new(program: Program, spec: Spec, stop: Option<Stop>, runs: Vec<Fitted<T>>, choice: Choice) -> Self {
+        Self { program, spec, stop, runs, choice }
+    }
+
+    /// Returns on which side the runs were trained, and why.
+    #[must_use]
+    pub fn choice(&self) -> &Choice {
+        &self.choice
     }
 
     /// Returns the network.

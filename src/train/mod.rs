@@ -9,6 +9,7 @@
 
 mod bound;
 mod checkpoint;
+mod choice;
 mod device;
 mod files;
 mod fit;
@@ -27,6 +28,7 @@ pub use crate::ops::mlp::{
     Activation, Hyper, Init, Layer, Loss, Mlp, MlpBuilder, Norm, Number, Optimizer, Samples, Scores, Targets, Tensor,
 };
 pub use bound::{Bound, Integral, Ladder};
+pub use choice::{Memory, OnDeviceMemory};
 pub use files::{LOG, Origin, SUMMARY, WEIGHTS};
 pub use fit::{Fit, Fitted};
 pub use gan::{FittedPair, Gan, GanFit, grid};

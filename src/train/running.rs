@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const SEGMENT: Duration = Duration::from_millis(10);
 
 /// The number of epochs of a run that are recorded. If there are more epochs, only every second, third, ... is.
-const RECORDED: u64 = 1000;
+pub(super) const RECORDED: u64 = 1000;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,7 +10,7 @@ use super::stop::{Part, Stop};
 use super::{Run, Runs};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ops::mlp::{Fleet, Init, Loss, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets};
+use crate::ops::mlp::{Hyper, Init, Loss, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets};
 use crate::parallel;
 use std::collections::HashMap;
 use std::fmt;
@@ -252,7 +252,7 @@ impl Trainer {
                 return wrong(format!("stop on {stop}: expected the loss, because the targets are values"));
             }
         }
-        let needed = self.bytes(program, samples, runs);
+        let needed = self.bytes::<T>(program, samples.len(), runs.rows().iter().map(|run| &run.hyper));
         if needed > ctx.memory_budget() {
             return Err(Error::budget(
                 format_args!("bytes for {} runs", runs.rows().len()),
@@ -264,15 +264,21 @@ impl Trainer {
     }
 
     /// Returns the bytes of the runs' numbers and of the data set.
-    fn bytes<T: Number>(&self, program: &Program, samples: &Samples<T>, runs: &Runs) -> u64 {
+    pub(super) fn bytes<'a, T: Number>(
+        &self,
+        program: &Program,
+        samples: usize,
+        runs: impl ExactSizeIterator<Item = &'a Hyper>,
+    ) -> u64 {
         let (size, copies) = (size_of::<T>(), if self.stop.is_some() { 2 } else { 1 });
-        let each: usize = runs.rows().iter().map(|run| program.bytes(&run.hyper, size) * copies).sum();
-        let splits = if self.split.seed.is_some() { 1 } else { runs.rows().len() };
-        (each + 4 * splits * samples.len() + samples.len() * (samples.inputs() * size + 8)) as u64
+        let splits = if self.split.seed.is_some() { 1 } else { runs.len() };
+        let each: usize = runs.map(|hyper| program.bytes(hyper, size) * copies).sum();
+        (each + 4 * splits * samples + samples * (program.net.inputs() * size + 8)) as u64
     }
 
-    /// Trains all runs, on the threads of the context, or on the device if the context requires it
-    /// ([`Backend::Gpu`](crate::Backend::Gpu)). A run that diverges or stops does not affect the others.
+    /// Trains all runs, on the threads of the context or on the device, whichever [`Trainer::choose`] finds. A training
+    /// that goes on from a checkpoint goes on on the side of the checkpoint, unless the context requires the other side.
+    /// A run that diverges or stops does not affect the others.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] and [`crate::ErrorKind::Shape`] if the network, the loss, the data, the split or a
@@ -282,12 +288,13 @@ impl Trainer {
     /// device is required: [`crate::ErrorKind::NoAdapter`], [`crate::ErrorKind::Domain`] for f64,
     /// [`crate::ErrorKind::Limit`] if it cannot hold the data set and one run; device errors.
     pub fn fit<T: Number>(&self, ctx: &Context, samples: &Samples<T>, runs: &Runs) -> Result<Fit<T>> {
-        let program =
-            Program { net: self.net.clone(), loss: self.loss.clone(), optimizer: self.optimizer, batch: self.batch };
+        let program = self.program();
         let counts = self.check(ctx, &program, samples, runs)?;
         ctx.cancel().check()?;
-        let gpu = Fleet::device::<T>(ctx)?;
-        let spec = Spec::new(self, samples, runs, gpu.map_or("cpu", |gpu| &gpu.adapter().name));
+        let path = self.checkpoint.as_ref().map(|(path, _)| path.as_path());
+        let decided = self.decide::<T>(ctx, samples.len(), runs.rows().len(), path)?;
+        let gpu = decided.gpu;
+        let spec = Spec::new(self, samples, runs, [decided.side(), decided.form()]);
         let mut all = ctx.on_threads(|| self.begin(&program, samples, runs, counts));
         let checkpoint = self.checkpoint.as_ref().map(|(path, every)| (Checkpoint::new(path, &spec), *every));
         if let Some((checkpoint, _)) = &checkpoint {
@@ -308,9 +315,10 @@ impl Trainer {
         let begun = Instant::now();
         let first_steps: u64 = all.iter().map(|running| running.replica.steps).sum();
         let mut saved = Instant::now();
+        let bytes = self.bytes::<T>(&program, samples.len(), runs.rows().iter().map(|run| &run.hyper));
         let report = |all: &[Running<T>]| {
             if let Some(progress) = &self.progress {
-                progress(&self.progress_of(all, first_steps, begun.elapsed(), self.bytes(&program, samples, runs)));
+                progress(&self.progress_of(all, first_steps, begun.elapsed(), bytes));
             }
         };
         if let Some(gpu) = gpu {
@@ -355,7 +363,7 @@ impl Trainer {
                 Fitted::new(running, scores)
             }))
         })?;
-        Ok(Fit::new(program, spec, self.stop, fitted))
+        Ok(Fit::new(program, spec, self.stop, fitted, decided.choice))
     }
 
     /// Creates all runs.

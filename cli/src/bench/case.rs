@@ -15,7 +15,8 @@ pub struct Case {
     /// The operation.
     pub family: Family,
     /// The size, which most families call `n`. For covariances it is `cols`, for sparse products and encodings `nodes`,
-    /// for `eigsh` the number of nodes along a side of the `grid`, and for `describe` the length of a series.
+    /// for `eigsh` the number of nodes along a side of the `grid`, for `describe` the length of a series, and for trainings the
+    /// number of parameters, which names the `net`.
     pub size: usize,
     /// The number of items, which most families call `batch`. For covariances it is `rows`, for sparse products
     /// `edges`, and for encodings `graphs`.
@@ -45,15 +46,26 @@ impl Case {
             wrong(format!("expected one of {}, found `{name}`", all.join(", ")))
         })?;
         let words = of(family).words();
-        let (size_is, items_are) = (words.size, words.items);
+        let (size_is, items_are, names) = (words.size, words.items, of(family).names());
         let mut case = Self::new(family, 0, 0);
         for part in parts.filter(|part| *part != words.numbers) {
             let expected = || {
                 let k = if case.k > 0 { ", k=" } else { "" };
+                if !names.is_empty() {
+                    let all: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+                    return wrong(format!(
+                        "expected {name} {size_is}= one of {}, and {items_are}=, found `{part}`",
+                        all.join(", ")
+                    ));
+                }
                 let items = if items_are.is_empty() { String::new() } else { format!(", {items_are}=") };
                 wrong(format!("expected {name} {size_is}={items}{k} with whole numbers above 0, found `{part}`"))
             };
             let (key, value) = part.split_once('=').ok_or_else(expected)?;
+            if key == size_is && !names.is_empty() {
+                case.size = names.iter().find(|(name, _)| *name == value).ok_or_else(expected)?.1;
+                continue;
+            }
             let value = value.replace('_', "").parse::<usize>().ok().filter(|&x| x > 0).ok_or_else(expected)?;
             match key {
                 "k" if case.k > 0 => case.k = value,
@@ -63,7 +75,8 @@ impl Case {
             }
         }
         if case.size == 0 {
-            return Err(wrong(format!("expected {name} with {size_is}=, a whole number above 0")));
+            let what = if names.is_empty() { "a whole number above 0" } else { "the name of a network" };
+            return Err(wrong(format!("expected {name} with {size_is}=, {what}")));
         }
         if case.items == 0 {
             case.items = of(family).usual_items(case.size);
@@ -159,7 +172,13 @@ impl fmt::Display for Case {
         if words.items_first {
             parts.swap(0, 1);
         }
+        let named = |name: &str, value: usize| {
+            of(family).names().iter().find(|(_, size)| name == words.size && *size == value).map(|(name, _)| *name)
+        };
         let parts = parts.iter().filter(|(name, value)| !name.is_empty() && (*name != "k" || *value > 0));
-        parts.into_iter().try_for_each(|(name, value)| write!(f, "/{name}={value}"))
+        parts.into_iter().try_for_each(|&(name, value)| match named(name, value) {
+            Some(size) => write!(f, "/{name}={size}"),
+            None => write!(f, "/{name}={value}"),
+        })
     }
 }

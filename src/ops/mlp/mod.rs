@@ -5,6 +5,7 @@
 //! functions of the seed, its number, the purpose, the layer, the step and the element. So it has the same bits alone,
 //! beside other runs, in any order, on any number of threads, and if it was interrupted and resumed.
 
+mod choice;
 mod cpu;
 mod gan;
 mod gpu;
@@ -17,6 +18,7 @@ mod scores;
 mod spec;
 mod weights;
 
+pub(crate) use choice::Course;
 pub(crate) use cpu::{Contending, GanWorker, Work, Worker};
 pub(crate) use gan::{GanProgram, Pair};
 pub(crate) use gpu::{Fleet, Leg, Trained};

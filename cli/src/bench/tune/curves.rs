@@ -1,6 +1,6 @@
 //! Measures the rates of every family for a few sizes. The number of items grows until the machine is busy.
 
-use super::{Measuring, OWN, transfers};
+use super::{Measuring, OWN, besides};
 use crate::bench::case::Case;
 use crate::bench::clock::{first, timed};
 use crate::bench::workloads::{of, with_calls};
@@ -85,7 +85,7 @@ fn point(on: &mut Measuring<'_>, rates: &Rates, mut case: Case, end: Instant) ->
         let work = case.choose(&on.ctx, true).workload;
         let (flops, fixed) = match on.side {
             Side::Cpu => (work.cpu_flops, 0.0),
-            Side::Gpu => (work.gpu_flops, transfers(&rates.gpu, &work, to_host)),
+            Side::Gpu => (work.gpu_flops, besides(rates, &work, to_host)),
         };
         found.push([work.items, flops.max(1.0) / (seconds - fixed).max(OWN * seconds)]);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 2 and 16 times a count")]

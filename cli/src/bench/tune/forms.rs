@@ -28,7 +28,8 @@ pub(super) fn slower(
         let (forms, sizes) = of(family).forms();
         for (i, &size) in sizes.iter().enumerate() {
             let case = Case::new(family, size, 1);
-            let case = Case { items: (NUMBERS / case.shape().len().max(1)).max(1), ..case };
+            let many = (NUMBERS / case.shape().len().max(1)).max(1);
+            let case = Case { items: of(family).tried(size).unwrap_or(many), ..case };
             let mut without = Vec::new();
             for &form in forms {
                 // At least one form is tried, even if no time is left.
@@ -41,11 +42,12 @@ pub(super) fn slower(
                     continue;
                 }
                 without.push(form);
-                let previous = if i > 0 { sizes[i - 1] as f64 } else { f64::NAN };
+                let previous = if i > 0 { of(family).range(sizes[i - 1])[1] } else { f64::NAN };
+                let range = of(family).range(size);
                 let same = |s: &&mut Slower| s.form == form && s.sizes[1] == previous;
                 match found.iter_mut().find(same) {
-                    Some(range) => range.sizes[1] = size as f64,
-                    None => found.push(Slower { form, sizes: [size as f64; 2] }),
+                    Some(before) => before.sizes[1] = range[1],
+                    None => found.push(Slower { form, sizes: range }),
                 }
             }
         }

@@ -13,6 +13,7 @@ mod matmul;
 mod rfft;
 mod spmm;
 mod svd;
+mod train;
 mod truth;
 
 use super::case::Case;
@@ -62,6 +63,11 @@ pub(super) trait Workloads: Sync {
     /// Returns the parts of the workloads' names.
     fn words(&self) -> Words {
         Words::BATCH
+    }
+
+    /// Returns the names of the sizes, if workloads are named by them and not by a number.
+    fn names(&self) -> &'static [(&'static str, usize)] {
+        &[]
     }
 
     /// Returns the default number of items.
@@ -118,6 +124,16 @@ pub(super) trait Workloads: Sync {
     fn forms(&self) -> (&'static [KernelForm], &'static [usize]) {
         (&[], &[])
     }
+
+    /// Returns the number of items with which forms are tried. `None` if as many are tried as make a large input.
+    fn tried(&self, _size: usize) -> Option<usize> {
+        None
+    }
+
+    /// Returns the smallest and the largest size for which a trial at the given size decides, in the policy's measure.
+    fn range(&self, size: usize) -> [f64; 2] {
+        [size as f64; 2]
+    }
 }
 
 /// Returns the workloads of a family. Operations without a separate curve use the workloads of moments.
@@ -135,6 +151,7 @@ pub(super) fn of(family: Family) -> &'static dyn Workloads {
         Family::Eigsh => &eigsh::FewPairs,
         Family::Describe | Family::Other => &describe::Describe,
         Family::Encode => &encode::Encode,
+        Family::Train => &train::Train,
     }
 }
 

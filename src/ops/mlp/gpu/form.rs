@@ -1,4 +1,5 @@
-//! Where the kernels keep a run's numbers, by the shape of one network and batch alone, so that the bits of a run do
+//! Where the kernels keep a run's numbers, by the shape of one run and by the forms that `fiedler tune` found to be slower
+//! for runs of its size, never by the number of runs, so that the bits of a run do
 //! not depend on the number of runs.
 
 use super::super::Program;
@@ -75,12 +76,7 @@ impl Form {
             first.or_else(second).or_else(|| given(MlpForm::Stored).then(|| form(false, STORED, 1)))
         };
         // Every shape has the form without workgroup memory.
-        adapter.form(f64::from(parameters.quads), within).unwrap_or(Self {
-            width,
-            quads: 1,
-            own_weights: false,
-            rows: STORED,
-        })
+        adapter.form(program.size(), within).unwrap_or(Self { width, quads: 1, own_weights: false, rows: STORED })
     }
 
     /// Returns the name of the form.

@@ -1,9 +1,11 @@
 //! Training on a device. A workgroup trains one run through many steps of a dispatch, so there is no launch and no
 //! synchronization between the steps. What all runs share, such as the data set, is uploaded once.
 //!
-//! The form of the kernels and the width of their workgroups follow the network and the batch alone, and sums have a
-//! fixed order. So the bits of a run depend neither on the other runs nor on how its steps are divided into dispatches.
+//! The form of the kernels and the width of their workgroups follow the network, the batch, the optimizer and the
+//! adapter's tuning alone, and sums have a fixed order. So the bits of a run depend neither on the other runs nor on how
+//! its steps are divided into dispatches.
 
+mod capacity;
 mod form;
 mod tables;
 #[cfg(test)]
@@ -16,14 +18,12 @@ use super::kernels::{BLOCK_WORDS, LIST, NONE, Outputs, Params, RECORD_WORDS, RUN
 use super::layout::Layout;
 use super::optimizer::Update;
 use super::{Hyper, Program, Replica, Samples};
-use crate::array::{Real, Scalar};
-use crate::context::Context;
+use crate::array::Real;
 use crate::device::{Buffer, Gpu, Read};
-use crate::error::{DEVICE_BYTES, Result, within_limits};
-use crate::ops::operation::Precision;
-use crate::policy::Backend;
+use crate::error::Result;
 use crate::shape::to_u32;
-use form::{Parameters, Rows, iterations, most_quads};
+use capacity::Sizes;
+use form::{Parameters, iterations};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -99,94 +99,7 @@ pub(crate) struct Fleet {
     counted: Vec<u32>,
 }
 
-/// The sizes of a fleet.
-struct Sizes {
-    form: Form,
-    layout: Layout,
-    parameters: Parameters,
-    rows: Rows,
-    moments: u32,
-    noise: u32,
-    scratch: u32,
-}
-
-impl Sizes {
-    fn new(gpu: &Gpu, program: &Program, moments: usize) -> Self {
-        let form = Form::of(gpu.adapter(), program);
-        let layout = Layout::new(&program.net);
-        let parameters = Parameters::new(&layout);
-        let first = if form.own_weights { parameters.quads } else { 0 };
-        let rows = Rows::new(program, &layout, first, &form);
-        let sampler = program.optimizer.is_sampler();
-        // Groups of 64 numbers, of which an invocation makes 8.
-        let noise = if sampler { 8 * to_u32(layout.parameters.div_ceil(64)) } else { 0 };
-        let scratch = rows.stored + 2 * noise;
-        Self { form, layout, parameters, rows, moments: to_u32(moments), noise, scratch }
-    }
-
-    /// Returns the bytes of a run in each buffer, in which its samples have a list and a scaling of their own.
-    fn of_run<T: Real>(&self, samples: &Samples<T>) -> [u64; 6] {
-        let Self { parameters, moments, scratch, form, .. } = self;
-        let (list, scaling) = (to_u32(samples.len().div_ceil(4)), 2 * to_u32(samples.inputs().div_ceil(4)));
-        [parameters.stride, moments * parameters.quads, *scratch, form.width + 1, list, scaling]
-            .map(|quads| 16 * u64::from(quads))
-    }
-}
-
 impl Fleet {
-    /// Returns the device, if the context requires it. Training never chooses it by itself, because no GPU has been
-    /// measured.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::NoAdapter`] if there is none; [`crate::ErrorKind::Domain`] for f64.
-    pub(crate) fn device<T: Scalar>(ctx: &Context) -> Result<Option<&Arc<Gpu>>> {
-        if ctx.policy().backend != Backend::Gpu {
-            return Ok(None);
-        }
-        let gpu = ctx.gpu()?;
-        Precision::of::<T>().on_device("train")?;
-        Ok(Some(gpu))
-    }
-
-    /// Returns how many runs of `trained_on` training samples a device can train at the same time, with `budget` bytes
-    /// of its memory. `moments` is the largest number of vectors that the optimizer keeps for a run.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Limit`] if it cannot train a single one.
-    pub(crate) fn capacity<T: Real>(
-        gpu: &Gpu,
-        program: &Program,
-        samples: &Samples<T>,
-        trained_on: usize,
-        moments: usize,
-        budget: u64,
-    ) -> Result<usize> {
-        let adapter = gpu.adapter();
-        let what = format_args!("training {} on {}", program.net, adapter.name);
-        within_limits(what, [("vectors of one run", most_quads(program), u32::MAX.into())])?;
-        let sizes = Sizes::new(gpu, program, moments);
-        let of_run = sizes.of_run(samples);
-        let [.., scaling] = of_run;
-        let data = 16 * (samples.len() as u64) * samples.inputs().div_ceil(4) as u64;
-        let each: u64 = of_run.iter().sum();
-        // The pool rounds sizes up, by a third on average.
-        let allowed = budget / 4 * 3;
-        let largest = of_run.into_iter().max().unwrap_or(0).max(1);
-        let steps = iterations(program, &sizes.form, trained_on);
-        let outputs = 4 * samples.len() as u64 * program.net.outputs().next_multiple_of(4) as u64;
-        let binding = adapter.limits.storage_binding;
-        let limits = [
-            ("bytes of the inputs of all samples", data + scaling, binding),
-            ("bytes of the outputs of one run", outputs, binding),
-            ("bytes of the numbers of one run", largest, binding),
-            (DEVICE_BYTES, data + each, allowed),
-            ("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2)),
-        ];
-        within_limits(what, limits)?;
-        let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - data) / each.max(1));
-        Ok(usize::try_from(fitting.min(u64::from(u32::MAX) / RECORD_WORDS as u64)).unwrap_or(usize::MAX))
-    }
-
     /// Uploads a data set and runs, which have equally many samples and `batches` steps in an epoch.
     ///
     /// # Errors

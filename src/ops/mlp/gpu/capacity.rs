@@ -1,0 +1,122 @@
+//! The device that trains, and how many runs it can train at the same time.
+
+use super::super::Program;
+use super::super::kernels::RECORD_WORDS;
+use super::super::layout::Layout;
+use super::Fleet;
+use super::form::{Form, Parameters, Rows, iterations, most_quads};
+use crate::array::Scalar;
+use crate::context::Context;
+use crate::device::Gpu;
+use crate::error::{DEVICE_BYTES, Result, within_limits};
+use crate::ops::operation::Precision;
+use crate::policy::Side;
+use crate::shape::to_u32;
+use std::sync::Arc;
+
+/// What a device can train at the same time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    /// The number of runs.
+    pub(crate) runs: usize,
+    /// The bytes of the data set.
+    pub(crate) data: u64,
+    /// The bytes of one run.
+    pub(crate) of_run: u64,
+}
+
+/// The sizes of a fleet.
+pub(super) struct Sizes {
+    pub(super) form: Form,
+    pub(super) layout: Layout,
+    pub(super) parameters: Parameters,
+    pub(super) rows: Rows,
+    pub(super) moments: u32,
+    pub(super) noise: u32,
+    pub(super) scratch: u32,
+}
+
+impl Sizes {
+    pub(super) fn new(gpu: &Gpu, program: &Program, moments: usize) -> Self {
+        let form = Form::of(gpu.adapter(), program);
+        let layout = Layout::new(&program.net);
+        let parameters = Parameters::new(&layout);
+        let first = if form.own_weights { parameters.quads } else { 0 };
+        let rows = Rows::new(program, &layout, first, &form);
+        let sampler = program.optimizer.is_sampler();
+        // Groups of 64 numbers, of which an invocation makes 8.
+        let noise = if sampler { 8 * to_u32(layout.parameters.div_ceil(64)) } else { 0 };
+        let scratch = rows.stored + 2 * noise;
+        Self { form, layout, parameters, rows, moments: to_u32(moments), noise, scratch }
+    }
+
+    /// Returns the bytes of a run in each buffer, in which its samples have a list and a scaling of their own.
+    fn of_run(&self, samples: usize, inputs: usize) -> [u64; 6] {
+        let Self { parameters, moments, scratch, form, .. } = self;
+        let (list, scaling) = (to_u32(samples.div_ceil(4)), 2 * to_u32(inputs.div_ceil(4)));
+        [parameters.stride, moments * parameters.quads, *scratch, form.width + 1, list, scaling]
+            .map(|quads| 16 * u64::from(quads))
+    }
+}
+
+impl Fleet {
+    /// Returns the device, if it is the side that was chosen.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NoAdapter`] if there is none; [`crate::ErrorKind::Domain`] for f64.
+    pub(crate) fn device<T: Scalar>(ctx: &Context, side: Side) -> Result<Option<&Arc<Gpu>>> {
+        if side == Side::Cpu {
+            return Ok(None);
+        }
+        let gpu = ctx.gpu()?;
+        Precision::of::<T>().on_device("train")?;
+        Ok(Some(gpu))
+    }
+
+    /// Returns the name of the form in which a device trains the runs of a program.
+    pub(crate) fn form(gpu: &Gpu, program: &Program) -> &'static str {
+        Form::of(gpu.adapter(), program).name()
+    }
+
+    /// Returns how many runs a device can train at the same time, with `budget` bytes of its memory. There are `samples`
+    /// samples, of which each run is trained on `trained_on`. `moments` is the largest number of vectors that the
+    /// optimizer keeps for a run.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Limit`] if it cannot train a single one.
+    pub(crate) fn capacity(
+        gpu: &Gpu,
+        program: &Program,
+        samples: usize,
+        trained_on: usize,
+        moments: usize,
+        budget: u64,
+    ) -> Result<Capacity> {
+        let adapter = gpu.adapter();
+        let what = format_args!("training {} on {}", program.net, adapter.name);
+        within_limits(what, [("vectors of one run", most_quads(program), u32::MAX.into())])?;
+        let sizes = Sizes::new(gpu, program, moments);
+        let inputs = program.net.inputs();
+        let of_run = sizes.of_run(samples, inputs);
+        let [.., scaling] = of_run;
+        let data = 16 * (samples as u64) * inputs.div_ceil(4) as u64;
+        let each: u64 = of_run.iter().sum();
+        // The pool rounds sizes up, by a third on average.
+        let allowed = budget / 4 * 3;
+        let largest = of_run.into_iter().max().unwrap_or(0).max(1);
+        let steps = iterations(program, &sizes.form, trained_on);
+        let outputs = 4 * samples as u64 * program.net.outputs().next_multiple_of(4) as u64;
+        let binding = adapter.limits.storage_binding;
+        let limits = [
+            ("bytes of the inputs of all samples", data + scaling, binding),
+            ("bytes of the outputs of one run", outputs, binding),
+            ("bytes of the numbers of one run", largest, binding),
+            (DEVICE_BYTES, data + each, allowed),
+            ("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2)),
+        ];
+        within_limits(what, limits)?;
+        let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - data) / each.max(1));
+        let runs = usize::try_from(fitting.min(u64::from(u32::MAX) / RECORD_WORDS as u64)).unwrap_or(usize::MAX);
+        Ok(Capacity { runs, data, of_run: each })
+    }
+}

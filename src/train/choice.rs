@@ -1,0 +1,141 @@
+//! Where a training runs, and how much memory it needs.
+
+use super::checkpoint::{SPEC, stored_json};
+use super::trainer::Trainer;
+use crate::context::Context;
+use crate::device::Gpu;
+use crate::error::Result;
+use crate::io::Tensors;
+use crate::ops::mlp::{Course, Fleet, Hyper, Number, Program};
+use crate::policy::{Backend, Choice, Reason, Side};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The memory that a training needs, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// That of the data set and of all runs, on the host.
+    pub host: u64,
+    /// What a device needs, or `None` if there is none that can train one run.
+    pub device: Option<OnDeviceMemory>,
+}
+
+/// The memory that a training needs on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OnDeviceMemory {
+    /// The bytes of the data set.
+    pub data: u64,
+    /// The bytes of each run.
+    pub of_run: u64,
+    /// The number of runs that the device has room for at the same time. Others wait until these have ended.
+    pub together: usize,
+}
+
+/// The side of a training, with its device.
+pub(super) struct Decided<'a> {
+    pub(super) choice: Choice,
+    pub(super) gpu: Option<&'a Arc<Gpu>>,
+}
+
+impl Decided<'_> {
+    /// Returns the name of the side in checkpoints.
+    pub(super) fn side(&self) -> &str {
+        self.gpu.map_or("cpu", |gpu| &gpu.adapter().name)
+    }
+
+    /// Returns the form of the device's kernels, which decides the bits of the result.
+    pub(super) fn form(&self) -> &'static str {
+        if self.gpu.is_some() { self.choice.workload.algorithms[1] } else { "" }
+    }
+}
+
+impl Trainer {
+    pub(super) fn program(&self) -> Program {
+        Program { net: self.net.clone(), loss: self.loss.clone(), optimizer: self.optimizer, batch: self.batch }
+    }
+
+    /// Returns where `runs` runs on a data set of `samples` samples would be trained, and why. The predicted times are
+    /// those of trainings to the last epoch. A checkpoint that exists is not taken into account.
+    ///
+    /// With [`Backend::Auto`], a device trains only if `fiedler tune` has measured trainings on it, because no GPU has
+    /// been measured yet.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if the network, the loss or the split do not fit.
+    pub fn choose<T: Number>(&self, ctx: &Context, samples: usize, runs: usize) -> Result<Choice> {
+        let program = self.program();
+        program.check()?;
+        Ok(self.course(samples, runs)?.choose::<T>(ctx, &program))
+    }
+
+    /// Returns the memory that `runs` runs on a data set of `samples` samples need, with the hyperparameters that need
+    /// the most.
+    ///
+    /// # Errors
+    /// The same as for [`Trainer::choose`].
+    pub fn memory<T: Number>(&self, ctx: &Context, samples: usize, runs: usize) -> Result<Memory> {
+        let program = self.program();
+        program.check()?;
+        let counts = self.split.counts(samples)?;
+        let hyper = Hyper { momentum: 0.9, ..self.optimizer.defaults() };
+        let host = self.bytes::<T>(&program, samples, std::iter::repeat_n(&hyper, runs));
+        let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
+        let moments = self.optimizer.moments(&hyper);
+        let capacity = |gpu| Fleet::capacity(gpu, &program, samples, counts[0], moments, ctx.memory_budget()).ok();
+        let device = gpu.and_then(|gpu| capacity(gpu)).map(|found| OnDeviceMemory {
+            data: found.data,
+            of_run: found.of_run,
+            together: found.runs,
+        });
+        Ok(Memory { host, device })
+    }
+
+    /// Chooses the side of a training. One that goes on from a checkpoint goes on on the checkpoint's side, if the
+    /// context leaves the side open and has that side.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NoAdapter`] if the device is required and there is none; [`crate::ErrorKind::Domain`] for
+    /// f64 on a device.
+    pub(super) fn decide<'a, T: Number>(
+        &self,
+        ctx: &'a Context,
+        samples: usize,
+        runs: usize,
+        checkpoint: Option<&Path>,
+    ) -> Result<Decided<'a>> {
+        let mut choice = self.choose::<T>(ctx, samples, runs)?;
+        if let Some(path) = checkpoint.filter(|_| ctx.policy().backend == Backend::Auto) {
+            let own = |adapter: &str| T::ON_DEVICE && ctx.adapter().is_some_and(|own| own.name == adapter);
+            let side = match side_of(path).as_deref() {
+                Some("cpu") => Side::Cpu,
+                Some(adapter) if own(adapter) => Side::Gpu,
+                _ => choice.side,
+            };
+            if side != choice.side {
+                choice = Choice { side, reason: Reason::Resumed, ..choice };
+            }
+        }
+        log::debug!("train: {choice}");
+        let gpu = Fleet::device::<T>(ctx, choice.side)?;
+        Ok(Decided { choice, gpu })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "estimates")]
+    fn course(&self, samples: usize, runs: usize) -> Result<Course> {
+        let counts = self.split.counts(samples)?;
+        let recorded = self.epochs / self.epochs.div_ceil(super::running::RECORDED).max(1);
+        let (epochs, recorded) = (self.epochs as f64, recorded as f64);
+        let watched = self.stop.map_or(0.0, |stop| epochs * counts[stop.part as usize] as f64);
+        let validates = self.stop.is_none_or(|stop| stop.part != super::stop::Part::Validation);
+        let validated = if validates { recorded * counts[1] as f64 } else { 0.0 };
+        let steps = epochs * self.batches(counts[0]) as f64;
+        let waits = if self.decides_every_epoch() { epochs } else { recorded };
+        Ok(Course { runs, samples, trained_on: counts[0], steps, scored: watched + validated, waits })
+    }
+}
+
+/// Returns the side of a checkpoint, or `None` if there is no checkpoint.
+fn side_of(path: &Path) -> Option<String> {
+    let tensors = Tensors::open(path).ok()?;
+    Some(stored_json(&tensors, SPEC)?["side"].as_str()?.to_owned())
+}

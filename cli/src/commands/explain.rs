@@ -1,17 +1,20 @@
 //! `fiedler explain`: shows where a workload would run, the predicted times, and the reason for the choice.
 
+use super::train::{Described, Network};
 use super::{Failure, Outcome, Where, print};
 use crate::bench::Case;
 use crate::bench::page::seconds as time;
 use clap::Args;
-use fiedler::Context;
 use fiedler::policy::{Choice, Side};
+use fiedler::train::Memory;
+use fiedler::{Context, Error};
 
 /// Say where a workload would run, how long it would take, and why.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Workloads: eigh, eigvalsh, svd, fft, rfft, gemm, laplacian, describe n= batch=; cov cols= rows=; \
-spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=. The names that benchmarks print are accepted too: \
+spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=; train net= runs=, or train with options that \
+describe a network. The names that benchmarks print are accepted too: \
 eigh/f32/n=32/batch=10000."
 )]
 pub(super) struct Explain {
@@ -26,16 +29,26 @@ pub(super) struct Explain {
     json: bool,
     #[command(flatten)]
     place: Where,
+    #[command(flatten)]
+    network: Network,
 }
 
 impl Explain {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        let case = Case::parse(&self.workload.join(" ")).map_err(|error| Failure::Call(error.to_string()))?;
+        let words = self.workload.join(" ");
+        let case = match self.network.described()? {
+            Some(_) if words != "train" => {
+                return Err(Failure::Call(format!("--inputs: expected the workload train, found {words}")));
+            }
+            Some(training) => Work::Training(Box::new(training)),
+            None => Work::Case(Case::parse(&words).map_err(|error| Failure::Call(error.to_string()))?),
+        };
         let ctx = self.place.context()?;
-        let choice = case.choose(&ctx, self.resident);
-        let turns = case.turns_at(&ctx, self.resident);
+        let choice = case.choose(&ctx, case.items(), self.resident)?;
+        let turns = case.turns_at(&ctx, self.resident)?;
+        let memory = case.memory(&ctx)?;
         if self.json {
-            print(as_json(&case, &ctx, &choice, turns));
+            print(as_json(&case, &ctx, &choice, (turns, memory)));
             return Ok(Outcome::Done);
         }
         let adapter = ctx.adapter().map_or("no adapter", |a| &a.name);
@@ -73,13 +86,91 @@ impl Explain {
         if choice.gpu_seconds.is_finite() {
             print(format_args!("  margin: the other side takes {:.2} times as long", choice.margin()));
         }
+        if let Some(memory) = memory {
+            print(format_args!("  {}", in_words(&memory)));
+        }
         print(format_args!("  {}", change(&case, &choice, turns)));
         Ok(Outcome::Done)
     }
 }
 
+/// What is explained.
+enum Work {
+    Case(Case),
+    Training(Box<Described>),
+}
+
+/// The largest number of runs that [`Work::turns_at`] tries.
+const MOST: usize = 1 << 20;
+
+impl Work {
+    fn choose(&self, ctx: &Context, items: usize, resident: bool) -> Result<Choice, Error> {
+        match self {
+            Self::Case(case) => Ok(Case { items, ..*case }.choose(ctx, resident)),
+            Self::Training(training) => training.choose(ctx, items),
+        }
+    }
+
+    fn items(&self) -> usize {
+        match self {
+            Self::Case(case) => case.items,
+            Self::Training(training) => training.runs,
+        }
+    }
+
+    fn items_are(&self) -> &'static str {
+        match self {
+            Self::Case(case) => case.items_are(),
+            Self::Training(_) => "runs",
+        }
+    }
+
+    /// See [`Case::turns_at`].
+    fn turns_at(&self, ctx: &Context, resident: bool) -> Result<Option<(usize, Side)>, Error> {
+        let training = match self {
+            Self::Case(case) => return Ok(case.turns_at(ctx, resident)),
+            Self::Training(training) => training,
+        };
+        let side = training.choose(ctx, training.runs)?.side;
+        let more = (1..).map(|k| training.runs.saturating_mul(1 << k)).take_while(|&runs| runs <= MOST);
+        for runs in more.chain((1..).map(|k| training.runs >> k).take_while(|&runs| runs > 0)) {
+            let other = training.choose(ctx, runs)?.side;
+            if other != side {
+                return Ok(Some((runs, other)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn memory(&self, ctx: &Context) -> Result<Option<Memory>, Error> {
+        match self {
+            Self::Case(_) => Ok(None),
+            Self::Training(training) => training.memory(ctx).map(Some),
+        }
+    }
+}
+
+impl std::fmt::Display for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Case(case) => case.fmt(f),
+            Self::Training(training) => training.fmt(f),
+        }
+    }
+}
+
+/// Describes the memory of a training.
+fn in_words(memory: &Memory) -> String {
+    let mb = |bytes: u64| format!("{:.3} MB", bytes as f64 / 1e6);
+    let device = memory.device.map_or_else(String::new, |device| {
+        let (data, run, together) = (mb(device.data), mb(device.of_run), device.together);
+        format!("; on the device {data} and {run} a run, at most {together} runs at the same time")
+    });
+    format!("memory: {} on the host{device}", mb(memory.host))
+}
+
 /// Describes what would change the choice.
-fn change(case: &Case, choice: &Choice, turns: Option<(usize, Side)>) -> String {
+fn change(case: &Work, choice: &Choice, turns: Option<(usize, Side)>) -> String {
     use fiedler::policy::Reason;
     match (choice.reason, turns) {
         (Reason::Asked, _) => "the call asks for this side; with --backend auto the cost model chooses".to_owned(),
@@ -90,9 +181,10 @@ fn change(case: &Case, choice: &Choice, turns: Option<(usize, Side)>) -> String 
             "with a GPU there would be a choice; FIEDLER_SOFTWARE_AS_GPU=1 weighs this adapter as if it were one"
                 .to_owned()
         }
+        (Reason::NotMeasured, _) => "`fiedler tune` measures trainings on this GPU; then there is a choice".to_owned(),
         (Reason::BeyondKernels, _) => "with a smaller workload there would be a choice".to_owned(),
         (_, Some((items, side))) => {
-            let way = if items > case.items { "more" } else { "less" };
+            let way = if items > case.items() { "more" } else { "less" };
             let side = if side == Side::Gpu { "the GPU" } else { "the CPU" };
             format!("{side} would be chosen at about {}={items} or {way}", case.items_are())
         }
@@ -110,7 +202,10 @@ fn of(measured: bool) -> &'static str {
     if measured { "measured on this machine" } else { "from defaults (`fiedler tune` measures this machine)" }
 }
 
-fn as_json(case: &Case, ctx: &Context, choice: &Choice, turns: Option<(usize, Side)>) -> serde_json::Value {
+/// Where the choice turns, and the memory if it is known.
+type Told = (Option<(usize, Side)>, Option<Memory>);
+
+fn as_json(case: &Work, ctx: &Context, choice: &Choice, (turns, memory): Told) -> serde_json::Value {
     let side = |side: Side| if side == Side::Cpu { "cpu" } else { "gpu" };
     serde_json::json!({
         "workload": case.to_string(),
@@ -124,5 +219,11 @@ fn as_json(case: &Case, ctx: &Context, choice: &Choice, turns: Option<(usize, Si
         "reason": choice.to_string(),
         "measured": {"cpu": choice.measured[0], "gpu": choice.measured[1]},
         "turns_at": turns.map(|(items, to)| serde_json::json!({"items": items, "side": side(to)})),
+        "memory": memory.map(|memory| serde_json::json!({
+            "host": memory.host,
+            "device": memory.device.map(|device| serde_json::json!({
+                "data": device.data, "run": device.of_run, "runs_together": device.together,
+            })),
+        })),
     })
 }

@@ -113,7 +113,7 @@ impl Net {
     /// Returns samples with inputs in -1..1, and labels in turn.
     fn samples<T: Number>(&self, number: impl Fn(f32) -> T) -> Result<Samples<T>> {
         let (inputs, rows, cpu) = (self.sizes[0], self.rows(), Context::cpu());
-        let made = uniform(&cpu, &mut Stream::new(SEED, "bench"), Shape::new(inputs, rows, 1), -1.0_f32..1.0)?;
+        let made = uniform(&cpu, &mut Stream::new(SEED, "bench"), Shape::new(inputs, rows, 1), -1.0..1.0)?;
         let x = made.to_host(&cpu)?.as_slice().iter().map(|&x| number(x)).collect();
         let classes = u32::try_from(self.outputs().max(2)).unwrap_or(u32::MAX);
         Samples::new(inputs, x, Targets::Labels((0..classes).cycle().take(rows).collect()))
@@ -204,9 +204,7 @@ impl Workloads for Train {
     /// Networks of other sizes than those of the trial have the form of the one that is nearest.
     fn range(&self, size: usize) -> [f64; 2] {
         let ctx = Context::cpu();
-        let of =
-            |size: usize| self.choose(&Case { size, ..Case::new(fiedler::policy::Family::Train, size, 1) }, &ctx, true);
-        let measure = |size: usize| of(size).workload.size;
+        let measure = |size| self.choose(&Case::new(Family::Train, size, 1), &ctx, true).workload.size;
         let (_, sizes) = self.forms();
         let at = sizes.iter().position(|&other| other == size).unwrap_or(0);
         let between = |a: usize, b: usize| (measure(sizes[a]) * measure(sizes[b])).sqrt();

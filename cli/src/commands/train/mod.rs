@@ -1,6 +1,7 @@
 //! `fiedler train`: trains many small networks at once, one for each seed and each value of a grid.
 
 mod checks;
+mod explain;
 mod options;
 mod progress;
 mod report;
@@ -19,6 +20,8 @@ use options::{ActivationName, InitName, LossName, NormName, OptimizerName, Preci
 use sampling::Sampling;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+pub(super) use explain::{Described, Network};
 
 /// The name of the file from which an interrupted training goes on.
 const CHECKPOINT: &str = "checkpoint.safetensors";
@@ -207,21 +210,28 @@ impl Train {
                 "{shown}: expected a new folder, or --resume and a checkpoint in it; it exists already"
             )));
         }
-        let ctx = self.place.with(Context::builder().device(self.place.insists()))?;
         let name = self.label.as_deref();
         let wanted = if self.loss.takes_labels() { Wanted::Labels(name) } else { Wanted::Values(name) };
         let table = io::read_samples(&self.data, wanted)?;
         match self.precision {
-            Precision::F32 => self.train(&ctx, table, |x| {
+            Precision::F32 => self.train(table, |x| {
                 #[expect(clippy::cast_possible_truncation, reason = "the call asks for f32")]
                 let x = x as f32;
                 x
             }),
-            Precision::F64 => self.train(&ctx, table, |x| x),
+            Precision::F64 => self.train(table, |x| x),
         }
     }
 
-    fn train<T: Number>(&self, ctx: &Context, table: SampleTable, element: fn(f64) -> T) -> Result<Outcome, Failure> {
+    /// Opens the context of a training. A training that goes on from a checkpoint may need the device on which it began.
+    fn context<T: Number>(&self, trainer: &Trainer, samples: usize, runs: usize) -> Result<Context, Failure> {
+        let choose = |ctx: &Context| trainer.choose::<T>(ctx, samples, runs);
+        let begun = self.output.join(CHECKPOINT).exists();
+        let device = self.precision == Precision::F32 && (begun || self.place.opens_device(choose)?);
+        self.place.with(Context::builder().device(device))
+    }
+
+    fn train<T: Number>(&self, table: SampleTable, element: fn(f64) -> T) -> Result<Outcome, Failure> {
         let SampleTable { inputs, x, targets, names, target } = table;
         let (targets, classes, outputs) = match targets {
             TableTargets::Labels(labels, classes) => {
@@ -246,6 +256,7 @@ impl Train {
         let runs = self.grid(optimizer).map_err(wrong)?;
         runs.rows().iter().try_for_each(|run| run.hyper.check(optimizer)).map_err(wrong)?;
         let trainer = self.trainer(net, optimizer);
+        let ctx = &self.context::<T>(|ctx| trainer.choose::<T>(ctx, samples.len(), runs.rows().len()))?;
         let work =
             |path: &Path, every, progress| trainer.checkpoint(path, every).progress(progress).fit(ctx, &samples, &runs);
         let (fit, seconds) = self.in_folder(work)?;

@@ -27,7 +27,7 @@ impl From<ActivationName> for Activation {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum NormName {
+pub(in crate::commands) enum NormName {
     None,
     Batch,
     Layer,
@@ -44,7 +44,7 @@ impl From<NormName> for Norm {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(super) enum LossName {
+pub(in crate::commands) enum LossName {
     /// Softmax cross entropy.
     Ce,
     /// Binary cross entropy of logits, for two classes.
@@ -90,7 +90,7 @@ impl LossName {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum OptimizerName {
+pub(in crate::commands) enum OptimizerName {
     Sgd,
     /// sgd with Nesterov's momentum.
     Nesterov,
@@ -152,7 +152,7 @@ impl From<ScalingName> for Scaling {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(super) enum Precision {
+pub(in crate::commands) enum Precision {
     F32,
     F64,
 }

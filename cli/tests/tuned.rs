@@ -5,7 +5,7 @@ use common::on_gpus;
 use common::solve::{Checked, alike, judge, solve};
 use fiedler::Context;
 use fiedler::ops::eigen::choose_eigh;
-use fiedler::policy::Slower;
+use fiedler::policy::{Family, Slower};
 use fiedler_cli::bench::{TuneOptions, tune};
 
 fn main() -> std::process::ExitCode {
@@ -17,6 +17,10 @@ fn main() -> std::process::ExitCode {
 fn by_trial(ctx: &Context) -> Checked {
     let plain = alike(ctx).build()?;
     let rates = tune(&plain, TuneOptions { seconds: 4, margin: 0.0 }, |_| ())?;
+    let measured = [&rates.cpu.curves, &rates.gpu.curves].map(|curves| curves.of(Family::Train).is_some());
+    if measured != [true; 2] {
+        return Err(format!("trainings were measured on the CPU and the device: {measured:?}").into());
+    }
     let form = |ctx: &Context, order: u32| choose_eigh::<f32>(ctx, &[order; 20], true).workload.algorithms[1];
     let of_eigh = |s: &&Slower| s.form.family() == "eigh" && s.sizes[0] <= 4.0 && 4.0 <= s.sizes[1];
     let lost: Vec<&str> = rates.gpu.slower.iter().filter(of_eigh).map(|s| s.form.name()).collect();

@@ -3,11 +3,12 @@
 use common::solve::{Checked, alike};
 use common::{Test, on_each, suite};
 use fiedler::ops::random::{Stream, normal};
+use fiedler::policy::{Curve, Family, Point, Reason, Side};
 use fiedler::train::{
     Activation, Fit, Gan, Loss, Metric, Mlp, Norm, Optimizer, Part, RunStatus, Runs, Samples, Scaling, Schedule, Sgld,
     Stop, Targets, Trainer, grid,
 };
-use fiedler::{Context, ErrorKind, Result, Shape};
+use fiedler::{Backend, Context, ErrorKind, Result, Shape};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ pub fn tests() -> Vec<Test> {
             on_each("as in f64", as_in_f64),
             on_each("resumed", resumed),
             on_each("chains", chains),
+            on_each("chosen", chosen),
             on_each("too large", too_large),
             on_each("refused in f64", refused_in_f64),
             on_each("adversarial pairs are refused", pairs_are_refused),
@@ -143,6 +145,59 @@ fn chains(ctx: &Context) -> Checked {
         assert_eq!((chain.epochs(), chain.history().len(), last), (epochs, recorded, Some(epochs - 1)));
     }
     Ok(())
+}
+
+/// A device that was measured to be faster trains, in the bits of a device that is required. A training that goes on from
+/// a checkpoint stays on its side, also where the other side would be chosen now.
+fn chosen(ctx: &Context) -> Checked {
+    if ctx.adapter().is_none() {
+        return Ok(());
+    }
+    let (samples, folder) = (clouds(|x| x)?, tempfile::tempdir()?);
+    let auto = |flops: Option<f64>| {
+        let mut rates = ctx.policy().rates.as_ref().clone();
+        let curve = |flops| Curve { points: vec![Point { size: 1e4, rates: vec![[1.0, flops]] }], first: 0.0 };
+        rates.gpu.curves.own = flops.map(|flops| (Family::Train, curve(flops))).into_iter().collect();
+        rates.gpu.round_trip = 1e-9;
+        alike(ctx).backend(Backend::Auto).software_as_gpu(true).rates(rates).build()
+    };
+    let (fast, slow, unmeasured) = (auto(Some(1e20))?, auto(Some(1.0))?, auto(None)?);
+    let side =
+        |ctx: &Context| trainer()?.choose::<f32>(ctx, samples.len(), 6).map(|choice| (choice.side, choice.reason));
+    assert_eq!(side(&fast)?, (Side::Gpu, Reason::Faster));
+    assert_eq!(side(&slow)?, (Side::Cpu, Reason::Faster));
+    assert_eq!(side(&unmeasured)?, (Side::Cpu, Reason::NotMeasured));
+    assert_eq!(trainer()?.choose::<f64>(&fast, samples.len(), 6)?.side, Side::Cpu);
+    let short = || trainer().map(|trainer| trainer.epochs(3));
+    for (first, then, required) in [(&fast, &slow, Backend::Gpu), (&slow, &fast, Backend::Cpu)] {
+        let required = ctx.with_backend(required);
+        let whole = short()?.fit(&required, &samples, &runs()?)?;
+        let path = folder.path().join(format!("{:?}.safetensors", required.policy().backend));
+        // Only what is saved before the end is of use.
+        let cancelled =
+            alike(ctx).backend(Backend::Auto).software_as_gpu(true).rates(first.policy().rates.as_ref().clone());
+        let cancelled = cancelled.build()?;
+        let cancel = cancelled.cancel().clone();
+        cancel_after(&short()?.checkpoint(&path, Duration::ZERO), cancel, &cancelled, &samples)?;
+        let rest = short()?.checkpoint(&path, Duration::from_secs(60)).fit(then, &samples, &runs()?)?;
+        assert_eq!(rest.choice().reason, Reason::Resumed);
+        assert_eq!(rest.side(), whole.side());
+        for run in 0..whole.runs().len() {
+            assert_eq!(parameters(&rest, run), parameters(&whole, run), "run {run}");
+        }
+    }
+    Ok(())
+}
+
+/// Trains until the first progress is told, so that a checkpoint is left.
+fn cancel_after(trainer: &Trainer, cancel: fiedler::Cancel, ctx: &Context, samples: &Samples<f32>) -> Checked {
+    let stopped = trainer.clone().progress(Arc::new(move |_| cancel.cancel()));
+    match stopped.fit(ctx, samples, &runs()?) {
+        // A training may end before it notices.
+        Ok(_) => Ok(()),
+        Err(error) if error.is_cancelled() => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A network whose parameters exceed every device, although the samples are few.

@@ -366,3 +366,47 @@ fn resident_means_the_same_in_every_family() {
         assert_eq!((there.made, here.download), (here.made, here.made), "{name}: {there:?}, {here:?}");
     }
 }
+
+/// Rates of a device that trains a thousand times as fast as [`rates`] says of the CPU, measured or not.
+fn trains(measured: bool) -> Rates {
+    let point = Point { size: 1e5, rates: vec![[1.0, 1e12]] };
+    let own = if measured { vec![(Family::Train, Curve { points: vec![point], first: 0.0 })] } else { Vec::new() };
+    let curves = Curves { own, ..Curves::flat(1e12, 1e12) };
+    Rates { gpu: GpuRates { curves, ..rates().gpu }, ..rates() }
+}
+
+/// Trainings run on a device only if it was measured with them, however fast other rates say that it is.
+#[test]
+fn an_unmeasured_device_trains_nothing() {
+    let (family, size, items) = (Family::Train, 1e5, 10.0);
+    let work = Workload { family, size, items, cpu_flops: 1e12, gpu_flops: 1e12, ..Workload::default() };
+    let choose = |measured, work: &Workload, fits| {
+        let choice = of(Backend::Auto, DeviceClass::Discrete, trains(measured)).choose(work, fits);
+        (choice.side, choice.reason)
+    };
+    assert_eq!(choose(true, &work, true), (Side::Gpu, Reason::Faster));
+    assert_eq!(choose(false, &work, true), (Side::Cpu, Reason::NotMeasured));
+    assert_eq!(choose(true, &work, false), (Side::Cpu, Reason::BeyondKernels));
+    assert_eq!(choose(true, &Workload { cpu_flops: 1e3, ..work }, true), (Side::Cpu, Reason::Faster));
+    assert_eq!(choose(false, &Workload { family: Family::Eigh, ..work }, true), (Side::Gpu, Reason::Faster));
+    let asked = of(Backend::Gpu, DeviceClass::Discrete, trains(false)).choose(&work, true);
+    assert_eq!((asked.side, asked.reason), (Side::Gpu, Reason::Asked));
+    let software = of(Backend::Auto, DeviceClass::Software, trains(true)).choose(&work, true);
+    assert_eq!((software.side, software.reason), (Side::Cpu, Reason::SoftwareAdapter));
+}
+
+/// Neither the waits nor what the CPU keeps are part of a measured curve of the device.
+#[test]
+fn waits_and_kept_work_are_added_to_measured_times() {
+    let (family, size, items) = (Family::Train, 1e5, 1.0);
+    let work = Workload { family, size, items, cpu_flops: 2e9, gpu_flops: 1e12, ..Workload::default() };
+    let seconds = |work: &Workload| {
+        let choice = of(Backend::Auto, DeviceClass::Discrete, trains(true)).choose(work, true);
+        (choice.cpu_seconds, choice.gpu_seconds)
+    };
+    let (cpu, gpu) = seconds(&work);
+    assert!((cpu - 2.0).abs() < 1e-12 && (gpu - 1.0).abs() < 1e-12, "{cpu} {gpu}");
+    // A round trip takes 100 us, and the CPU makes 1e9 operations in a second.
+    let (cpu, gpu) = seconds(&Workload { waits: 50.0, kept_flops: 5e8, ..work });
+    assert!((cpu - 2.0).abs() < 1e-12 && (gpu - 1.505).abs() < 1e-12, "{cpu} {gpu}");
+}

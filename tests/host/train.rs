@@ -297,3 +297,27 @@ fn what_does_not_fit_is_refused() {
     let hyper = Hyper { momentum: 0.0, ..nesterov.defaults() };
     says(hyper.check(nesterov).expect_err("no momentum").to_string(), "a momentum above 0");
 }
+
+/// The choice follows the number of steps and of runs, and nothing is trained on a device that is not there.
+#[test]
+fn a_training_says_where_it_would_run() {
+    use fiedler::policy::{Backend, Reason, Side};
+    let ctx = threads(2);
+    let seconds = |epochs, runs| {
+        let choice = trainer().epochs(epochs).choose::<f32>(&ctx, 600, runs).expect("a choice");
+        assert_eq!((choice.side, choice.reason), (Side::Cpu, Reason::NotWorthOpening));
+        choice.cpu_seconds
+    };
+    // A thousand epochs, of which each evaluates its samples, hide the scores at the end.
+    assert!((seconds(2000, 10) / seconds(1000, 10) - 2.0).abs() < 1e-2);
+    assert!((seconds(1000, 40) / seconds(1000, 20) - 2.0).abs() < 1e-9);
+    let gpu = ctx.with_backend(Backend::Gpu);
+    assert_eq!(trainer().choose::<f64>(&gpu, 600, 1).expect("a choice").gpu_seconds, f64::INFINITY);
+    let memory = trainer().memory::<f64>(&ctx, 600, 3).expect("the memory");
+    // The data and their targets, a list of the samples of each run, and the best and the last parameters.
+    let data = 600 * (5 * 8 + 8) + 3 * 600 * 4;
+    assert!(memory.device.is_none() && memory.host > data + 3 * 2 * 3 * 8 * 300, "{memory:?}");
+    let fit = trainer().epochs(1).fit(&ctx, &clouds(90, 1.5), &grid(1)).expect("a fit");
+    assert_eq!((fit.choice().side, fit.choice().workload.items), (Side::Cpu, 2.0));
+    assert!(trainer().split(Split { shares: [0.5, 0.1, 0.1], seed: None }).choose::<f32>(&ctx, 600, 1).is_err());
+}

@@ -52,11 +52,37 @@ fn explain_reports_side_time_and_reason() {
         "spmm/f32/nodes=1000/edges=10000/k=32",
         "eigsh/f32/grid=100/k=16",
         "describe/f32/n=1000/batch=2",
+        "train/f32/net=devices/runs=10",
     ] {
         let told: Value = serde_json::from_str(&done(folder.path(), &["explain", name, "--json"])).unwrap();
         assert_eq!(told["workload"], name);
         assert!(told["cpu_s"].as_f64().unwrap() > 0.0, "{told}");
     }
+}
+
+/// A network that is described by the options of `train`: ten times as many runs of as many steps take ten times as long.
+#[test]
+fn explain_describes_a_training() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |more: &[&str]| {
+        let network = ["--inputs", "100", "--hidden", "30,20", "--outputs", "3", "--samples", "6000", "--batch", "8"];
+        run(folder.path(), &[&["explain", "train"], &network[..], more].concat())
+    };
+    let json = |more: &[&str]| -> Value { serde_json::from_str(&call(&[&["--json"], more].concat()).1).unwrap() };
+    let (few, many) = (json(&["--runs", "100"]), json(&["--runs", "1000", "--optimizer", "adam"]));
+    assert_eq!(few["workload"], "train 100-30-20-3, batch 8, adam, 6000 samples, 100 epochs, runs=100");
+    let ratio = many["cpu_s"].as_f64().unwrap() / few["cpu_s"].as_f64().unwrap();
+    assert!((ratio - 10.0).abs() < 1e-6, "{ratio}");
+    assert!(few["memory"]["host"].as_u64().unwrap() > 6000 * 400, "{few}");
+    assert!(few["memory"]["device"].is_null(), "{few}");
+    let (code, text, _) = call(&[]);
+    assert!(code == Some(0) && text.contains("memory: ") && text.contains("asked for"), "{text}");
+    for (more, word) in [(&["--split", "2"][..], "0.7,0.1,0.2"), (&["--loss", "tangent"], "1 output")] {
+        let (code, _, err) = call(more);
+        assert!(code == Some(2) && err.contains(word), "{err}");
+    }
+    let (code, _, err) = run(folder.path(), &["explain", "train", "--inputs", "4", "--outputs", "2"]);
+    assert!(code == Some(2) && err.contains("--samples"), "{err}");
 }
 
 /// Canonical vectors and certificates of small graphs take several times as long as their decomposition
@@ -88,6 +114,8 @@ fn wrong_workloads_are_wrong_calls() {
         ("eigh n=1000000 batch=10000000", "2^40"),
         ("eigsh grid=3 k=10", "9 pairs"),
         ("cov n=3", "cols="),
+        ("train runs=3", "the name of a network"),
+        ("train net=601", "one of synth, digits"),
     ] {
         for command in ["explain", "bench"] {
             let (code, _, err) = run(folder.path(), &[command, workload]);
@@ -112,7 +140,8 @@ fn a_tuning_file_is_written_shown_ignored_and_forgotten() {
     assert_eq!(files(), 0);
     assert!(done(folder.path(), &["tune"]).contains("stored in"));
     assert_eq!(files(), 1);
-    assert!(done(folder.path(), &["tune", "--show"]).contains("eigh 2 to"));
+    let shown = done(folder.path(), &["tune", "--show"]);
+    assert!(shown.contains("eigh 2 to") && shown.contains("train "), "{shown}");
     let explained = done(folder.path(), &["explain", "eigh", "n=32"]);
     assert!(explained.contains("measured on this machine"), "{explained}");
 
@@ -142,10 +171,15 @@ fn a_tuning_file_that_cannot_be_written_is_named() {
 #[test]
 fn bench_measures_compares_and_draws() {
     let folder = tempfile::tempdir().unwrap();
-    let lines = done(folder.path(), &["bench", "eigh/f32/n=8/batch=100", "gemm n=16 batch=4", "--quick", "--json"]);
+    let lines = done(
+        folder.path(),
+        &["bench", "eigh/f32/n=8/batch=100", "gemm n=16 batch=4", "train net=devices runs=3", "--quick", "--json"],
+    );
     let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(rows.len(), 2);
-    for (row, name) in rows.iter().zip(["eigh/f32/n=8/batch=100", "gemm/f32/n=16/batch=4"]) {
+    assert_eq!(rows.len(), 3);
+    for (row, name) in
+        rows.iter().zip(["eigh/f32/n=8/batch=100", "gemm/f32/n=16/batch=4", "train/f32/net=devices/runs=3"])
+    {
         assert_eq!((&row["workload"], &row["device"]), (&name.into(), &"CPU".into()));
         assert!(row["ms"].as_f64().unwrap() > 0.0 && row["error_share"].as_f64().unwrap() <= 1.0, "{row}");
     }

@@ -1,5 +1,6 @@
 //! Where a training runs, and how much memory it needs.
 
+use super::Runs;
 use super::checkpoint::{SPEC, stored_json};
 use super::trainer::Trainer;
 use crate::context::Context;
@@ -63,9 +64,20 @@ impl Trainer {
     /// # Errors
     /// [`crate::ErrorKind::Domain`] if the network, the loss or the split do not fit.
     pub fn choose<T: Number>(&self, ctx: &Context, samples: usize, runs: usize) -> Result<Choice> {
+        self.choose_of::<T>(ctx, samples, runs, self.epochs)
+    }
+
+    /// Does the same for a mean number of epochs, which the runs may have of their own.
+    pub(super) fn choose_of<T: Number>(
+        &self,
+        ctx: &Context,
+        samples: usize,
+        runs: usize,
+        epochs: u64,
+    ) -> Result<Choice> {
         let program = self.program();
         program.check()?;
-        Ok(self.course(samples, runs)?.choose::<T>(ctx, &program))
+        Ok(self.course(samples, runs, epochs)?.choose::<T>(ctx, &program))
     }
 
     /// Returns the memory that `runs` runs on a data set of `samples` samples need, with the hyperparameters that need
@@ -100,10 +112,10 @@ impl Trainer {
         &self,
         ctx: &'a Context,
         samples: usize,
-        runs: usize,
+        runs: &Runs,
         checkpoint: Option<&Path>,
     ) -> Result<Decided<'a>> {
-        let mut choice = self.choose::<T>(ctx, samples, runs)?;
+        let mut choice = self.choose_of::<T>(ctx, samples, runs.rows().len(), runs.mean_epochs(self.epochs))?;
         if let Some(path) = checkpoint.filter(|_| ctx.policy().backend == Backend::Auto) {
             let own = |adapter: &str| T::ON_DEVICE && ctx.adapter().is_some_and(|own| own.name == adapter);
             let side = match side_of(path).as_deref() {
@@ -121,10 +133,10 @@ impl Trainer {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "estimates")]
-    fn course(&self, samples: usize, runs: usize) -> Result<Course> {
+    fn course(&self, samples: usize, runs: usize, epochs: u64) -> Result<Course> {
         let counts = self.split.counts(samples)?;
-        let recorded = self.epochs / self.epochs.div_ceil(super::running::RECORDED).max(1);
-        let (epochs, recorded) = (self.epochs as f64, recorded as f64);
+        let recorded = epochs / epochs.div_ceil(super::running::RECORDED).max(1);
+        let (epochs, recorded) = (epochs as f64, recorded as f64);
         let watched = self.stop.map_or(0.0, |stop| epochs * counts[stop.part as usize] as f64);
         let validates = self.stop.is_none_or(|stop| stop.part != super::stop::Part::Validation);
         let validated = if validates { recorded * counts[1] as f64 } else { 0.0 };

@@ -106,6 +106,12 @@ impl Runs {
         &self.rows
     }
 
+    /// Returns the mean number of epochs, where runs that have none of their own have `epochs`.
+    pub(super) fn mean_epochs(&self, epochs: u64) -> u64 {
+        let all: u128 = self.rows.iter().map(|run| u128::from(run.epochs.unwrap_or(epochs))).sum();
+        u64::try_from(all.div_ceil(self.rows.len().max(1) as u128)).unwrap_or(u64::MAX)
+    }
+
     /// Returns the names of the hyperparameters that differ between runs.
     pub fn varied(&self) -> impl Iterator<Item = &'static str> {
         self.varied.iter().copied()

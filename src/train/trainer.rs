@@ -292,7 +292,7 @@ impl Trainer {
         let counts = self.check(ctx, &program, samples, runs)?;
         ctx.cancel().check()?;
         let path = self.checkpoint.as_ref().map(|(path, _)| path.as_path());
-        let decided = self.decide::<T>(ctx, samples.len(), runs.rows().len(), path)?;
+        let decided = self.decide::<T>(ctx, samples.len(), runs, path)?;
         let gpu = decided.gpu;
         let spec = Spec::new(self, samples, runs, [decided.side(), decided.form()]);
         let mut all = ctx.on_threads(|| self.begin(&program, samples, runs, counts));

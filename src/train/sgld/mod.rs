@@ -12,6 +12,7 @@ use super::{Run, Runs};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::mlp::{Hyper, Init, Loss, Mlp, Norm, Number, Optimizer, Samples};
+use crate::policy::Choice;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -243,6 +244,15 @@ impl Sgld {
         let runs = self.runs(training)?;
         let fit = self.trainer.fit(ctx, samples, &runs)?;
         Ok(Chains::new(self, fit, training))
+    }
+
+    /// Returns where the chains of a data set of `samples` samples would run, and why, as [`Trainer::choose`] does.
+    ///
+    /// # Errors
+    /// Those of [`Sgld::sample`] that do not depend on the samples.
+    pub fn choose<T: Number>(&self, ctx: &Context, samples: usize) -> Result<Choice> {
+        let runs = self.runs(self.trainer.split.counts(samples)?[0])?;
+        self.trainer.choose_of::<T>(ctx, samples, runs.rows().len(), runs.mean_epochs(0))
     }
 
     /// Returns the runs of all chains, for the given number of training samples: the chains of the first seed at every

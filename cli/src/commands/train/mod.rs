@@ -11,6 +11,7 @@ use super::values::{counted, finite, not_negative, positive, share, whole};
 use super::{Failure, Outcome, Where, print};
 use clap::Args;
 use fiedler::io::{self, SampleTable, TableTargets, Wanted};
+use fiedler::policy::Choice;
 use fiedler::train::{
     Fit, Init, LOG, Layer, Loss, Mlp, Number, OnProgress, Optimizer, Origin, Runs, SUMMARY, Samples, Stop, Targets,
     Trainer, WEIGHTS,
@@ -224,8 +225,7 @@ impl Train {
     }
 
     /// Opens the context of a training. A training that goes on from a checkpoint may need the device on which it began.
-    fn context<T: Number>(&self, trainer: &Trainer, samples: usize, runs: usize) -> Result<Context, Failure> {
-        let choose = |ctx: &Context| trainer.choose::<T>(ctx, samples, runs);
+    fn context(&self, choose: impl Fn(&Context) -> Result<Choice, Error>) -> Result<Context, Failure> {
         let begun = self.output.join(CHECKPOINT).exists();
         let device = self.precision == Precision::F32 && (begun || self.place.opens_device(choose)?);
         self.place.with(Context::builder().device(device))
@@ -250,13 +250,13 @@ impl Train {
         let net = self.net(inputs, outputs).map_err(wrong)?;
         let origin = Origin { classes, inputs: names, target };
         if self.sampling.sgld {
-            return self.sample(ctx, &samples, net, &origin);
+            return self.sample(&samples, net, &origin);
         }
         let optimizer: Optimizer = self.optimizer().into();
         let runs = self.grid(optimizer).map_err(wrong)?;
         runs.rows().iter().try_for_each(|run| run.hyper.check(optimizer)).map_err(wrong)?;
         let trainer = self.trainer(net, optimizer);
-        let ctx = &self.context::<T>(|ctx| trainer.choose::<T>(ctx, samples.len(), runs.rows().len()))?;
+        let ctx = &self.context(|ctx| trainer.choose::<T>(ctx, samples.len(), runs.rows().len()))?;
         let work =
             |path: &Path, every, progress| trainer.checkpoint(path, every).progress(progress).fit(ctx, &samples, &runs);
         let (fit, seconds) = self.in_folder(work)?;

@@ -6,11 +6,11 @@ use super::options::NormName;
 use super::report::{add_ended, ended, mean, number};
 use super::{Train, outcome, wrong};
 use clap::{Args, ValueEnum};
+use fiedler::Error;
 use fiedler::io;
 use fiedler::train::{
     BOUNDS, Bound, Chains, Integral, Law, Metric, Mlp, Number, Origin, Part, Samples, Schedule, Sgld, Split, Summary,
 };
-use fiedler::{Context, Error};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -132,7 +132,6 @@ impl Train {
     /// Samples, writes the files and reports.
     pub(super) fn sample<T: Number>(
         &self,
-        ctx: &Context,
         samples: &Samples<T>,
         net: Mlp,
         origin: &Origin,
@@ -143,6 +142,7 @@ impl Train {
         if self.sampling.bound {
             sgld.check_bound().map_err(wrong)?;
         }
+        let ctx = &self.context(|ctx| sgld.choose::<T>(ctx, samples.len()))?;
         let work =
             |path: &Path, every, progress| sgld.clone().checkpoint(path, every).progress(progress).sample(ctx, samples);
         let (chains, seconds) = self.in_folder(work)?;

@@ -6,7 +6,7 @@ use fiedler::ops::random::{Stream, normal};
 use fiedler::policy::{Curve, Family, Point, Reason, Side};
 use fiedler::train::{
     Activation, Fit, Gan, Loss, Metric, Mlp, Norm, Optimizer, Part, RunStatus, Runs, Samples, Scaling, Schedule, Sgld,
-    Stop, Targets, Trainer, grid,
+    Split, Stop, Targets, Trainer, grid,
 };
 use fiedler::{Backend, Context, ErrorKind, Result, Shape};
 use std::sync::Arc;
@@ -139,7 +139,9 @@ fn chains(ctx: &Context) -> Checked {
     let alone = sgld.clone().betas(&[5.0]).epochs(&[2]).seeds(4, 1).sample(ctx, &clouds(|x| x)?)?;
     assert_eq!(parameters(alone.fit(), 0), parameters(found.fit(), 4));
     // Of more than 1000 epochs, only every second is recorded, and the last.
-    let long = sgld.betas(&[5.0, 50.0]).epochs(&[1101, 1102]).batch(192).seeds(3, 1).sample(ctx, &clouds(|x| x)?)?;
+    let few = Split { shares: [0.1, 0.0, 0.9], seed: Some(1) };
+    let long = sgld.betas(&[5.0, 50.0]).epochs(&[1101, 1102]).batch(24).split(few).seeds(3, 1);
+    let long = long.sample(ctx, &clouds(|x| x)?)?;
     for (chain, (epochs, recorded)) in long.fit().runs().iter().zip([(1101, 551), (1102, 552)]) {
         let last = chain.history().last().map(|epoch| epoch.epoch);
         assert_eq!((chain.epochs(), chain.history().len(), last), (epochs, recorded, Some(epochs - 1)));

@@ -53,6 +53,9 @@ impl<T: Elementary> Task<T> for Step<'_, T> {
     }
 }
 
+/// Selects a network of a pair.
+type Network = fn(&mut Pair<f64>) -> &mut Replica<f64>;
+
 /// Plain descent with the learning rate 1 subtracts the gradient. It is compared with difference quotients of each
 /// network's loss, whose error is below 1e-9 with h = 6e-6 (see `gradients.rs`); the bound is 1e-7 of the longest
 /// component.
@@ -72,8 +75,7 @@ fn gradients_are_the_derivatives() {
             |pair: &mut Pair<f64>, learns| f64::in_lanes(Step { program: &program, worker: &mut worker, pair, learns });
         let mut moved = pair.clone();
         step(&mut moved, true);
-        let networks: [fn(&mut Pair<f64>) -> &mut Replica<f64>; 2] =
-            [|pair| &mut pair.generator, |pair| &mut pair.discriminator];
+        let networks: [Network; 2] = [|pair| &mut pair.generator, |pair| &mut pair.discriminator];
         for (network, of) in networks.into_iter().enumerate() {
             let (mut before, mut after) = (pair.clone(), moved.clone());
             let (before, after) = (&of(&mut before).moved.weights, &of(&mut after).moved.weights);
@@ -149,8 +151,8 @@ fn trajectory<T: Number + Elementary + SimdScalar>() -> Vec<[f64; 2]> {
 }
 
 /// Both losses of 100 steps within 1e-4 (f32) and 1e-12 (f64) of torch's. A step of Adam divides by the root of the
-/// mean squared gradient, so where a gradient is mere rounding, its sign decides a whole step: in f32, trajectories part
-/// by more than the rounding of one step.
+/// mean squared gradient, so where a gradient is mere rounding, its sign decides a whole step, and trajectories in f32
+/// part by more than the rounding of one step.
 #[test]
 fn losses_are_torchs() {
     for (precision, bound, found) in [("f32", 1e-4, trajectory::<f32>()), ("f64", 1e-12, trajectory::<f64>())] {

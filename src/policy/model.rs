@@ -35,8 +35,8 @@ const SHARE: f64 = 0.5;
 const ROUND: [f64; 2] = [300.0, 12.0];
 /// The clocks of a step of training at least: about twenty phases between barriers, each of which begins with loads.
 const STEP: f64 = 2000.0;
-/// How many times as long a run takes that has a processor for itself as if other runs shared it all the time, because a
-/// workgroup cannot keep a processor busy.
+/// How many times as long a run takes that has a processor for itself as if other runs shared it all the time, because
+/// a workgroup cannot keep a processor busy.
 const ALONE: f64 = 2.0;
 /// The clocks that a workgroup of any other kernel takes at least: a load from memory, and a few barriers.
 const WORKGROUP: f64 = 4000.0;
@@ -126,8 +126,8 @@ impl Hardware {
             Family::Spmm | Family::Eigsh => spread(flops / 8.0 / self.lanes, flops / 4.0),
             // Two passes over the series.
             Family::Describe => spread(flops / self.lanes, 8.0 * n),
-            // A workgroup trains a run. Its kernels are assumed to reach half of what those of other families do, because
-            // their products are small (0.13 Tflop/s a processor of an H200). Parameters stay in caches.
+            // A workgroup trains a run. Its kernels are assumed to reach half of what those of other families do,
+            // because their products are small (0.13 Tflop/s a processor of an H200). Parameters stay in caches.
             Family::Train => {
                 let steps = (work.cpu_flops - work.kept_flops) / work.items.max(1.0) / n;
                 let clocks = flops / self.lanes;

@@ -68,8 +68,8 @@ families! {
     /// Encodings of graphs, from the edges to the canonical vectors. The size is the number of nodes in a graph.
     Encode = "encode" ^ 3,
     /// Trainings of many small networks. An item is a run with all its steps. The size is the number of operations of
-    /// one step of one run, counted as in [`Workload::cpu_flops`], so that a training of twice as many steps takes twice
-    /// as long at every size.
+    /// one step of one run, counted as in [`Workload::cpu_flops`], so that a training of twice as many steps takes
+    /// twice as long at every size.
     Train = "train" ^ 1,
 }
 
@@ -126,8 +126,8 @@ pub struct Workload {
     /// The additional work that the CPU does regardless of the chosen side, expressed as the number of floating-point
     /// operations that take the same time. The rates of a measured curve already include this work.
     pub host_flops: f64,
-    /// The part of `cpu_flops` that the CPU does even if the device is chosen, and that is not proportional to the rest.
-    /// Measured curves of the device do not include it.
+    /// The part of `cpu_flops` that the CPU does even if the device is chosen, and that is not proportional to the
+    /// rest. Measured curves of the device do not include it.
     pub kept_flops: f64,
     /// The number of bytes that are transferred to the device.
     pub upload: f64,
@@ -137,8 +137,8 @@ pub struct Workload {
     pub made: f64,
     /// The number of dispatches.
     pub dispatches: f64,
-    /// The number of times that the host waits for the device before it goes on, except for the last. Each takes a round
-    /// trip, which measured curves do not include.
+    /// The number of times that the host waits for the device before it goes on, except for the last. Each takes a
+    /// round trip, which measured curves do not include.
     pub waits: f64,
     /// The name of the CPU's algorithm, and the name of the device's algorithm or kernel form. A name is empty if the
     /// side has only one algorithm.

@@ -277,8 +277,8 @@ impl Trainer {
     }
 
     /// Trains all runs, on the threads of the context or on the device, whichever [`Trainer::choose`] finds. A training
-    /// that goes on from a checkpoint goes on on the side of the checkpoint, unless the context requires the other side.
-    /// A run that diverges or stops does not affect the others.
+    /// that goes on from a checkpoint goes on on the side of the checkpoint, unless the context requires the other
+    /// side. A run that diverges or stops does not affect the others.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] and [`crate::ErrorKind::Shape`] if the network, the loss, the data, the split or a

@@ -149,8 +149,8 @@ fn chains(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A device that was measured to be faster trains, in the bits of a device that is required. A training that goes on from
-/// a checkpoint stays on its side, also where the other side would be chosen now.
+/// A device that was measured to be faster trains, in the bits of a device that is required. A training that goes on
+/// from a checkpoint stays on its side, also where the other side would be chosen now.
 fn chosen(ctx: &Context) -> Checked {
     if ctx.adapter().is_none() {
         return Ok(());

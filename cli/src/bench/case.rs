@@ -15,8 +15,8 @@ pub struct Case {
     /// The operation.
     pub family: Family,
     /// The size, which most families call `n`. For covariances it is `cols`, for sparse products and encodings `nodes`,
-    /// for `eigsh` the number of nodes along a side of the `grid`, for `describe` the length of a series, and for trainings the
-    /// number of parameters, which names the `net`.
+    /// for `eigsh` the number of nodes along a side of the `grid`, for `describe` the length of a series, and for
+    /// trainings the number of parameters, which names the `net`.
     pub size: usize,
     /// The number of items, which most families call `batch`. For covariances it is `rows`, for sparse products
     /// `edges`, and for encodings `graphs`.

@@ -60,7 +60,8 @@ fn explain_reports_side_time_and_reason() {
     }
 }
 
-/// A network that is described by the options of `train`: ten times as many runs of as many steps take ten times as long.
+/// A network that is described by the options of `train`: ten times as many runs of as many steps take ten times as
+/// long.
 #[test]
 fn explain_describes_a_training() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,8 +19,9 @@ const STEP: f64 = 36e3;
 /// The share of a step that the evaluation of as many samples takes: one product of three.
 const FORWARD: f64 = 1.0 / 3.0;
 
-/// The operations of an update of one parameter on the CPU and on a device, with the random numbers of samplers. Those of
-/// Adam include a penalty and the length of the gradient. A device has more arithmetic for each parameter that it loads.
+/// The operations of an update of one parameter on the CPU and on a device, with the random numbers of samplers. Those
+/// of Adam include a penalty and the length of the gradient. A device has more arithmetic for each parameter that it
+/// loads.
 fn of_parameter(optimizer: Optimizer) -> [f64; 2] {
     match optimizer {
         Optimizer::Sgd { .. } => [3.0, 3.0],

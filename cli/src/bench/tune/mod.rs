@@ -144,8 +144,8 @@ fn fixed(ctx: &Context, before: GpuRates) -> Result<GpuRates> {
     })
 }
 
-/// Returns the seconds of a call with resident data that are no part of the device's curve: the transfers, the waits, and
-/// what the CPU computes by itself. `to_host` says whether the call brings its results to the host.
+/// Returns the seconds of a call with resident data that are no part of the device's curve: the transfers, the waits,
+/// and what the CPU computes by itself. `to_host` says whether the call brings its results to the host.
 fn besides(rates: &Rates, work: &Workload, to_host: bool) -> f64 {
     let moved = Workload { download: if to_host { work.download } else { 0.0 }, ..*work };
     rates.gpu.transfers(&moved) + rates.gpu.waits(work) + rates.cpu.kept(work)

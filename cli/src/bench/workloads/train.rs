@@ -16,8 +16,8 @@ use fiedler::{Context, Error, Result, Shape};
 const BATCHES: usize = 4;
 /// The number of runs whose losses are compared with those of f64.
 const COMPARED: usize = 3;
-/// The largest relative error of the mean loss of the first epoch. A step adds a rounding error to the weights and a few
-/// to each sum, and the optimizer enlarges errors of small gradients.
+/// The largest relative error of the mean loss of the first epoch. A step adds a rounding error to the weights and a
+/// few to each sum, and the optimizer enlarges errors of small gradients.
 const PROMISED: f64 = 1e-5;
 
 /// A network, and how it is trained.

@@ -224,7 +224,8 @@ impl Train {
         }
     }
 
-    /// Opens the context of a training. A training that goes on from a checkpoint may need the device on which it began.
+    /// Opens the context of a training. A training that goes on from a checkpoint may need the device on which it
+    /// began.
     fn context(&self, choose: impl Fn(&Context) -> Result<Choice, Error>) -> Result<Context, Failure> {
         let begun = self.output.join(CHECKPOINT).exists();
         let device = self.precision == Precision::F32 && (begun || self.place.opens_device(choose)?);

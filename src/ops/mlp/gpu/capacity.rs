@@ -78,9 +78,9 @@ impl Fleet {
         Form::of(gpu.adapter(), program).name()
     }
 
-    /// Returns how many runs a device can train at the same time, with `budget` bytes of its memory. There are `samples`
-    /// samples, of which each run is trained on `trained_on`. `moments` is the largest number of vectors that the
-    /// optimizer keeps for a run.
+    /// Returns how many runs a device can train at the same time, with `budget` bytes of its memory. There are
+    /// `samples` samples, of which each run is trained on `trained_on`. `moments` is the largest number of vectors that
+    /// the optimizer keeps for a run.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Limit`] if it cannot train a single one.

@@ -2,8 +2,8 @@
 //! synchronization between the steps. What all runs share, such as the data set, is uploaded once.
 //!
 //! The form of the kernels and the width of their workgroups follow the network, the batch, the optimizer and the
-//! adapter's tuning alone, and sums have a fixed order. So the bits of a run depend neither on the other runs nor on how
-//! its steps are divided into dispatches.
+//! adapter's tuning alone, and sums have a fixed order. So the bits of a run depend neither on the other runs nor on
+//! how its steps are divided into dispatches.
 
 mod capacity;
 mod form;

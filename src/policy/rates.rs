@@ -11,7 +11,7 @@ pub struct Point {
     /// The size.
     pub size: f64,
     /// Pairs of numbers: the number of parallel items, and the flop/s measured with this number of items. The time of a
-    /// call includes its launches but not its transfers. The numbers of items ascend.
+    /// call includes its launches but neither its transfers nor its waits. The numbers of items ascend.
     pub rates: Vec<[f64; 2]>,
 }
 

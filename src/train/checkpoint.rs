@@ -49,11 +49,10 @@ impl Spec {
             json!({"outputs": layer.outputs, "norm": format!("{:?}", layer.norm),
                    "activation": format!("{:?}", layer.activation), "dropout": layer.dropout})
         });
-        Self(json!({
+        let mut spec = json!({
             "version": VERSION,
             "precision": T::NAME,
             "side": side,
-            "form": form,
             "inputs": trainer.net.inputs(),
             "layers": layers.collect::<Vec<_>>(),
             "loss": format!("{:?}", trainer.loss),
@@ -69,7 +68,11 @@ impl Spec {
             "drop_last": trainer.drop_last,
             "data": hash.finalize().to_hex().as_str(),
             "runs": rows.collect::<Vec<_>>(),
-        }))
+        });
+        if !form.is_empty() {
+            spec["form"] = json!(form);
+        }
+        Self(spec)
     }
 
     /// Returns where the runs are trained: `cpu`, or the name of an adapter.

@@ -88,11 +88,12 @@ impl Trainer {
     pub fn memory<T: Number>(&self, ctx: &Context, samples: usize, runs: usize) -> Result<Memory> {
         let program = self.program();
         program.check()?;
-        let counts = self.split.counts(samples)?;
+        let counts = self.counts(samples)?;
         let hyper = Hyper { momentum: 0.9, ..self.optimizer.defaults() };
-        let host = self.bytes::<T>(&program, samples, std::iter::repeat_n(&hyper, runs));
+        let each = self.bytes_of_run::<T>(&program, &hyper).saturating_mul(runs as u64);
+        let host = self.bytes_of::<T>(&program, samples, runs, each);
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
-        let moments = self.optimizer.moments(&hyper);
+        let moments = self.optimizer.most_moments();
         let capacity = |gpu| Fleet::capacity(gpu, &program, samples, counts[0], moments, ctx.memory_budget()).ok();
         let device = gpu.and_then(|gpu| capacity(gpu)).map(|found| OnDeviceMemory {
             data: found.data,
@@ -134,7 +135,7 @@ impl Trainer {
 
     #[expect(clippy::cast_precision_loss, reason = "estimates")]
     fn course(&self, samples: usize, runs: usize, epochs: u64) -> Result<Course> {
-        let counts = self.split.counts(samples)?;
+        let counts = self.counts(samples)?;
         let recorded = epochs / epochs.div_ceil(super::running::RECORDED).max(1);
         let (epochs, recorded) = (epochs as f64, recorded as f64);
         let watched = self.stop.map_or(0.0, |stop| epochs * counts[stop.part as usize] as f64);

@@ -42,8 +42,8 @@ pub fn grid(side: usize) -> Vec<f64> {
 /// ```
 ///
 /// Both gradients are computed before either network changes. Pairs are trained on the CPU, a pair on a thread. Only
-/// the pairs that are being trained are in memory, so a thousand pairs need no more than as many pairs as there are
-/// threads.
+/// the pairs that are being trained are in memory, so a thousand pairs need no more memory than one pair for each thread,
+/// besides the results.
 ///
 /// ```
 /// use fiedler::Context;
@@ -137,7 +137,8 @@ impl Gan {
         Self { keeps: keep, ..self }
     }
 
-    /// Sets a function that is told of the progress after every pair. All threads call it.
+    /// Sets a function that is told of the progress after every pair, by one thread at a time. The steps of a pair that
+    /// diverged count as if it had made them all.
     #[must_use]
     pub fn progress(self, on_progress: OnProgress) -> Self {
         Self { progress: Some(on_progress), ..self }
@@ -148,9 +149,10 @@ impl Gan {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if the numbers of points, outputs, coordinates, runs and targets do not fit each
-    /// other; [`crate::ErrorKind::Domain`] if a network has a normalization or dropout, if the optimizer is a sampler,
-    /// if a hyperparameter is out of its range or asks for an L1 term or clipping, if a target is no distribution, if
-    /// there are no steps, or if the context requires a device; [`crate::ErrorKind::Limit`] if the pairs of all threads
+    /// other; [`crate::ErrorKind::Domain`] if a network has a normalization or dropout, if the discriminator has several
+    /// outputs, if a coordinate is not finite, if the optimizer is a sampler, if a hyperparameter is out of its range or
+    /// asks for an L1 term or clipping, if a run has a dropout or a number of epochs of its own, if a target is no
+    /// distribution, if there are no steps, or if the context requires a device; [`crate::ErrorKind::Limit`] if the pairs of all threads
     /// and what is kept exceed the memory budget; [`crate::ErrorKind::Cancelled`].
     pub fn fit<T: Number>(&self, ctx: &Context, targets: &[T], runs: &Runs) -> Result<GanFit<T>> {
         let points = self.points.iter().map(|&x| T::from_f64(x)).collect();
@@ -160,7 +162,8 @@ impl Gan {
         let (workers, ended) = (Mutex::new(Vec::new()), Mutex::new(0));
         let rows = targets.chunks_exact(program.generator().outputs());
         let pairs = ctx.on_host(|| {
-            Ok(parallel::map(runs.rows().iter().zip(rows), |_, (run, target)| {
+            let pairs = parallel::map(runs.rows().iter().zip(rows), |_, (run, target)| {
+                ctx.cancel().check()?;
                 let kept = workers.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 let mut worker = kept.unwrap_or_else(|| T::gan_worker(&program));
                 let fitted = self.train(&program, &mut worker, run, target, ctx.cancel());
@@ -170,8 +173,9 @@ impl Gan {
                 if let Some(progress) = &self.progress {
                     progress(&self.progress_of(runs.rows().len(), *ended, begun, bytes));
                 }
-                fitted
-            }))
+                Ok(fitted)
+            });
+            pairs.into_iter().collect::<Result<Vec<_>>>()
         })?;
         Ok(GanFit { pairs })
     }
@@ -180,7 +184,7 @@ impl Gan {
     fn check<T: Number>(&self, ctx: &Context, program: &GanProgram<T>, targets: &[T], runs: &Runs) -> Result<u64> {
         let wrong = |what: String| Err(Error::domain("gan", what));
         if ctx.policy().backend == Backend::Gpu {
-            return wrong("expected --backend auto or cpu: pairs are trained on the CPU".to_owned());
+            return wrong("expected the backend auto or cpu: pairs are trained on the CPU".to_owned());
         }
         if self.steps == 0 {
             return wrong("expected at least 1 step, found 0".to_owned());
@@ -201,6 +205,9 @@ impl Gan {
         }
         let mut each = 0;
         for run in runs.rows() {
+            if run.epochs.is_some() || run.hyper.dropout.is_some() {
+                return wrong(format!("run {}: expected neither epochs nor a dropout of its own", run.number));
+            }
             program.check(&run.hyper).map_err(|error| Error::domain("gan", format!("run {}: {error}", run.number)))?;
             each = each.max(program.bytes(&run.hyper));
         }
@@ -229,6 +236,7 @@ impl Gan {
         let (mut losses, mut distribution) = (Vec::new(), Vec::new());
         let mut status = RunStatus::Finished;
         while pair.steps < self.steps {
+            // The caller returns that the work was cancelled.
             if cancel.is_cancelled() {
                 status = RunStatus::Cancelled;
                 break;
@@ -241,6 +249,10 @@ impl Gan {
                 status = if losses.is_empty() { RunStatus::NonFinite } else { RunStatus::Diverged };
                 break;
             }
+        }
+        // The last step may have gone wrong without a step after it that would have noticed.
+        if status.is_good() && !pair.is_finite() {
+            status = RunStatus::Diverged;
         }
         let networks = self.keeps.then(|| {
             [pair.generator.tensors(program.generator()), pair.discriminator.tensors(program.discriminator())]
@@ -299,7 +311,8 @@ impl<T> FittedPair<T> {
     }
 
     /// Returns the Kullback-Leibler divergence KL(p || g) of the distribution to imitate from the generator's, in nats.
-    /// Both are clipped to at least 1e-10 and divided by their sums first.
+    /// Both are clipped to at least 1e-10 and divided by their sums first. It is NaN if the pair diverged so that the
+    /// generator's distribution is.
     #[must_use]
     pub fn divergence(&self) -> f64 {
         self.divergence

@@ -1,11 +1,12 @@
 //! Training of many small networks at once: seeds, grids of hyperparameters, early stopping, checkpoints, and results
 //! with intervals.
 //!
-//! [`Sgld`] samples parameters at a ladder of temperatures, and bounds their expected losses.
-//!
 //! A [`Trainer`] has what all runs share, [`Runs`] are rows with a seed and hyperparameters each, and [`Trainer::fit`]
 //! returns a [`Fit`]. A run is a function of its row alone: it has the same bits alone and beside other runs, on any
 //! number of threads, and if it was interrupted and resumed.
+//!
+//! [`Sgld`] samples parameters at a ladder of temperatures and bounds their expected losses. [`Gan`] trains adversarial
+//! pairs.
 
 mod bound;
 mod checkpoint;

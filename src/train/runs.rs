@@ -17,7 +17,7 @@ pub struct Run {
     pub seed: u64,
     /// The hyperparameters.
     pub hyper: Hyper,
-    /// The largest number of epochs; `None` for that of the trainer.
+    /// The largest number of epochs; `None` for that of the trainer. Adversarial pairs have steps instead.
     pub epochs: Option<u64>,
 }
 

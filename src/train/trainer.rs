@@ -49,7 +49,7 @@ pub struct Progress {
     /// The number of steps that are left at most: if no run stops early.
     pub at_most: u64,
     /// The number of steps that are expected to be left: runs on their way are expected to stop after as many epochs as
-    /// the runs that have ended did, on average.
+    /// the runs that have ended did, on average. Without a stopping rule, it is `at_most`.
     pub expected: u64,
     /// The time since the beginning of this call.
     pub elapsed: Duration,
@@ -212,6 +212,24 @@ impl Trainer {
         self.stop.is_some() || matches!(self.schedule, Schedule::Plateau { .. })
     }
 
+    /// Returns the number of samples of each part.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if a part has no samples, if a batch exceeds the training samples, or if there are
+    /// 2^32 samples or more.
+    pub(super) fn counts(&self, samples: usize) -> Result<[usize; 3]> {
+        let most = u32::MAX as usize;
+        if samples > most {
+            return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
+        }
+        let counts = self.split.counts(samples)?;
+        if self.batch > counts[0] {
+            let what = format!("expected a batch of at most {} training samples, found {}", counts[0], self.batch);
+            return Err(Error::domain("train", what));
+        }
+        Ok(counts)
+    }
+
     /// Checks everything before any work, and returns the number of samples of each part.
     fn check<T: Number>(
         &self,
@@ -232,10 +250,7 @@ impl Trainer {
                 .check(self.optimizer)
                 .map_err(|error| Error::domain("train", format!("run {}: {error}", run.number)))?;
         }
-        let counts = self.split.counts(samples.len())?;
-        if self.batch > counts[0] {
-            return wrong(format!("expected a batch of at most {} training samples, found {}", counts[0], self.batch));
-        }
+        let counts = self.counts(samples.len())?;
         if self.batch == 1 && self.net.layers().iter().any(|layer| layer.norm == Norm::Batch) {
             return wrong("batch normalization: expected a batch of at least 2 samples, found 1".to_owned());
         }
@@ -252,7 +267,7 @@ impl Trainer {
                 return wrong(format!("stop on {stop}: expected the loss, because the targets are values"));
             }
         }
-        let needed = self.bytes::<T>(program, samples.len(), runs.rows().iter().map(|run| &run.hyper));
+        let needed = self.bytes::<T>(program, samples.len(), runs);
         if needed > ctx.memory_budget() {
             return Err(Error::budget(
                 format_args!("bytes for {} runs", runs.rows().len()),
@@ -264,16 +279,22 @@ impl Trainer {
     }
 
     /// Returns the bytes of the runs' numbers and of the data set.
-    pub(super) fn bytes<'a, T: Number>(
-        &self,
-        program: &Program,
-        samples: usize,
-        runs: impl ExactSizeIterator<Item = &'a Hyper>,
-    ) -> u64 {
-        let (size, copies) = (size_of::<T>(), if self.stop.is_some() { 2 } else { 1 });
-        let splits = if self.split.seed.is_some() { 1 } else { runs.len() };
-        let each: usize = runs.map(|hyper| program.bytes(hyper, size) * copies).sum();
-        (each + 4 * splits * samples + samples * (program.net.inputs() * size + 8)) as u64
+    fn bytes<T: Number>(&self, program: &Program, samples: usize, runs: &Runs) -> u64 {
+        let each = runs.rows().iter().map(|run| self.bytes_of_run::<T>(program, &run.hyper)).sum();
+        self.bytes_of::<T>(program, samples, runs.rows().len(), each)
+    }
+
+    /// Returns the bytes of a run's numbers.
+    pub(super) fn bytes_of_run<T: Number>(&self, program: &Program, hyper: &Hyper) -> u64 {
+        let copies = if self.stop.is_some() { 2 } else { 1 };
+        program.bytes(hyper, size_of::<T>()) as u64 * copies
+    }
+
+    /// Returns the bytes of a data set, of its division for `runs` runs, and `each`, those of all runs' numbers.
+    pub(super) fn bytes_of<T: Number>(&self, program: &Program, samples: usize, runs: usize, each: u64) -> u64 {
+        let splits = if self.split.seed.is_some() { 1 } else { runs as u64 };
+        let of_sample = (program.net.inputs() * size_of::<T>() + 8) as u64;
+        each.saturating_add((4 * splits).saturating_add(of_sample).saturating_mul(samples as u64))
     }
 
     /// Trains all runs, on the threads of the context or on the device, whichever [`Trainer::choose`] finds. A training
@@ -315,7 +336,7 @@ impl Trainer {
         let begun = Instant::now();
         let first_steps: u64 = all.iter().map(|running| running.replica.steps).sum();
         let mut saved = Instant::now();
-        let bytes = self.bytes::<T>(&program, samples.len(), runs.rows().iter().map(|run| &run.hyper));
+        let bytes = self.bytes::<T>(&program, samples.len(), runs);
         let report = |all: &[Running<T>]| {
             if let Some(progress) = &self.progress {
                 progress(&self.progress_of(all, first_steps, begun.elapsed(), bytes));
@@ -408,8 +429,8 @@ impl Trainer {
             at_most += left;
             // A run that is further than the ended ones were is expected to go on for its patience.
             let more = (mean - running.counters.epoch as f64).max(self.stop.map_or(0.0, |stop| stop.patience as f64));
-            let all = ended.is_empty() || self.stop.is_none();
-            expected += if all { left as f64 } else { (more * batches as f64).min(left as f64) };
+            let to_the_end = ended.is_empty() || self.stop.is_none();
+            expected += if to_the_end { left as f64 } else { (more * batches as f64).min(left as f64) };
         }
         let steps: u64 = all.iter().map(|running| running.replica.steps).sum();
         let stopped = ended.iter().filter(|running| running.counters.status == Some(RunStatus::Stopped)).count();

@@ -81,13 +81,16 @@ fn a_pair_is_the_same_alone_and_beside_others() {
 #[test]
 fn one_diverges_the_others_go_on() {
     let targets = targets(2);
-    let runs = Runs::of_hyper(hyper(), 1, 1).expect("runs").grid("lr", &[1e38, 0.01]).expect("a grid");
+    let runs = Runs::of_hyper(hyper(), 1, 1).expect("runs").grid("lr", &[1e39, 0.01]).expect("a grid");
     let fit = gan().steps(10).fit(&cpu(2), &targets, &runs).expect("a fit");
     assert_eq!(
         fit.runs().iter().map(FittedPair::status).collect::<Vec<_>>(),
         [RunStatus::Diverged, RunStatus::Finished]
     );
     assert!(fit.runs()[0].losses().iter().flatten().all(|loss| loss.is_finite()));
+    // No step follows that would notice.
+    let fit = gan().steps(1).fit(&cpu(2), &targets, &runs).expect("a fit");
+    assert_eq!((fit.runs()[0].status(), fit.runs()[0].losses().len()), (RunStatus::Diverged, 1));
     assert_eq!(fit.runs()[1].losses().len(), 10);
 }
 
@@ -144,9 +147,11 @@ fn what_does_not_fit_is_refused() {
     refused(fit(other(&normed, &discriminator, adam, points(128)), &good, &runs), domain, "generator: expected layers");
     let sgld = Runs::seeds(Optimizer::Sgld, 1, 2).expect("runs");
     let sampler = other(&generator, &discriminator, Optimizer::Sgld, points(128));
-    refused(fit(sampler, &good, &sgld), domain, "expected an optimizer, found sgld");
+    refused(fit(sampler, &good, &sgld), domain, "expected an optimizer, found the sampler sgld");
     let clipped = Runs::of_hyper(Hyper { clip: 1.0, ..hyper() }, 1, 2).expect("runs");
     refused(fit(gan(), &good, &clipped), domain, "run 0: ");
+    let own = Runs::of_kinds(&[(hyper(), 3)], 1, 2).expect("runs");
+    refused(fit(gan(), &good, &own), domain, "run 0: expected neither epochs");
     let small = Context::builder().device(false).memory_budget(1 << 14).build().expect("a context");
     refused(gan().fit(&small, &good, &runs), |kind| matches!(kind, ErrorKind::Limit { .. }), "bytes for 2 pairs");
     let cancelled = cpu(1);

@@ -21,7 +21,8 @@ pub(super) struct Predict {
     /// The file to write: .npz, .safetensors or .csv.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// The run that predicts [default: the best by the metric of the stopping rule, or by the validation loss].
+    /// The run that predicts [default: the best by the metric of the stopping rule, or by the validation loss,
+    /// or by the training loss if there are no validation samples].
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     run: Option<usize>,
     /// Predict the mean over all runs.

@@ -83,11 +83,7 @@ pub(crate) struct Course {
 impl Course {
     /// Returns where the training would run, and why. If it stops early, it takes less time on either side.
     pub(crate) fn choose<T: Scalar>(&self, ctx: &Context, program: &Program) -> Choice {
-        // The most vectors that the hyperparameters of a run may ask for.
-        let moments = match program.optimizer {
-            Optimizer::Sgd { .. } => 1,
-            other => other.moments(&other.defaults()),
-        };
+        let moments = program.optimizer.most_moments();
         let capacity =
             |gpu: &Gpu, budget| Fleet::capacity(gpu, program, self.samples, self.trained_on, moments, budget);
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
@@ -105,7 +101,7 @@ impl Course {
         let parameters = as_f64(program.net.parameters());
         let steps = self.steps + FORWARD * self.scored / batch;
         let kept = runs * program.size() * FORWARD * samples / batch;
-        let waits = self.waits * as_f64(waves);
+        let rounds = self.waits * as_f64(waves);
         let numbers = 4.0 * parameters * as_f64(1 + moments) * runs;
         let outputs = 4.0 * as_f64(program.net.outputs().next_multiple_of(4)) * self.scored * runs;
         Workload {
@@ -115,8 +111,8 @@ impl Course {
             cpu_flops: runs * program.size() * steps + kept,
             gpu_flops: runs * program.size_on_device() * steps,
             kept_flops: kept,
-            dispatches: waits,
-            waits,
+            dispatches: rounds,
+            waits: (rounds - 1.0).max(0.0),
             algorithms: ["", form],
             ..Workload::default()
         }

@@ -12,13 +12,14 @@
 //! where p is the distribution to imitate. Both losses are those before the step.
 
 use super::cpu::Moved;
-use super::layout::Layout;
+use super::layout::{Layout, padded};
 use super::noise::{RUNS, Words};
-use super::spec::NAME;
 use super::{Hyper, Init, Loss, Mlp, Norm, Optimizer, Program, Replica};
 use crate::array::Real;
 use crate::error::{Error, Result};
 
+/// The name of the operation in errors.
+const NAME: &str = "gan";
 /// What is added to a judgment before its logarithm.
 pub(super) const EPSILON: f64 = 1e-8;
 
@@ -32,7 +33,7 @@ pub struct GanProgram<T> {
 }
 
 impl<T: Real> GanProgram<T> {
-    /// Checks that the networks and the points fit each other.
+    /// Creates what all pairs have in common.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if the numbers of points, outputs and coordinates differ;
@@ -50,7 +51,7 @@ impl<T: Real> GanProgram<T> {
             return Err(Error::domain(NAME, what));
         }
         if optimizer.is_sampler() {
-            return Err(Error::domain(NAME, format!("adversarial pairs: expected an optimizer, found {optimizer}")));
+            return Err(Error::domain(NAME, format!("expected an optimizer, found the sampler {optimizer}")));
         }
         let (count, each) = (generator.outputs(), discriminator.inputs());
         if points.len() != count * each {
@@ -73,7 +74,7 @@ impl<T: Real> GanProgram<T> {
     pub(crate) fn check(&self, hyper: &Hyper) -> Result<()> {
         hyper.check(self.optimizer())?;
         if hyper.l1 != 0.0 || hyper.clip.is_finite() {
-            let what = "adversarial pairs: expected neither an l1 term nor clipping";
+            let what = "expected neither an l1 term nor clipping";
             return Err(Error::domain(NAME, what));
         }
         Ok(())
@@ -91,9 +92,13 @@ impl<T: Real> GanProgram<T> {
         self.generator.optimizer
     }
 
-    /// Returns the bytes of a pair with its moments.
+    /// Returns the bytes of a pair with its moments, and of what a thread needs to train it.
     pub(crate) fn bytes(&self, hyper: &Hyper) -> usize {
-        self.generator.bytes(hyper, size_of::<T>()) + self.discriminator.bytes(hyper, size_of::<T>())
+        let rows = |layout: &Layout| layout.layers.iter().map(|l| l.in_stride + 3 * l.stride).sum::<usize>();
+        let ([of_generator, of_judge], points) = (self.layouts(), self.generator().outputs());
+        let worker = rows(&of_generator) + points * rows(&of_judge) + of_judge.len + 4 * padded(points);
+        let pair = self.generator.bytes(hyper, size_of::<T>()) + self.discriminator.bytes(hyper, size_of::<T>());
+        pair + worker * size_of::<T>()
     }
 
     /// Returns the layouts of the generator and of the discriminator.
@@ -123,6 +128,12 @@ impl<T: Real> Pair<T> {
             words: Words::new(seed, RUNS),
             steps: 0,
         }
+    }
+
+    /// Returns whether all parameters are finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        let both = [&self.generator, &self.discriminator];
+        both.iter().all(|replica| replica.moved.weights.iter().all(|w| w.to_f64().is_finite()))
     }
 
     pub(super) fn moved(&mut self) -> [&mut Moved<T>; 2] {

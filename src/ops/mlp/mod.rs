@@ -1,5 +1,5 @@
 //! Networks of a few hundred to a few hundred thousand parameters, many of them trained at once: layers, losses,
-//! optimizers, and the step of one run. [`crate::train`] trains with them.
+//! optimizers, and the steps of one run and of an adversarial pair. [`crate::train`] trains with them.
 //!
 //! A run is independent of the others. Its initial weights, the order of its samples, its dropout and its noise are
 //! functions of the seed, its number, the purpose, the layer, the step and the element. So it has the same bits alone,

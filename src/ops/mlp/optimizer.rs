@@ -54,6 +54,11 @@ impl Optimizer {
         }
     }
 
+    /// Returns the largest number of such vectors, over all hyperparameters.
+    pub(crate) fn most_moments(self) -> usize {
+        self.moments(&Hyper { momentum: 0.9, ..self.defaults() })
+    }
+
     /// Returns whether steps add noise.
     #[must_use]
     pub fn is_sampler(self) -> bool {

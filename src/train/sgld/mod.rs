@@ -298,6 +298,7 @@ impl Sgld {
                 return wrong(format!("beta {beta}: expected at least 1 epoch, found 0"));
             }
             let hyper = self.law.hyper(beta, sigma, rate, training_samples);
+            hyper.check(Optimizer::Sgld).map_err(|error| Error::domain("sample", format!("beta {beta}: {error}")))?;
             let most = 4.0 / hyper.prior_precision;
             if beta > 0.0 && rate >= most {
                 return wrong(format!("beta {beta}: expected a step size below {most}, found {rate}"));

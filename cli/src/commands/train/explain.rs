@@ -9,6 +9,9 @@ use fiedler::train::{Activation, Layer, Memory, Mlp, Split, Stop, Trainer};
 use fiedler::{Context, Error};
 use std::fmt;
 
+/// The most runs that `fiedler train` accepts.
+const MOST: usize = 1 << 20;
+
 /// A network and its runs, with the names and the defaults of `fiedler train`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A training, for the workload train")]
@@ -26,31 +29,31 @@ pub(in crate::commands) struct Network {
     #[arg(long, value_name = "N", value_parser = counted, requires = "inputs")]
     samples: Option<usize>,
     /// The number of samples of a step.
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = counted)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = counted, requires = "inputs")]
     batch: usize,
     /// The number of epochs.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = counted)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = counted, requires = "inputs")]
     epochs: usize,
     /// The number of runs: seeds times combinations of hyperparameters.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = counted)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = counted, requires = "inputs")]
     runs: usize,
     /// The optimizer.
-    #[arg(long, value_enum, default_value_t = OptimizerName::Adam)]
+    #[arg(long, value_enum, default_value_t = OptimizerName::Adam, requires = "inputs")]
     optimizer: OptimizerName,
     /// The normalization of the hidden layers.
-    #[arg(long, value_enum, default_value_t = NormName::None)]
+    #[arg(long, value_enum, default_value_t = NormName::None, requires = "inputs")]
     norm: NormName,
     /// The loss [default: ce, or bce if there is one output].
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, requires = "inputs")]
     loss: Option<LossName>,
     /// The metric that is watched after every epoch.
-    #[arg(long, value_name = "METRIC", value_parser = super::stop)]
+    #[arg(long, value_name = "METRIC", value_parser = super::stop, requires = "inputs")]
     stop: Option<Stop>,
     /// The shares of training, validation and test samples.
-    #[arg(long, value_name = "SHARES", default_value = "0.7,0.1,0.2", value_parser = split)]
+    #[arg(long, value_name = "SHARES", default_value = "0.7,0.1,0.2", value_parser = split, requires = "inputs")]
     split: [f64; 3],
     /// The precision of all computations.
-    #[arg(long, value_enum, default_value_t = Precision::F32)]
+    #[arg(long, value_enum, default_value_t = Precision::F32, requires = "inputs")]
     precision: Precision,
 }
 
@@ -70,6 +73,9 @@ impl Network {
         let (Some(inputs), Some(outputs), Some(samples)) = (self.inputs, self.outputs, self.samples) else {
             return Ok(None);
         };
+        if self.runs > MOST {
+            return Err(Failure::Call(format!("--runs: expected at most {MOST}, found {}", self.runs)));
+        }
         let hidden = self.hidden.iter().map(|&outputs| Layer {
             outputs,
             norm: self.norm.into(),

@@ -29,19 +29,19 @@ pub(super) struct Sampling {
     /// loss.
     #[arg(long)]
     pub(super) sgld: bool,
-    /// sgld: the inverse temperatures, in increasing order; 0 draws from the prior.
+    /// --sgld: the inverse temperatures, in increasing order; 0 draws from the prior.
     #[arg(long, value_name = "BETA,..", value_delimiter = ',', value_parser = not_negative, requires = "sgld")]
     betas: Vec<f64>,
-    /// sgld: the standard deviation of the prior, a normal distribution of all parameters [default: 1].
+    /// --sgld: the standard deviation of the prior, a normal distribution of all parameters [default: 1].
     #[arg(long, value_name = "SIGMA", value_parser = positive, requires = "sgld")]
     sigma: Option<f64>,
-    /// sgld: what is sampled [default: pac-bayes].
+    /// --sgld: what is sampled [default: pac-bayes].
     #[arg(long, value_enum, requires = "sgld")]
     preset: Option<Preset>,
-    /// sgld: bound the expected loss at each beta, by the mean training losses from beta = 0 on.
+    /// --sgld: bound the expected loss at each beta, by the mean training losses from beta = 0 on.
     #[arg(long, requires = "sgld")]
     bound: bool,
-    /// bound: the probability with which the bound may fail [default: 0.05].
+    /// --bound: the probability with which the bound may fail [default: 0.05].
     #[arg(long, value_name = "P", value_parser = probability, requires = "bound")]
     delta: Option<f64>,
 }
@@ -207,7 +207,9 @@ impl<T: Number> Done<'_, T> {
             many(chains.betas().len(), "beta", "betas"),
             ended(fit, self.seconds, self.threads),
         );
-        let shown = METRICS.into_iter().filter(|&(part, metric)| self.summary(0, part, metric).mean.is_finite());
+        let shown = METRICS.into_iter().filter(|&(part, metric)| {
+            (0..chains.betas().len()).any(|rung| self.summary(rung, part, metric).mean.is_finite())
+        });
         let shown: Vec<(Part, Metric)> = shown.collect();
         let name = |&(part, metric): &(Part, Metric)| {
             format!("{}.{}", part.name(), if metric == Metric::Accuracy { "error" } else { metric.name() })
@@ -247,7 +249,7 @@ impl<T: Number> Done<'_, T> {
         for (rung, (loss, error)) in bounds.loss.iter().zip(&bounds.error).enumerate() {
             let [test_loss, test_error] = self.tested(rung);
             let numbers = [loss.training, test_loss, loss.expected, error.training, test_error, error.expected]
-                .map(|x| format!("{x:.4}"));
+                .map(|x| if x.is_nan() { "-".to_owned() } else { format!("{x:.4}") });
             rows.push([loss.beta.to_string(), format!("{:.2}", loss.divergence)].into_iter().chain(numbers).collect());
         }
         text.push_str(&aligned(&rows));

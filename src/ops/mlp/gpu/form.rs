@@ -1,6 +1,5 @@
 //! Where the kernels keep a run's numbers, by the shape of one run and by the forms that `fiedler tune` found to be
-//! slower for runs of its size, never by the number of runs, so that the bits of a run do not depend on the number of
-//! runs.
+//! slower at its size. The number of runs plays no part, so it does not change a run's bits.
 
 use super::super::Program;
 use super::super::kernels::{FAR, MIXED, OWN, STORED};

@@ -1,30 +1,14 @@
 //! `fiedler train --sgld`.
 
-use crate::call::{Files, run};
+use crate::call::Files;
+use crate::train::{said, table};
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::path::Path;
-
-/// A table of two inputs, the second of which decides the label.
-fn table() -> String {
-    let mut text = String::from("a,b,kind\n");
-    for i in 0..150_u32 {
-        let (a, b) = (f64::from(i * 37 % 101) / 50.0 - 1.0, f64::from(i * 53 % 97) / 48.0 - 1.0);
-        let _ = writeln!(text, "{a},{b},{}", if b > 0.0 { "up" } else { "down" });
-    }
-    text
-}
-
-fn said(arguments: &[&str]) -> (i32, String, String) {
-    let output = run(arguments);
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code().expect("an exit status"), text(output.stdout), text(output.stderr))
-}
 
 #[test]
 fn a_ladder_is_sampled_and_bounded() {
     let files = Files::new();
-    let data = files.text("t.csv", &table());
+    let data = files.text("t.csv", &table(150));
     let call = |dir: &str, more: &[&str]| {
         let options = ["--sgld", "--betas", "0,2,40", "--epochs", "1,20,60", "--lr", "0.1", "--batch", "25"];
         let more_options = ["--hidden", "8", "--loss", "bounded", "--runs", "4", "--split", "0.5,0.5", "--bound"];
@@ -100,7 +84,7 @@ fn a_posterior_of_values() {
 #[test]
 fn a_diverged_chain_is_told() {
     let files = Files::new();
-    let data = files.text("t.csv", &table());
+    let data = files.text("t.csv", &table(150));
     let (code, printed, _) = said(&[
         "train",
         &data,
@@ -130,7 +114,7 @@ fn a_diverged_chain_is_told() {
 #[test]
 fn wrong_calls() {
     let files = Files::new();
-    let data = files.text("t.csv", &table());
+    let data = files.text("t.csv", &table(150));
     let dir = files.at("fit");
     let good = ["--sgld", "--betas", "0,1,10", "--loss", "bounded"];
     for (more, wanted) in [

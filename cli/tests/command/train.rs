@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// A table of two inputs, the second of which decides the label, with a header.
-fn table(rows: u32) -> String {
+pub(crate) fn table(rows: u32) -> String {
     let mut text = String::from("a,b,kind\n");
     for i in 0..rows {
         let (a, b) = (f64::from(i * 37 % 101) / 50.0 - 1.0, f64::from(i * 53 % 97) / 48.0 - 1.0);
@@ -17,7 +17,7 @@ fn table(rows: u32) -> String {
     text
 }
 
-fn said(arguments: &[&str]) -> (i32, String, String) {
+pub(crate) fn said(arguments: &[&str]) -> (i32, String, String) {
     let output = run(arguments);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     (output.status.code().expect("an exit status"), text(output.stdout), text(output.stderr))

@@ -42,8 +42,8 @@ pub fn grid(side: usize) -> Vec<f64> {
 /// ```
 ///
 /// Both gradients are computed before either network changes. Pairs are trained on the CPU, a pair on a thread. Only
-/// the pairs that are being trained are in memory, so a thousand pairs need no more memory than one pair for each thread,
-/// besides the results.
+/// the pairs that are being trained are in memory, so a thousand pairs need no more memory than one pair for each
+/// thread, besides the results.
 ///
 /// ```
 /// use fiedler::Context;
@@ -149,11 +149,11 @@ impl Gan {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Shape`] if the numbers of points, outputs, coordinates, runs and targets do not fit each
-    /// other; [`crate::ErrorKind::Domain`] if a network has a normalization or dropout, if the discriminator has several
-    /// outputs, if a coordinate is not finite, if the optimizer is a sampler, if a hyperparameter is out of its range or
-    /// asks for an L1 term or clipping, if a run has a dropout or a number of epochs of its own, if a target is no
-    /// distribution, if there are no steps, or if the context requires a device; [`crate::ErrorKind::Limit`] if the pairs of all threads
-    /// and what is kept exceed the memory budget; [`crate::ErrorKind::Cancelled`].
+    /// other; [`crate::ErrorKind::Domain`] if a network has a normalization or dropout, if the discriminator has
+    /// several outputs, if a coordinate is not finite, if the optimizer is a sampler, if a hyperparameter is out of its
+    /// range or asks for an L1 term or clipping, if a run has a dropout or a number of epochs of its own, if a target
+    /// is no distribution, if there are no steps, or if the context requires a device; [`crate::ErrorKind::Limit`] if
+    /// the pairs of all threads and what is kept exceed the memory budget; [`crate::ErrorKind::Cancelled`].
     pub fn fit<T: Number>(&self, ctx: &Context, targets: &[T], runs: &Runs) -> Result<GanFit<T>> {
         let points = self.points.iter().map(|&x| T::from_f64(x)).collect();
         let program = GanProgram::new(self.generator.clone(), self.discriminator.clone(), self.optimizer, points)?;

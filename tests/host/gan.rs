@@ -89,8 +89,8 @@ fn one_diverges_the_others_go_on() {
     );
     assert!(fit.runs()[0].losses().iter().flatten().all(|loss| loss.is_finite()));
     // No step follows that would notice.
-    let fit = gan().steps(1).fit(&cpu(2), &targets, &runs).expect("a fit");
-    assert_eq!((fit.runs()[0].status(), fit.runs()[0].losses().len()), (RunStatus::Diverged, 1));
+    let short = gan().steps(1).fit(&cpu(2), &targets, &runs).expect("a fit");
+    assert_eq!((short.runs()[0].status(), short.runs()[0].losses().len()), (RunStatus::Diverged, 1));
     assert_eq!(fit.runs()[1].losses().len(), 10);
 }
 

@@ -184,6 +184,7 @@ impl<T: Elementary> Prepared<T> {
     }
 
     /// Returns the loss of a sample, without derivatives, and the weight of the sample. The outputs are overwritten.
+    #[inline(always)]
     pub(super) fn value(&self, z: &mut [T], targets: Targets<'_, T>, sample: usize) -> (f64, f64) {
         #[expect(clippy::cast_precision_loss, reason = "a number of outputs")]
         let terms = if matches!(self, Self::Binary | Self::MeanSquares) { z.len() as f64 } else { 1.0 };
@@ -192,6 +193,7 @@ impl<T: Elementary> Prepared<T> {
     }
 
     /// Replaces outputs by probabilities where the loss has them. With one output, this is the probability of label 1.
+    #[inline(always)]
     pub(super) fn probabilities(&self, z: &mut [T]) {
         match self {
             Self::MeanSquares => {}

@@ -302,8 +302,14 @@ impl<T: Elementary> Task<T> for Evaluation<'_, T> {
             let Worker { engine, scratch, .. } = &mut *worker;
             let Moved { weights, running, .. } = &mut work.replica.moved;
             forward::<V>(token, &engine.layout, scratch, weights, running, rows.len(), Mode::Evaluation);
-            let own = worker.scratch.outputs().chunks_exact(stride).take(rows.len());
-            worker.score(work.samples, own.map(|z| z[..outputs].iter().copied()), &mut scores, each);
+            V::with_instructions(
+                token,
+                #[inline(always)]
+                || {
+                    let own = worker.scratch.outputs().chunks_exact(stride).take(rows.len());
+                    worker.score(work.samples, own.map(|z| z[..outputs].iter().copied()), &mut scores, each);
+                },
+            );
         }
         scores
     }

@@ -1,5 +1,6 @@
-//! Times the steps of many small networks: microseconds a replica-step, from `Trainer::fit`, whole steps (order,
-//! gather, forward, backward, penalty, clipping, optimizer, random numbers). The cases are those of the peers' script.
+//! Times the steps of many small networks: microseconds a replica-step, from `Trainer::fit` and `Gan::fit`, whole steps
+//! (order, gather, forward, backward, penalty, clipping, optimizer, random numbers). The cases are those of the peers'
+//! script.
 //!
 //!     cargo bench --bench train -- [CASE ...] [--replicas R,..] [--seconds S]
 

@@ -132,8 +132,8 @@ mod tests {
         Program { net: net.output(*outputs).unwrap(), loss: Loss::CROSS_ENTROPY, optimizer, batch }
     }
 
-    /// The factor is the one that the weights promise. The times are those of the results named there, in
-    /// microseconds a step of one run, for 1 run on one thread, and for 10 and 100 runs on two threads.
+    /// The weights are said to be right within this factor. The measured times are microseconds a step of one run: of 1
+    /// run on one thread, and of 10 and 100 runs on two threads.
     #[test]
     fn default_rates_are_near_measured_times() {
         let rates = CpuRates::default_of(2);

@@ -201,7 +201,7 @@ impl Workloads for Train {
         Some(8)
     }
 
-    /// Networks of other sizes than those of the trial have the form of the one that is nearest.
+    /// A network that is not tried takes the form of the tried one whose size is nearest.
     fn range(&self, size: usize) -> [f64; 2] {
         let ctx = Context::cpu();
         let measure = |size| self.choose(&Case::new(Family::Train, size, 1), &ctx, true).workload.size;

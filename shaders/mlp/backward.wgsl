@@ -19,8 +19,8 @@ fn backward(record: u32, count: u32, step: vec2<u32>) {
             let at = sample * pitch + column;
             var inner: vec4<f32>;
             if normed {
-                inner = weight(layer(below, GAIN) + column) * row(layer(below, HATS) + at);
-                inner += weight(layer(below, SHIFT) + column);
+                inner = parameter(layer(below, GAIN) + column) * exact(layer(below, HATS) + at);
+                inner += parameter(layer(below, SHIFT) + column);
             } else {
                 inner = row(layer(below, DERIVATIVES) + at);
             }
@@ -45,16 +45,16 @@ fn denormalize(l: u32, count: u32) {
         for (var b = 0u; b < count; b += 1u) {
             let d = row(derivatives + b * pitch + column);
             sum += d;
-            products += d * row(hats + b * pitch + column);
+            products += d * exact(hats + b * pitch + column);
         }
         let sums = layer(l, SUMS) + column;
-        set_row(sums, products);
-        set_row(sums + columns, sum);
+        set_exact(sums, products);
+        set_exact(sums + columns, sum);
         if layer(l, NORM) == BATCH_NORM {
-            let factor = weight(layer(l, GAIN) + column) * row(sums + 4u * columns);
+            let factor = parameter(layer(l, GAIN) + column) * exact(sums + 4u * columns);
             for (var b = 0u; b < count; b += 1u) {
                 let at = b * pitch + column;
-                let off = row(derivatives + at) - (sum + row(hats + at) * products) / f32(count);
+                let off = row(derivatives + at) - (sum + exact(hats + at) * products) / f32(count);
                 set_row(derivatives + at, factor * off);
             }
         }
@@ -66,17 +66,17 @@ fn denormalize(l: u32, count: u32) {
             var sum = vec4<f32>(0.0);
             var products = vec4<f32>(0.0);
             for (var column = 0u; column < columns; column += 1u) {
-                let d = weight(layer(l, GAIN) + column) * row(derivatives + b * pitch + column);
+                let d = parameter(layer(l, GAIN) + column) * row(derivatives + b * pitch + column);
                 sum += d;
-                products += d * row(hats + b * pitch + column);
+                products += d * exact(hats + b * pitch + column);
             }
             let mean = (sum.x + sum.y + sum.z + sum.w) / outputs;
             let slope = (products.x + products.y + products.z + products.w) / outputs;
-            let inverse = row(hats + b * pitch + columns);
+            let inverse = exact(hats + b * pitch + columns);
             for (var column = 0u; column < columns; column += 1u) {
                 let at = b * pitch + column;
-                let d = weight(layer(l, GAIN) + column) * row(derivatives + at);
-                let off = padded(d - mean - row(hats + at) * slope, column, layer(l, OUTPUTS));
+                let d = parameter(layer(l, GAIN) + column) * row(derivatives + at);
+                let off = padded(d - mean - exact(hats + at) * slope, column, layer(l, OUTPUTS));
                 set_row(derivatives + at, inverse * off);
             }
         }

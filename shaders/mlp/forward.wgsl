@@ -40,8 +40,8 @@ fn kept(record: u32, l: u32, sample: u32, column: u32, threshold: u32, step: vec
     let element = sample * layer(l, STRIDE) + 4u * column;
     let block = element / 128u * 16u + element % 64u / 4u;
     let key = vec2<u32>(plan[record + KEY_LOW], plan[record + KEY_HIGH]);
-    let words = philox(vec4<u32>(block, step.x, step.y, DROPOUT << 8u | l), key);
-    let bits = words >> vec4<u32>(select(0u, 16u, element % 128u >= 64u)) & vec4<u32>(0xffffu);
+    let words = philox(vec4<u32>(block, step.x, step.y, (DROPOUT << 8u) | l), key);
+    let bits = (words >> vec4<u32>(select(0u, 16u, element % 128u >= 64u))) & vec4<u32>(0xffffu);
     return select(vec4<f32>(65536.0 / f32(65536u - threshold)), vec4<f32>(0.0), bits < vec4<u32>(threshold));
 }
 
@@ -77,7 +77,7 @@ fn forward(record: u32, count: u32, step: vec2<u32>) {
                 if turn == 1u {
                     let left = layer(l, IN_ROWS) + sample * layer(l, IN_PITCH);
                     let inner = layer(l, INPUT_QUADS);
-                    let start = weight(layer(l, BIAS) + column);
+                    let start = parameter(layer(l, BIAS) + column);
                     let along = layer(l, BY_OUTPUT) == 1u;
                     x = product(left, inner, layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, start);
                     if norm == BATCH_NORM && !TRAINING {
@@ -85,12 +85,16 @@ fn forward(record: u32, count: u32, step: vec2<u32>) {
                         x = (x - weights[running]) / sqrt(weights[running + columns] + EPSILON);
                     }
                 } else {
-                    x = row(layer(l, HATS) + at);
+                    x = exact(layer(l, HATS) + at);
                 }
                 if turn < passes {
-                    set_row(layer(l, HATS) + at, x);
+                    set_exact(layer(l, HATS) + at, x);
                 } else {
-                    if norm != NO_NORM { x = weight(layer(l, GAIN) + column) * x + weight(layer(l, SHIFT) + column); }
+                    if norm == NO_NORM {
+                        x = rounded(x);
+                    } else {
+                        x = parameter(layer(l, GAIN) + column) * x + parameter(layer(l, SHIFT) + column);
+                    }
                     if last || (norm == NO_NORM && TRAINING) { set_row(layer(l, DERIVATIVES) + at, x); }
                     if !last { set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, x, step)); }
                 }
@@ -114,22 +118,22 @@ fn normalize(l: u32, count: u32) {
     if layer(l, NORM) == BATCH_NORM {
         for (var column = lane; column < columns; column += WIDTH) {
             var mean = vec4<f32>(0.0);
-            for (var b = 0u; b < count; b += 1u) { mean += row(hats + b * pitch + column); }
+            for (var b = 0u; b < count; b += 1u) { mean += exact(hats + b * pitch + column); }
             mean /= f32(count);
             var variance = vec4<f32>(0.0);
             for (var b = 0u; b < count; b += 1u) {
-                let off = row(hats + b * pitch + column) - mean;
+                let off = exact(hats + b * pitch + column) - mean;
                 variance += off * off;
             }
             variance /= f32(count);
             let inverse = 1.0 / sqrt(variance + EPSILON);
             let sums = layer(l, SUMS) + column;
-            set_row(sums + 2u * columns, mean);
-            set_row(sums + 3u * columns, variance);
-            set_row(sums + 4u * columns, inverse);
+            set_exact(sums + 2u * columns, mean);
+            set_exact(sums + 3u * columns, variance);
+            set_exact(sums + 4u * columns, inverse);
             for (var b = 0u; b < count; b += 1u) {
                 let at = hats + b * pitch + column;
-                set_row(at, (row(at) - mean) * inverse);
+                set_exact(at, (exact(at) - mean) * inverse);
             }
         }
     } else {
@@ -137,17 +141,17 @@ fn normalize(l: u32, count: u32) {
         for (var b = lane; b < count; b += WIDTH) {
             let first = hats + b * pitch;
             var sum = vec4<f32>(0.0);
-            for (var column = 0u; column < columns; column += 1u) { sum += row(first + column); }
+            for (var column = 0u; column < columns; column += 1u) { sum += exact(first + column); }
             let mean = (sum.x + sum.y + sum.z + sum.w) / f32(outputs);
             sum = vec4<f32>(0.0);
             for (var column = 0u; column < columns; column += 1u) {
-                let off = padded(row(first + column) - mean, column, outputs);
+                let off = padded(exact(first + column) - mean, column, outputs);
                 sum += off * off;
             }
             let inverse = 1.0 / sqrt((sum.x + sum.y + sum.z + sum.w) / f32(outputs) + EPSILON);
-            set_row(first + columns, vec4<f32>(inverse));
+            set_exact(first + columns, vec4<f32>(inverse));
             for (var column = 0u; column < columns; column += 1u) {
-                set_row(first + column, padded((row(first + column) - mean) * inverse, column, outputs));
+                set_exact(first + column, padded((exact(first + column) - mean) * inverse, column, outputs));
             }
         }
     }

@@ -13,6 +13,8 @@ const WEIGHTED_BINARY: u32 = 6;
 var<private> recent: f32;
 var<private> total: f32;
 var<private> right: u32;
+// In mixed precision, the samples of the epoch's steps that are not counted, because their loss was not finite.
+var<private> lost: u32;
 const TOGETHER: u32 = 64;
 
 // Not 0 if a loss was not finite.
@@ -37,8 +39,12 @@ fn one_logistic(x: f32) -> f32 {
     return select(1.0, t, x < 0.0) / (1.0 + t);
 }
 
-// Replaces the outputs of a sample by the derivatives of its loss. Returns the loss.
-fn of_sample(z: u32, sample: u32) -> f32 {
+fn set_derivative(z: u32, i: u32, derivative: f32, terms: f32) {
+    set_number(z, i, derivative / terms * loss_scale);
+}
+
+// Replaces the outputs of a sample by the derivatives of its share in the mean of `terms` losses. Returns the loss.
+fn of_sample(z: u32, sample: u32, terms: f32) -> f32 {
     let outputs = layer(params.layers - 1u, OUTPUTS);
     var loss = 0.0;
     if params.loss == CROSS_ENTROPY || (params.loss == BOUNDED && outputs > 1u) {
@@ -58,7 +64,7 @@ fn of_sample(z: u32, sample: u32) -> f32 {
             }
             for (var i = 0u; i < outputs; i += 1u) {
                 let share = weight_of(i) * (params.of_each + select(0.0, params.of_label, i == label));
-                set_number(z, i, exp(number(z, i) - largest) * (shares / sum) - share);
+                set_derivative(z, i, exp(number(z, i) - largest) * (shares / sum) - share, terms);
             }
         } else {
             let p = exp(number(z, label) - largest) / sum;
@@ -66,7 +72,7 @@ fn of_sample(z: u32, sample: u32) -> f32 {
             let factor = params.of_label * p / inside;
             for (var i = 0u; i < outputs; i += 1u) {
                 let q = exp(number(z, i) - largest) / sum;
-                set_number(z, i, select(factor * q, -factor * (1.0 - q), i == label));
+                set_derivative(z, i, select(factor * q, -factor * (1.0 - q), i == label), terms);
             }
             loss = -log(inside);
         }
@@ -77,10 +83,10 @@ fn of_sample(z: u32, sample: u32) -> f32 {
                 let mine = number(z, i);
                 if params.loss == BINARY {
                     loss += softplus(mine) - t * mine;
-                    set_number(z, i, one_logistic(mine) - t);
+                    set_derivative(z, i, one_logistic(mine) - t, terms);
                 } else {
                     loss += (mine - t) * (mine - t);
-                    set_number(z, i, 2.0 * (mine - t));
+                    set_derivative(z, i, 2.0 * (mine - t), terms);
                 }
             }
         } else {
@@ -111,7 +117,7 @@ fn of_sample(z: u32, sample: u32) -> f32 {
                     loss = s * s;
                 }
             }
-            set_number(z, 0u, derivative);
+            set_derivative(z, 0u, derivative, terms);
         }
     }
     return loss;
@@ -137,7 +143,6 @@ fn is_right(z: u32, sample: u32) -> bool {
 // not finite.
 fn losses(batch: u32, count: u32) {
     let last = params.layers - 1u;
-    let columns = layer(last, OUTPUT_QUADS);
     var terms = f32(count);
     if params.loss == BINARY || params.loss == MEAN_SQUARES { terms *= f32(layer(last, OUTPUTS)); }
     if params.class_weights != NONE {
@@ -148,9 +153,8 @@ fn losses(batch: u32, count: u32) {
         let z = layer(last, DERIVATIVES) + b * layer(last, OUT_PITCH);
         let sample = sample_of(b);
         if params.each == 0u { right += select(0u, 1u, is_right(z, sample)); }
-        let loss = of_sample(z, sample);
-        if magnitude_bits(loss) >= INFINITE { halted = 1u; }
-        for (var column = 0u; column < columns; column += 1u) { set_row(z + column, row(z + column) / terms); }
+        let loss = of_sample(z, sample, terms);
+        if magnitude_bits(loss) >= INFINITE { not_finite(); }
         recent += loss * f32(count) / terms;
     }
     if batch % TOGETHER == TOGETHER - 1u {

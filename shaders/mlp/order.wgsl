@@ -41,7 +41,7 @@ fn in_order(position: u32, n: u32) -> u32 {
             a = (a + mix(b + keys.z)) & low_mask;
             b = (b + mix(a + keys.w)) & high_mask;
         }
-        x = b << low | a;
+        x = (b << low) | a;
         outside = x >= n;
     }
     return x;
@@ -61,7 +61,7 @@ fn gather(record: u32, batch: u32, count: u32) {
             if plan[record + SHUFFLED] == 1u { place = in_order(position, params.samples); }
             found[i] = lists[list + place];
         }
-        set_row(params.samples_at + four, bitcast<vec4<f32>>(found));
+        set_exact(params.samples_at + four, bitcast<vec4<f32>>(found));
     }
     rows_written();
     let columns = layer(0u, INPUT_QUADS);
@@ -77,4 +77,4 @@ fn gather(record: u32, batch: u32, count: u32) {
 }
 
 // Returns the number of a sample of the batch in the data set.
-fn sample_of(sample: u32) -> u32 { return bitcast<u32>(number(params.samples_at, sample)); }
+fn sample_of(sample: u32) -> u32 { return exact_word(params.samples_at, sample); }

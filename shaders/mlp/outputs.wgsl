@@ -24,10 +24,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let count = min(params.batch, params.samples - first);
     weights_at = plan[record + RUN] * params.stride;
     scratch_at = group.x * params.scratch;
-    if OWN_WEIGHTS {
-        for (var i = lane; i < params.quads; i += WIDTH) { own[i] = bitcast<vec4<u32>>(weights[weights_at + i]); }
-        workgroupBarrier();
-    }
+    load_parameters();
+    if OWN_WEIGHTS { workgroupBarrier(); }
     let list = plan[record + LIST] + first;
     let columns = layer(0u, INPUT_QUADS);
     let scaling = plan[record + SCALING];

@@ -1,6 +1,6 @@
 // The words of a run in `plan`, and what all runs of a dispatch share.
 
-const RECORD_WORDS: u32 = 32;
+const RECORD_WORDS: u32 = 40;
 const KEY_LOW: u32 = 0;
 const KEY_HIGH: u32 = 1;
 const STEP_LOW: u32 = 2;
@@ -18,7 +18,9 @@ const CLIPS: u32 = 13;
 const UPDATE: u32 = 14;
 const RUN: u32 = 15;
 const SHUFFLED: u32 = 16;
-const THRESHOLDS: u32 = 17;
+const CORRECTIONS: u32 = 17;
+const OFFSET: u32 = 18;
+const THRESHOLDS: u32 = 19;
 
 // A place that does not exist.
 const NONE: u32 = 0xffffffffu;

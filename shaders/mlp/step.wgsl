@@ -13,9 +13,14 @@ const TRAINING: bool = true;
 @group(0) @binding(4) var<storage, read> targets: array<u32>;
 @group(0) @binding(5) var<storage, read_write> weights: array<vec4<f32>>;
 @group(0) @binding(6) var<storage, read_write> moments: array<vec4<f32>>;
-@group(0) @binding(7) var<storage, read_write> scratch: array<vec4<u32>>;
-// For every run: the number of steps made and whether the run was halted, then the sums of every invocation.
+// For every run: the number of steps made, whether the run was halted, and `lost`; its scaler; and the sums of every
+// invocation.
 @group(0) @binding(8) var<storage, read_write> found: array<vec4<u32>>;
+
+// What is done about a step: its update, nothing, or nothing and no further step.
+const APPLY: u32 = 0;
+const SKIP: u32 = 1;
+const END: u32 = 2;
 
 // Adds to a number of 64 bits.
 fn plus(low: u32, high: u32, more: u32) -> vec2<u32> {
@@ -30,15 +35,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let run = plan[record + RUN];
     weights_at = run * params.stride;
     scratch_at = run * params.scratch;
-    let found_at = run * (WIDTH + 1u);
-    if OWN_WEIGHTS {
-        for (var i = lane; i < params.quads; i += WIDTH) { own[i] = bitcast<vec4<u32>>(weights[weights_at + i]); }
-    }
+    let found_at = run * (WIDTH + 2u);
+    load_parameters();
     let before = found[found_at];
-    let sums = found[found_at + 1u + lane];
+    load_scaler(found_at + 1u);
+    let sums = found[found_at + 2u + lane];
     recent = bitcast<f32>(sums.x);
     total = bitcast<f32>(sums.y);
     right = sums.z;
+    lost = before.z;
     if lane == 0u { halted = before.y; }
     workgroupBarrier();
     var made = 0u;
@@ -52,7 +57,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             recent = 0.0;
             total = 0.0;
             right = 0u;
+            lost = 0u;
         }
+        let sums_before = vec3<u32>(bitcast<u32>(recent), bitcast<u32>(total), right);
+        begin_step();
         if t == 0u || batch == 0u {
             let epoch = plus(plan[record + EPOCH_LOW], plan[record + EPOCH_HIGH], batches / params.batches);
             choose_order(record, epoch);
@@ -62,14 +70,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         losses(batch, count);
         if workgroupUniformLoad(&halted) == 0u {
             backward(record, count, step);
-            if plan[record + UPDATE] >= SGLD { make_noise(record, step); }
-            update(record, t, count);
-            made += 1u;
+            let decided = verdict(sums_before, count);
+            if decided == APPLY {
+                if plan[record + UPDATE] >= SGLD { make_noise(record, step); }
+                update(record, t, count);
+            }
+            if decided != END { made += 1u; }
         }
     }
-    if OWN_WEIGHTS {
-        for (var i = lane; i < params.quads; i += WIDTH) { weights[weights_at + i] = bitcast<vec4<f32>>(own[i]); }
-    }
-    found[found_at + 1u + lane] = vec4<u32>(bitcast<u32>(recent), bitcast<u32>(total), right, 0u);
-    if lane == 0u { found[found_at] = vec4<u32>(before.x + made, halted, 0u, 0u); }
+    store_parameters();
+    store_scaler(found_at + 1u);
+    found[found_at + 2u + lane] = vec4<u32>(bitcast<u32>(recent), bitcast<u32>(total), right, 0u);
+    if lane == 0u { found[found_at] = vec4<u32>(before.x + made, halted, lost, 0u); }
 }

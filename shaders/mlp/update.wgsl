@@ -52,11 +52,11 @@ fn gradient(block: u32, i: u32, column: u32, count: u32, old: vec4<f32>, l1: f32
         if kind == ROW {
             for (var b = 0u; b < count; b += 1u) { sum += row(right + b * right_pitch); }
         } else {
-            sum = row(right);
+            sum = exact(right);
         }
     }
     let zero = vec4<f32>(0.0);
-    return sum + select(zero, vec4<f32>(l1), old > zero) - select(zero, vec4<f32>(l1), old < zero);
+    return unscale * sum + select(zero, vec4<f32>(l1), old > zero) - select(zero, vec4<f32>(l1), old < zero);
 }
 
 // Returns the factor that shortens the gradient of all parameters to the length `clip`.
@@ -68,7 +68,8 @@ fn clipping(count: u32, l1: f32, clip: f32) -> f32 {
         for (var item = lane; item < block_word(block, BLOCK_ROWS) * columns; item += WIDTH) {
             let i = item / columns;
             let column = item % columns;
-            let g = gradient(block, i, column, count, weight(place + i * block_word(block, BLOCK_PITCH) + column), l1);
+            let old = parameter(place + i * block_word(block, BLOCK_PITCH) + column);
+            let g = gradient(block, i, column, count, old, l1);
             sum += dot(g, g);
         }
     }
@@ -91,9 +92,9 @@ fn make_noise(record: u32, step: vec2<u32>) {
         let q = quarter_turn(toward);
         let quadrant = toward >> vec4<u32>(30u);
         let odd = (quadrant & vec4<u32>(1u)) == vec4<u32>(1u);
-        let to = scratch_at + params.noise_at + 16u * group + item % 8u;
-        scratch[to] = bitcast<vec4<u32>>(r * with_sign(select(q.cosine, q.sine, odd), quadrant + 1u));
-        scratch[to + 8u] = bitcast<vec4<u32>>(r * with_sign(select(q.sine, q.cosine, odd), quadrant));
+        let to = params.noise_at + 16u * group + item % 8u;
+        set_stored(to, bitcast<vec4<u32>>(r * with_sign(select(q.cosine, q.sine, odd), quadrant + 1u)));
+        set_stored(to + 8u, bitcast<vec4<u32>>(r * with_sign(select(q.sine, q.cosine, odd), quadrant)));
     }
     storageBarrier();
 }
@@ -104,7 +105,7 @@ fn with_sign(x: vec4<f32>, negative: vec4<u32>) -> vec4<f32> {
 
 // Returns sqrt(-2 log u), where u is the middle of one of 2^24 equal parts of (0, 1).
 fn radius(word: vec4<u32>) -> vec4<f32> {
-    let bits = bitcast<vec4<u32>>(vec4<f32>((word >> vec4<u32>(8u)) << vec4<u32>(1u) | vec4<u32>(1u)));
+    let bits = bitcast<vec4<u32>>(vec4<f32>(((word >> vec4<u32>(8u)) << vec4<u32>(1u)) | vec4<u32>(1u)));
     let shifted = bits + (0x3f800000u - 0x3f3504f3u);
     let e = vec4<f32>(vec4<i32>(shifted >> vec4<u32>(23u)) - (127 + 25));
     let f = bitcast<vec4<f32>>((shifted & vec4<u32>(0x007fffffu)) + 0x3f3504f3u) - 1.0;
@@ -119,7 +120,7 @@ struct Turn { cosine: vec4<f32>, sine: vec4<f32> }
 
 // Returns cosine and sine of an angle in [-pi/4, pi/4), which the lower 30 bits of a word decide.
 fn quarter_turn(word: vec4<u32>) -> Turn {
-    let steps = vec4<i32>(word >> vec4<u32>(6u) & vec4<u32>(0x00ffffffu)) - 0x00800000;
+    let steps = vec4<i32>((word >> vec4<u32>(6u)) & vec4<u32>(0x00ffffffu)) - 0x00800000;
     let x = vec4<f32>(steps) * (1.57079633 / 16777216.0);
     let q = x * x;
     let sine = x * (1.0 + q * (-1.0 / 6.0 + q * (1.0 / 120.0 + q * (-1.0 / 5040.0 + q / 362880.0))));
@@ -135,7 +136,7 @@ fn noise_of(block: u32, i: u32, column: u32) -> vec4<f32> {
     for (var c = 0u; c < 4u; c += 1u) {
         if 4u * column + c < cols {
             let element = first + c;
-            found[c] = bitcast<f32>(scratch[scratch_at + params.noise_at + element / 4u][element % 4u]);
+            found[c] = bitcast<f32>(stored_word(params.noise_at + element / 4u, element % 4u));
         }
     }
     return found;
@@ -147,8 +148,19 @@ fn update(record: u32, t: u32, count: u32) {
     let l1 = bitcast<f32>(plan[record + PENALTY]);
     let clip = bitcast<f32>(plan[record + CLIP]);
     let rates = plan[record + RATES] + 8u * t;
-    let a = vec4<f32>(rate(rates), rate(rates + 1u), rate(rates + 2u), rate(rates + 3u));
-    let b = vec4<f32>(rate(rates + 4u), rate(rates + 5u), rate(rates + 6u), rate(rates + 7u));
+    var a = vec4<f32>(rate(rates), rate(rates + 1u), rate(rates + 2u), rate(rates + 3u));
+    var b = vec4<f32>(rate(rates + 4u), rate(rates + 5u), rate(rates + 6u), rate(rates + 7u));
+    if F16 {
+        let corrected = correction(record, t);
+        switch kind {
+            case ADAM: {
+                a.x *= corrected.x;
+                b.x = corrected.y;
+            }
+            case MOMENTUM, NESTEROV: { a.w = corrected.x; }
+            default: {}
+        }
+    }
     var shorten = 1.0;
     if plan[record + CLIPS] == 1u { shorten = clipping(count, l1, clip); }
     for (var block = 0u; block < params.blocks; block += 1u) {
@@ -158,7 +170,7 @@ fn update(record: u32, t: u32, count: u32) {
             let i = item / columns;
             let column = item % columns;
             let at = place + i * block_word(block, BLOCK_PITCH) + column;
-            let old = weight(at);
+            let old = parameter(at);
             let g = shorten * gradient(block, i, column, count, old, l1);
             let first = plan[record + RUN] * params.moments * params.quads + at;
             var next = old;
@@ -194,7 +206,7 @@ fn update(record: u32, t: u32, count: u32) {
                 }
                 default: { next = a.x * xi; }
             }
-            if OWN_WEIGHTS { own[at] = bitcast<vec4<u32>>(next); } else { weights[weights_at + at] = next; }
+            set_parameter(at, next, block_word(block, KIND) == MATRIX);
         }
     }
     for (var l = 0u; l < params.layers; l += 1u) {
@@ -203,8 +215,8 @@ fn update(record: u32, t: u32, count: u32) {
             for (var column = lane; column < columns; column += WIDTH) {
                 let sums = layer(l, SUMS) + column;
                 let to = weights_at + layer(l, RUNNING) + column;
-                let unbiased = row(sums + 3u * columns) * (f32(count) / max(f32(count) - 1.0, 1.0));
-                weights[to] = (1.0 - SHARE) * weights[to] + SHARE * row(sums + 2u * columns);
+                let unbiased = exact(sums + 3u * columns) * (f32(count) / max(f32(count) - 1.0, 1.0));
+                weights[to] = (1.0 - SHARE) * weights[to] + SHARE * exact(sums + 2u * columns);
                 weights[to + columns] = (1.0 - SHARE) * weights[to + columns] + SHARE * unbiased;
             }
         }

@@ -7,13 +7,13 @@ use super::schedule::Plateau;
 use super::trainer::Trainer;
 use crate::error::{Error, Result};
 use crate::io::{self, Data, NamedArray, NpyData, Rows, Tensors};
-use crate::ops::mlp::{Hyper, Number, Program, Replica, Samples, Targets, Tensor};
+use crate::ops::mlp::{Hyper, Number, Program, Replica, Samples, Scaler, Targets, Tensor};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Incremented when the meaning of a checkpoint changes.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// The key of the specification in the metadata.
 pub(super) const SPEC: &str = "fiedler";
 
@@ -52,6 +52,7 @@ impl Spec {
         let mut spec = json!({
             "version": VERSION,
             "precision": T::NAME,
+            "mixed_precision": trainer.mixed.name(),
             "side": side,
             "inputs": trainer.net.inputs(),
             "layers": layers.collect::<Vec<_>>(),
@@ -108,7 +109,7 @@ pub(super) struct Checkpoint<'a> {
 }
 
 /// The number of numbers of a run's row.
-const ROW: usize = 15;
+const ROW: usize = 19;
 
 impl<'a> Checkpoint<'a> {
     pub(super) fn new(path: &Path, spec: &'a Spec) -> Self {
@@ -212,6 +213,7 @@ pub(super) fn elements<T: Number>(data: NpyData) -> Option<Vec<T>> {
 #[expect(clippy::cast_precision_loss, reason = "counts below 2^53")]
 fn row<T: Number>(running: &Running<T>) -> [f64; ROW] {
     let c = &running.counters;
+    let Scaler { scale, clean, skipped, in_a_row } = running.replica.scaler;
     let status = c.status.and_then(|status| RunStatus::ALL.iter().position(|known| *known == status));
     [
         running.replica.steps as f64,
@@ -229,6 +231,10 @@ fn row<T: Number>(running: &Running<T>) -> [f64; ROW] {
         c.seconds,
         status.map_or(-1.0, |place| place as f64),
         f64::from(u8::from(running.best.is_some())),
+        scale.into(),
+        clean.into(),
+        skipped.into(),
+        in_a_row.into(),
     ]
 }
 
@@ -250,6 +256,8 @@ fn set_row<T: Number>(running: &mut Running<T>, row: &[f64; ROW]) -> bool {
         seconds: row[12],
         status: RunStatus::ALL.get(row[13] as usize).copied().filter(|_| row[13] >= 0.0),
     };
+    running.replica.scaler =
+        Scaler { scale: row[15] as f32, clean: row[16] as u32, skipped: row[17] as u32, in_a_row: row[18] as u32 };
     row[14] != 0.0
 }
 

@@ -52,7 +52,13 @@ impl Decided<'_> {
 
 impl Trainer {
     pub(super) fn program(&self) -> Program {
-        Program { net: self.net.clone(), loss: self.loss.clone(), optimizer: self.optimizer, batch: self.batch }
+        Program {
+            net: self.net.clone(),
+            loss: self.loss.clone(),
+            optimizer: self.optimizer,
+            batch: self.batch,
+            mixed: self.mixed,
+        }
     }
 
     /// Returns where `runs` runs on a data set of `samples` samples would be trained, and why. The predicted times are

@@ -165,7 +165,8 @@ impl<T: Number> Running<T> {
         counters.epoch += passed;
         counters.batch = usize::try_from(position - passed * batches as u64).unwrap_or(usize::MAX);
         (counters.loss, counters.correct) = (trained.loss, trained.correct);
-        counters.samples = (counters.batch * batch).min(self.parts[0].len()) as u64;
+        counters.samples = (counters.batch * batch).min(self.parts[0].len()) as u64 - trained.lost;
+        self.replica.scaler = trained.scaler;
         if trained.diverged {
             counters.status = Some(if first { RunStatus::NonFinite } else { RunStatus::Diverged });
         }

@@ -99,6 +99,10 @@ impl<T: Number> Fit<T> {
                 if !epoch.accuracy.is_nan() {
                     line["train.accuracy"] = number(epoch.accuracy);
                 }
+                if !epoch.scale.is_nan() {
+                    line["loss_scale"] = number(epoch.scale);
+                    line["skipped_steps"] = json!(epoch.skipped);
+                }
                 for (metric, value) in Metric::ALL.into_iter().zip(epoch.validation) {
                     if !value.is_nan() {
                         line[format!("validation.{}", metric.name())] = number(value);
@@ -129,6 +133,9 @@ impl<T: Number> Fit<T> {
         names.iter().for_each(|name| text.extend([",", name]));
         Hyper::names().for_each(|name| text.extend([",", name]));
         text.push_str(",status,epochs,best_epoch");
+        if self.program.mixed.scales() {
+            text.push_str(",skipped_steps");
+        }
         for (part, metric) in &metrics {
             let _ = write!(text, ",{}.{}", part.name(), metric.name());
         }
@@ -148,6 +155,9 @@ impl<T: Number> Fit<T> {
         }
         let best = fitted.best_epoch.map_or_else(String::new, |epoch| epoch.to_string());
         let _ = write!(text, ",{},{},{best}", fitted.status, fitted.epochs);
+        if self.program.mixed.scales() {
+            let _ = write!(text, ",{}", fitted.skipped_steps());
+        }
         for (part, metric) in metrics {
             let value = fitted.scores(*part).map_or(f64::NAN, |scores| metric.of(scores));
             let _ = if value.is_nan() { write!(text, ",") } else { write!(text, ",{value}") };

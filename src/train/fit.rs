@@ -5,7 +5,7 @@ use super::checkpoint::Spec;
 use super::running::{Epoch, RunStatus, Running};
 use super::statistics::Summary;
 use super::stop::{Metric, Part, Stop};
-use crate::ops::mlp::{Mlp, Number, Program, Replica, Scores, Tensor};
+use crate::ops::mlp::{MixedPrecision, Mlp, Number, Program, Replica, Scaler, Scores, Tensor};
 use crate::policy::Choice;
 
 /// The result of a training.
@@ -30,6 +30,7 @@ pub struct Fitted<T> {
     pub(super) history: Vec<Epoch>,
     pub(super) seconds: f64,
     pub(super) steps: u64,
+    scaler: Scaler,
 }
 
 impl<T: Number> Fitted<T> {
@@ -47,6 +48,7 @@ impl<T: Number> Fitted<T> {
             history,
             seconds: counters.seconds,
             steps: replica.steps,
+            scaler: replica.scaler,
             replica: best.unwrap_or(replica),
         }
     }
@@ -73,6 +75,12 @@ impl<T: Number> Fitted<T> {
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Returns how many of these steps were skipped, because a number was beyond the range of f16.
+    #[must_use]
+    pub fn skipped_steps(&self) -> u64 {
+        self.scaler.skipped.into()
     }
 
     /// Returns the epoch of the returned parameters, counted from 0, or `None` if they are those of the last epoch,
@@ -116,6 +124,12 @@ impl<T: Number> Fit<T> {
     #[must_use]
     pub fn net(&self) -> &Mlp {
         &self.program.net
+    }
+
+    /// Returns the precision of the operands of products.
+    #[must_use]
+    pub fn mixed_precision(&self) -> MixedPrecision {
+        self.program.mixed
     }
 
     /// Returns where the runs were trained: `cpu`, or the name of an adapter.

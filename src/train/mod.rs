@@ -26,7 +26,8 @@ mod stop;
 mod trainer;
 
 pub use crate::ops::mlp::{
-    Activation, Hyper, Init, Layer, Loss, Mlp, MlpBuilder, Norm, Number, Optimizer, Samples, Scores, Targets, Tensor,
+    Activation, Hyper, Init, Layer, Loss, MixedPrecision, Mlp, MlpBuilder, Norm, Number, Optimizer, Samples, Scores,
+    Targets, Tensor,
 };
 pub use bound::{Bound, Integral, Ladder};
 pub use choice::{Memory, OnDeviceMemory};

@@ -4,7 +4,8 @@ use super::files::Origin;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::mlp::{
-    Activation, Init, Layer, Loss, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Scores, Targets, Work,
+    Activation, Init, Layer, Loss, MixedPrecision, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Scores,
+    Targets, Work,
 };
 use crate::parallel;
 use serde_json::Value;
@@ -139,7 +140,8 @@ impl<T: Number> Model<T> {
         let inputs = usize::try_from(spec["inputs"].as_u64()?).ok()?;
         let net = Mlp::from_layers(inputs, layers.collect::<Option<Vec<_>>>()?).ok()?;
         let loss = loss(spec["loss"].as_str()?)?;
-        let program = Program { net, loss, optimizer: Optimizer::Sgd { nesterov: false }, batch: 1 };
+        let program =
+            Program { net, loss, optimizer: Optimizer::Sgd { nesterov: false }, batch: 1, mixed: MixedPrecision::Off };
         program.check().ok()?;
         let runs = *stacks.get("layers.0.weight")?.0.first()?;
         // Before any memory is taken: the sizes that the settings claim are those of the tensors.

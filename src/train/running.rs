@@ -23,8 +23,9 @@ pub enum RunStatus {
     Finished,
     /// The stopping rule ended it.
     Stopped,
-    /// Its loss became NaN or infinite. Its parameters are those before that step, or those of its best epoch if there
-    /// is a stopping rule; if it was the last step that went wrong, they are useless.
+    /// Its loss became NaN or infinite, or, in mixed precision, numbers exceeded the range of f16 however small the loss
+    /// scale was. Its parameters are those before that step, or those of its best epoch if there is a stopping rule; if
+    /// it was the last step that went wrong, they are useless.
     Diverged,
     /// Its first loss was NaN or infinite: the inputs or the initial parameters are too large.
     NonFinite,
@@ -74,21 +75,28 @@ pub struct Epoch {
     pub accuracy: f64,
     /// The metrics of the validation samples, in the order of [`Metric::ALL`].
     pub validation: [f64; 5],
+    /// The loss scale at the end of the epoch; NaN if losses are not scaled.
+    pub scale: f64,
+    /// The number of steps that the run has skipped so far.
+    pub skipped: u64,
 }
 
 impl Epoch {
     /// The number of numbers.
-    pub(super) const NUMBERS: usize = 9;
+    pub(super) const NUMBERS: usize = 11;
 
     #[expect(clippy::cast_precision_loss, reason = "a number of epochs")]
     pub(super) fn numbers(&self) -> [f64; Self::NUMBERS] {
         let [a, b, c, d, e] = self.validation;
-        [self.epoch as f64, self.rate, self.loss, self.accuracy, a, b, c, d, e]
+        [self.epoch as f64, self.rate, self.loss, self.accuracy, a, b, c, d, e, self.scale, self.skipped as f64]
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of epochs")]
-    pub(super) fn of_numbers(&[epoch, rate, loss, accuracy, a, b, c, d, e]: &[f64; Self::NUMBERS]) -> Self {
-        Self { epoch: epoch as u64, rate, loss, accuracy, validation: [a, b, c, d, e] }
+    pub(super) fn of_numbers(
+        &[epoch, rate, loss, accuracy, a, b, c, d, e, scale, skipped]: &[f64; Self::NUMBERS],
+    ) -> Self {
+        let (epoch, skipped) = (epoch as u64, skipped as u64);
+        Self { epoch, rate, loss, accuracy, validation: [a, b, c, d, e], scale, skipped }
     }
 }
 
@@ -244,7 +252,10 @@ impl<T: Number> Running<T> {
         let (loss, accuracy) = (loss / samples as f64, correct as f64 / samples as f64);
         let accuracy = if program.loss.takes_labels() { accuracy } else { f64::NAN };
         let last = epoch + 1 == self.epochs(trainer);
-        let mut record = Epoch { epoch, rate, loss, accuracy, validation: [f64::NAN; 5] };
+        let mut record = Epoch { epoch, rate, loss, accuracy, validation: [f64::NAN; 5], scale: f64::NAN, skipped: 0 };
+        if program.mixed.scales() {
+            (record.scale, record.skipped) = (self.replica.scaler.scale.into(), self.replica.scaler.skipped.into());
+        }
         let mut value = loss;
         if let Some(stop) = trainer.stop
             && let Some(scores) = &scores[stop.part as usize]

@@ -10,7 +10,9 @@ use super::stop::{Part, Stop};
 use super::{Run, Runs};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ops::mlp::{Hyper, Init, Loss, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets};
+use crate::ops::mlp::{
+    Hyper, Init, Loss, MixedPrecision, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets,
+};
 use crate::parallel;
 use std::collections::HashMap;
 use std::fmt;
@@ -22,6 +24,8 @@ use std::time::{Duration, Instant};
 const ROUND: Duration = Duration::from_millis(200);
 /// The number of runs that each thread trains in turns.
 const ABREAST: usize = 20;
+/// The least number that binary16 rounds to infinity.
+const BEYOND_F16: f64 = 65520.0;
 
 /// How inputs are scaled before training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +102,7 @@ pub struct Trainer {
     pub(super) split: Split,
     pub(super) scaling: Scaling,
     pub(super) drop_last: bool,
+    pub(super) mixed: MixedPrecision,
     checkpoint: Option<(PathBuf, Duration)>,
     progress: Option<OnProgress>,
 }
@@ -126,6 +131,7 @@ impl Trainer {
             split: Split::default(),
             scaling: Scaling::None,
             drop_last: false,
+            mixed: MixedPrecision::Off,
             checkpoint: None,
             progress: None,
         }
@@ -183,6 +189,13 @@ impl Trainer {
     #[must_use]
     pub fn drop_last(self, drop_last: bool) -> Self {
         Self { drop_last, ..self }
+    }
+
+    /// Sets the precision of the operands of products, in trainings of f32. Nothing chooses another one than
+    /// [`MixedPrecision::Off`] by itself.
+    #[must_use]
+    pub fn mixed_precision(self, mixed: MixedPrecision) -> Self {
+        Self { mixed, ..self }
     }
 
     /// Saves a checkpoint to `path` every so often. If the file exists, the training goes on from it: the result has
@@ -267,6 +280,7 @@ impl Trainer {
                 return wrong(format!("stop on {stop}: expected the loss, because the targets are values"));
             }
         }
+        self.check_mixed(samples)?;
         let needed = self.bytes::<T>(program, samples.len(), runs);
         if needed > ctx.memory_budget() {
             return Err(Error::budget(
@@ -276,6 +290,30 @@ impl Trainer {
             ));
         }
         Ok(counts)
+    }
+
+    /// Checks that the data set can be trained on in mixed precision, if that is asked for.
+    fn check_mixed<T: Number>(&self, samples: &Samples<T>) -> Result<()> {
+        let wrong = |what: String| Err(Error::domain("train", format!("mixed precision: {what}")));
+        if self.mixed == MixedPrecision::Off {
+            return Ok(());
+        }
+        if !T::ON_DEVICE {
+            return wrong(format!("expected a training in f32, found {}", T::NAME));
+        }
+        // Scaled inputs are small.
+        if self.mixed == MixedPrecision::F16 && self.scaling == Scaling::None {
+            for sample in 0..samples.len() {
+                if let Some(input) = samples.row(sample).iter().position(|x| x.to_f64().abs() >= BEYOND_F16) {
+                    let found = samples.row(sample)[input].to_f64();
+                    return wrong(format!(
+                        "expected inputs that f16 can represent, at most 65504, found {found} at input {input} of \
+                         sample {sample}; scale the inputs, or use bf16"
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns the bytes of the runs' numbers and of the data set.

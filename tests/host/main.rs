@@ -10,6 +10,7 @@ mod io_foreign;
 mod io_plain;
 mod io_readers;
 mod layers;
+mod mixed;
 mod policy;
 mod sgld;
 mod train;

@@ -226,6 +226,7 @@ fn wrong_calls() {
         (2, &["--set", "speed=1"], "gradient_scale"),
         (2, &["--lr", "0"], "above 0"),
         (2, &["--backend", "gpu", "--precision", "f64"], "expected --precision f32"),
+        (2, &["--sgld", "--betas", "1", "--precision", "f16"], "expected --precision f32 or f64"),
         (1, &["--batch", "50"], "at most 42 training samples, found 50"),
         (2, &["--split", "0.6,0.6,0.1"], "sum to 1"),
         (2, &["--dropout", "1", "--hidden", "4"], "less than 1"),
@@ -294,6 +295,31 @@ fn a_diverged_run_is_told() {
         "70",
     ]);
     assert!(code == 3 && printed.contains("1 Diverged") && printed.contains("no run ended well"), "{code}: {printed}");
+}
+
+/// Mixed precision is asked for by name, and what it skips is told. The first scale is too large for these
+/// targets.
+#[test]
+fn skipped_steps_are_told() {
+    let files = Files::new();
+    let large: String = (0..120).map(|i| format!("{},{},{}\n", i % 13, (i * 37) % 41, 300 * (i % 13))).collect();
+    let data = files.text("t.csv", &large);
+    let train = |dir: &str, more: &[&str]| {
+        let dir = files.at(dir);
+        let (code, printed, _) =
+            said(&[&["train", &data, "-o", &dir, "--hidden", "8", "--epochs", "9", "--loss", "mse"], more].concat());
+        let summary = std::fs::read_to_string(format!("{dir}/summary.csv")).expect("a summary");
+        (code, printed, summary)
+    };
+    let (code, printed, summary) = train("f16", &["--precision", "f16"]);
+    assert!(code == 0 && printed.contains("of f16 skipped"), "{code}: {printed}");
+    assert!(summary.starts_with("run,seed") && summary.contains(",skipped_steps,"), "{summary}");
+    for precision in ["bf16", "f32"] {
+        let (code, printed, summary) = train(precision, &["--precision", precision]);
+        assert!(code == 0 && !printed.contains("skipped") && !summary.contains("skipped"), "{precision}: {printed}");
+    }
+    let data = files.text("large.csv", &format!("{large}70000,1,2\n"));
+    fails(1, &["train", &data, "-o", &files.at("large"), "--precision", "f16", "--loss", "mse"], "use bf16");
 }
 
 /// Where the disk is full, the error names the file, and what was there stays.

@@ -122,14 +122,20 @@ impl Course {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Activation, Loss, Mlp};
+    use super::super::{Activation, Loss, MixedPrecision, Mlp};
     use super::{Course, Optimizer, Program};
     use crate::policy::CpuRates;
 
     fn program(sizes: &[usize], batch: usize, optimizer: Optimizer) -> Program {
         let [inputs, hidden @ .., outputs] = sizes else { panic!("no network") };
         let net = hidden.iter().fold(Mlp::builder(*inputs), |net, &width| net.layer(width, Activation::Relu));
-        Program { net: net.output(*outputs).unwrap(), loss: Loss::CROSS_ENTROPY, optimizer, batch }
+        Program {
+            net: net.output(*outputs).unwrap(),
+            loss: Loss::CROSS_ENTROPY,
+            optimizer,
+            batch,
+            mixed: MixedPrecision::Off,
+        }
     }
 
     /// The weights are said to be right within this factor. The measured times are microseconds a step of one run: of 1

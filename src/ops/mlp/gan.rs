@@ -14,7 +14,7 @@
 use super::cpu::Moved;
 use super::layout::{Layout, padded};
 use super::noise::{RUNS, Words};
-use super::{Hyper, Init, Loss, Mlp, Norm, Optimizer, Program, Replica};
+use super::{Hyper, Init, Loss, MixedPrecision, Mlp, Norm, Optimizer, Program, Replica};
 use crate::array::Real;
 use crate::error::{Error, Result};
 
@@ -63,7 +63,8 @@ impl<T: Real> GanProgram<T> {
             return Err(Error::domain(NAME, what));
         }
         // The losses of the programs are not used.
-        let program = |net, batch| Program { net, loss: Loss::MeanSquares, optimizer, batch };
+        let program =
+            |net, batch| Program { net, loss: Loss::MeanSquares, optimizer, batch, mixed: MixedPrecision::Off };
         Ok(Self { generator: program(generator, 1), discriminator: program(discriminator, count), points })
     }
 

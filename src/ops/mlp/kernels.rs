@@ -1,6 +1,8 @@
-//! The kernels of training: a workgroup trains one run through many steps, or computes its outputs.
+//! The kernels of training: a workgroup trains one run through many steps, or computes its outputs. In mixed precision,
+//! outputs are those of f32.
 
 use super::gpu::Form;
+use super::mixed::MixedPrecision;
 use crate::device::{Adapter, Budget, Overrides, kernels, mirrors, uniform};
 
 uniform! {
@@ -16,13 +18,13 @@ uniform! {
 /// The words of a layer, of a block of parameters, and of a run, in `plan`.
 pub(super) const LAYER_WORDS: usize = 24;
 pub(super) const BLOCK_WORDS: usize = 12;
-pub(super) const RECORD_WORDS: usize = 32;
+pub(super) const RECORD_WORDS: usize = 40;
 /// The words of a run's record that say where the list and the scaling of its samples are, and its place in the
 /// buffers; and the first of its layers' thresholds of dropout.
 pub(super) const LIST: usize = 8;
 pub(super) const SCALING: usize = 9;
 pub(super) const RUN: usize = 15;
-pub(super) const THRESHOLDS: usize = 17;
+pub(super) const THRESHOLDS: usize = 19;
 
 /// Where the rows of a batch are.
 pub(super) const STORED: u32 = 0;
@@ -38,6 +40,13 @@ pub(super) const MATRIX: u32 = 0;
 pub(super) const ROW: u32 = 1;
 pub(super) const SUMMED: u32 = 2;
 
+/// The number of steps without a skipped one after which the scale of losses is doubled.
+pub(super) const GROWTH: u32 = 2000;
+/// The number of skipped steps in a row that ends a run.
+pub(super) const PATIENCE: u32 = 50;
+/// The largest scale, 2^126, whose inverse is not subnormal.
+pub(super) const LARGEST_SCALE: f32 = 8.507_059e37;
+
 /// Returns the overrides of a form.
 pub(super) fn variant(form: &Form) -> [(&'static str, f64); 4] {
     [
@@ -46,6 +55,16 @@ pub(super) fn variant(form: &Form) -> [(&'static str, f64); 4] {
         ("OWN_WEIGHTS", f64::from(u8::from(form.own_weights))),
         ("ROWS", form.rows.into()),
     ]
+}
+
+/// Does the same for training in mixed precision.
+pub(super) fn mixed_variant(form: &Form) -> [(&'static str, f64); 5] {
+    let [width, quads, own_weights, rows] = variant(form);
+    [width, quads, own_weights, rows, ("F16", f64::from(u8::from(form.mixed == MixedPrecision::F16)))]
+}
+
+fn mixed_variants() -> Vec<Vec<(&'static str, f64)>> {
+    Form::all_mixed().iter().map(|form| mixed_variant(form).to_vec()).collect()
 }
 
 fn variants() -> Vec<Vec<(&'static str, f64)>> {
@@ -63,8 +82,9 @@ pub(in crate::ops) fn is_given(adapter: &Adapter, _: &'static str, overrides: Ov
 kernels! {
     /// Steps of training.
     Step = [
-        "shared/real.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/memory.wgsl", "mlp/functions.wgsl",
-        "mlp/order.wgsl", "mlp/forward.wgsl", "mlp/loss.wgsl", "mlp/backward.wgsl", "mlp/update.wgsl", "mlp/step.wgsl"
+        "shared/real.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl", "mlp/memory.wgsl",
+        "mlp/plain.wgsl", "mlp/functions.wgsl", "mlp/order.wgsl", "mlp/forward.wgsl", "mlp/loss.wgsl",
+        "mlp/backward.wgsl", "mlp/update.wgsl", "mlp/step.wgsl"
     ] variants variants {
         budget Budget {
             registers: 204,
@@ -82,10 +102,32 @@ kernels! {
         write scratch: [u32; 4],
         write found: [u32; 4],
     }
+    /// Steps of training in mixed precision.
+    MixedStep = [
+        "shared/real.wgsl", "shared/half.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl",
+        "mlp/narrow.wgsl", "mlp/scaler.wgsl", "mlp/functions.wgsl", "mlp/order.wgsl", "mlp/forward.wgsl",
+        "mlp/loss.wgsl", "mlp/backward.wgsl", "mlp/update.wgsl", "mlp/step.wgsl"
+    ] variants mixed_variants {
+        budget Budget {
+            registers: 204,
+            instructions: 14_000,
+            occupancy: 12,
+            because: "the numbers of a run fill workgroup memory, and compilers use the registers that this leaves",
+        };
+        uniform params: Params,
+        read plan: u32,
+        read lists: u32,
+        read x: [f32; 4],
+        read targets: u32,
+        write weights: [f32; 4],
+        write moments: [f32; 4],
+        write scratch: [u32; 2],
+        write found: [u32; 4],
+    }
     /// The outputs of networks.
     Outputs = [
-        "shared/real.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/memory.wgsl", "mlp/functions.wgsl",
-        "mlp/forward.wgsl", "mlp/outputs.wgsl"
+        "shared/real.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl", "mlp/memory.wgsl",
+        "mlp/functions.wgsl", "mlp/forward.wgsl", "mlp/outputs.wgsl"
     ] variants variants {
         budget Budget {
             instructions: 2_400,
@@ -116,6 +158,9 @@ mirrors! {
     OWN = OWN,
     FAR = FAR,
     NONE = NONE,
+    GROWTH = GROWTH,
+    PATIENCE = PATIENCE,
+    LARGEST_SCALE = LARGEST_SCALE,
     MATRIX = MATRIX,
     ROW = ROW,
     SUMMED = SUMMED,

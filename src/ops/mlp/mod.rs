@@ -11,6 +11,7 @@ mod gan;
 mod gpu;
 pub(super) mod kernels;
 mod layout;
+mod mixed;
 mod noise;
 mod optimizer;
 mod order;
@@ -22,6 +23,8 @@ pub(crate) use choice::Course;
 pub(crate) use cpu::{Contending, GanWorker, Work, Worker};
 pub(crate) use gan::{GanProgram, Pair};
 pub(crate) use gpu::{Fleet, Leg, Trained};
+pub use mixed::MixedPrecision;
+pub(crate) use mixed::Scaler;
 pub use optimizer::{Hyper, Optimizer};
 pub use scores::Scores;
 pub use spec::{Activation, Layer, Loss, Mlp, MlpBuilder, Norm};
@@ -47,6 +50,8 @@ pub struct Program {
     pub optimizer: Optimizer,
     /// The number of samples of a step.
     pub batch: usize,
+    /// The precision of the operands of products.
+    pub mixed: MixedPrecision,
 }
 
 impl Program {
@@ -226,8 +231,9 @@ pub struct Replica<T> {
     words: Words,
     pub(crate) hyper: Hyper,
     moved: Moved<T>,
-    /// The number of steps that were made.
+    /// The number of steps that were made, including those that were skipped.
     pub(crate) steps: u64,
+    pub(crate) scaler: Scaler,
     /// The mean of each input, and the factor of the difference from it.
     pub(crate) scaling: Option<Arc<Vec<[T; 2]>>>,
 }
@@ -256,8 +262,9 @@ pub struct Tally {
     /// The sum of the losses of the steps of the epoch so far, each times its number of samples.
     pub(crate) loss: f64,
     pub(crate) correct: u64,
+    /// The number of samples of the steps with a finite loss.
     pub(crate) samples: u64,
-    /// Whether a loss was not finite. The parameters are those before its step.
+    /// Whether a loss was not finite, or too many steps were skipped. The parameters are those before the step.
     pub(crate) diverged: bool,
     /// The loss of every step, if it was asked for.
     pub(crate) losses: Vec<f64>,

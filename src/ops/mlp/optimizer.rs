@@ -288,8 +288,9 @@ pub(super) enum Update<T> {
 }
 
 impl<T: Real> Update<T> {
-    /// Returns the update of step `step`, which counts from 0. `rate` is the learning rate of the step.
-    pub(super) fn new(optimizer: Optimizer, hyper: &Hyper, rate: f64, step: u64) -> Self {
+    /// Returns the update of a step at the learning rate `rate`, before which `steps` steps were made, of which `applied`
+    /// changed the parameters.
+    pub(super) fn new(optimizer: Optimizer, hyper: &Hyper, rate: f64, [steps, applied]: [u64; 2]) -> Self {
         let t = T::from_f64;
         let half = 0.5 * rate;
         match optimizer {
@@ -298,17 +299,17 @@ impl<T: Real> Update<T> {
                 rate: t(rate),
                 decay: t(hyper.weight_decay),
                 momentum: t(hyper.momentum),
-                gain: t(if step == 0 { 1.0 } else { 1.0 - hyper.dampening }),
+                gain: t(if applied == 0 { 1.0 } else { 1.0 - hyper.dampening }),
                 nesterov,
             },
             Optimizer::Adam | Optimizer::AdamW => {
                 let decoupled = optimizer == Optimizer::AdamW;
                 Self::Adam {
-                    rate: t(rate / (1.0 - power(hyper.beta_1, step + 1))),
+                    rate: t(rate / (1.0 - power(hyper.beta_1, applied + 1))),
                     mean: t(1.0 - hyper.beta_1),
                     beta_2: t(hyper.beta_2),
                     square: t(1.0 - hyper.beta_2),
-                    correction: t(1.0 / (1.0 - power(hyper.beta_2, step + 1)).sqrt()),
+                    correction: t(1.0 / (1.0 - power(hyper.beta_2, applied + 1)).sqrt()),
                     epsilon: t(hyper.epsilon),
                     decay: t(if decoupled { 0.0 } else { hyper.weight_decay }),
                     shrink: t(if decoupled { 1.0 - rate * hyper.weight_decay } else { 1.0 }),
@@ -330,7 +331,7 @@ impl<T: Real> Update<T> {
                 square: t(1.0 - hyper.beta_2),
                 epsilon: t(hyper.epsilon),
                 #[expect(clippy::cast_precision_loss, reason = "a number of steps")]
-                adapts: (step as f64) < hyper.burn_in,
+                adapts: (steps as f64) < hyper.burn_in,
             },
         }
     }

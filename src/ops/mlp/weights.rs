@@ -4,7 +4,7 @@ use super::cpu::Moved;
 use super::layout::{Layout, Placed};
 use super::noise::{Purpose, RUNS, Words};
 use super::spec::{Mlp, NAME};
-use super::{Hyper, Program, Replica};
+use super::{Hyper, Program, Replica, Scaler};
 use crate::array::Real;
 use crate::error::{Error, Result};
 
@@ -116,7 +116,7 @@ impl<T: Real> Replica<T> {
             second: zeros(if moments > 1 { layout.len } else { 0 }),
             running,
         };
-        Self { words, hyper, moved, steps: 0, scaling: None }
+        Self { words, hyper, moved, steps: 0, scaler: Scaler::default(), scaling: None }
     }
 
     /// Returns all tensors of the network.

@@ -52,7 +52,7 @@ pub(in crate::commands) struct Network {
     /// The shares of training, validation and test samples.
     #[arg(long, value_name = "SHARES", default_value = "0.7,0.1,0.2", value_parser = split, requires = "inputs")]
     split: [f64; 3],
-    /// The precision of all computations.
+    /// The precision of all computations; f16 and bf16 are mixed precisions.
     #[arg(long, value_enum, default_value_t = Precision::F32, requires = "inputs")]
     precision: Precision,
 }
@@ -91,6 +91,7 @@ impl Network {
         let trainer = Trainer::new(net, loss.of(0.0), optimizer)
             .batch(batch)
             .epochs(epochs as u64)
+            .mixed_precision(self.precision.mixed())
             .split(Split { shares: self.split, seed: None });
         let trainer = match self.stop {
             Some(stop) => trainer.stop(stop),
@@ -106,16 +107,16 @@ impl Described {
     /// Returns where that many runs would be trained.
     pub(in crate::commands) fn choose(&self, ctx: &Context, runs: usize) -> Result<Choice, Error> {
         match self.precision {
-            Precision::F32 => self.trainer.choose::<f32>(ctx, self.samples, runs),
             Precision::F64 => self.trainer.choose::<f64>(ctx, self.samples, runs),
+            _ => self.trainer.choose::<f32>(ctx, self.samples, runs),
         }
     }
 
     /// Returns the memory of the training.
     pub(in crate::commands) fn memory(&self, ctx: &Context) -> Result<Memory, Error> {
         match self.precision {
-            Precision::F32 => self.trainer.memory::<f32>(ctx, self.samples, self.runs),
             Precision::F64 => self.trainer.memory::<f64>(ctx, self.samples, self.runs),
+            _ => self.trainer.memory::<f32>(ctx, self.samples, self.runs),
         }
     }
 }

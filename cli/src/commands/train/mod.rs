@@ -138,7 +138,7 @@ pub(super) struct Train {
     /// by --seed].
     #[arg(long, value_name = "SEED", value_parser = whole::<u64>)]
     split_seed: Option<u64>,
-    /// The precision of all computations.
+    /// The precision of all computations; f16 and bf16 are mixed precisions.
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     precision: Precision,
     /// Go on from the checkpoint in DIR. The result has the same bits as without the interruption.
@@ -214,21 +214,18 @@ impl Train {
         let name = self.label.as_deref();
         let wanted = if self.loss.takes_labels() { Wanted::Labels(name) } else { Wanted::Values(name) };
         let table = io::read_samples(&self.data, wanted)?;
-        match self.precision {
-            Precision::F32 => self.train(table, |x| {
-                #[expect(clippy::cast_possible_truncation, reason = "the call asks for f32")]
-                let x = x as f32;
-                x
-            }),
-            Precision::F64 => self.train(table, |x| x),
+        if self.precision == Precision::F64 {
+            return self.train(table, |x| x);
         }
+        #[expect(clippy::cast_possible_truncation, reason = "the call asks for f32")]
+        self.train(table, |x| x as f32)
     }
 
     /// Opens the context of a training. A training that goes on from a checkpoint may need the device on which it
     /// began.
     fn context(&self, choose: impl Fn(&Context) -> Result<Choice, Error>) -> Result<Context, Failure> {
         let begun = self.output.join(CHECKPOINT).exists();
-        let device = self.precision == Precision::F32 && (begun || self.place.opens_device(choose)?);
+        let device = self.precision != Precision::F64 && (begun || self.place.opens_device(choose)?);
         self.place.with(Context::builder().device(device))
     }
 
@@ -381,6 +378,7 @@ impl Train {
             .schedule(self.schedule)
             .warm_up(self.warm_up)
             .scaling(self.scale.into())
+            .mixed_precision(self.precision.mixed())
             .split(fiedler::train::Split { shares: self.split(), seed: self.split_seed });
         match self.stop {
             Some(stop) => trainer.stop(Stop { patience: self.patience, ..stop }),

@@ -2,7 +2,7 @@
 
 use crate::commands::values::{finite, whole};
 use clap::ValueEnum;
-use fiedler::train::{Activation, Init, Loss, Norm, Optimizer, Scaling, Schedule};
+use fiedler::train::{Activation, Init, Loss, MixedPrecision, Norm, Optimizer, Scaling, Schedule};
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum ActivationName {
@@ -155,6 +155,21 @@ impl From<ScalingName> for Scaling {
 pub(in crate::commands) enum Precision {
     F32,
     F64,
+    /// f32 with products of f16 numbers, whose losses are scaled.
+    F16,
+    /// f32 with products of bf16 numbers.
+    Bf16,
+}
+
+impl Precision {
+    /// Returns the precision of the operands of products.
+    pub(super) fn mixed(self) -> MixedPrecision {
+        match self {
+            Self::F32 | Self::F64 => MixedPrecision::Off,
+            Self::F16 => MixedPrecision::F16,
+            Self::Bf16 => MixedPrecision::Bf16,
+        }
+    }
 }
 
 /// Parses the shares of training, validation and test samples.

@@ -45,6 +45,11 @@ impl<T: Number> Done<'_, T> {
         if fit.is_selected_on_test() {
             text.push_str("\n  selected on test: the runs were stopped by their test samples, so these are too good");
         }
+        let skipped = self.skipped();
+        if skipped > 0 {
+            let _ =
+                write!(text, "\n  {} of f16 skipped, because a number was infinite", many(skipped, "step", "steps"));
+        }
         let test = runs.iter().filter_map(|run| run.scores(Part::Test)).next();
         let any = fit.summary(Part::Test, metric).n > 0;
         if let (Some(scores), Metric::Accuracy, true) = (test, metric, any) {
@@ -59,6 +64,11 @@ impl<T: Number> Done<'_, T> {
             let _ = write!(text, "\n  {names}: {summary}");
         }
         text
+    }
+
+    /// Returns the number of steps of all runs that were skipped.
+    fn skipped(&self) -> usize {
+        self.fit.runs().iter().map(|run| usize::try_from(run.skipped_steps()).unwrap_or(usize::MAX)).sum()
     }
 
     /// Returns the statistics for each combination of the hyperparameters that vary, on the test samples, or on the
@@ -117,6 +127,8 @@ impl<T: Number> Done<'_, T> {
             "groups": groups.collect::<serde_json::Map<_, _>>(),
             "selected_on_test": self.fit.is_selected_on_test(),
             "best_run": self.fit.best_run(),
+            "mixed_precision": self.fit.mixed_precision().name(),
+            "skipped_steps": self.skipped(),
         });
         add_ended(&mut report, self.fit, self.seconds, self.threads);
         report

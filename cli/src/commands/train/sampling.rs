@@ -2,7 +2,7 @@
 
 use super::super::values::{not_negative, positive};
 use super::super::{Failure, Outcome, many, print};
-use super::options::NormName;
+use super::options::{NormName, Precision};
 use super::report::{add_ended, ended, mean, number};
 use super::{Train, outcome, wrong};
 use clap::{Args, ValueEnum};
@@ -74,6 +74,11 @@ fn probability(text: &str) -> Result<f64, String> {
 impl Train {
     /// Refuses options that change the law of the chains or have no effect on them.
     pub(super) fn check_sampling(&self) -> Result<(), Failure> {
+        if matches!(self.precision, Precision::F16 | Precision::Bf16) {
+            return Err(Failure::Call(
+                "--sgld: expected --precision f32 or f64, because rounding changes the law".to_owned(),
+            ));
+        }
         let changed = "no --sgld, whose law it would change";
         let own = "no --sgld, which sets it by --betas, --sigma and --preset";
         for (given, option, wanted) in [

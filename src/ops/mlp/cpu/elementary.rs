@@ -2,10 +2,11 @@
 //! have the same bits on every machine with fused multiply-add, and loops over them compile to SIMD instructions.
 
 use super::super::layout::STRIP;
+use super::narrow::Narrow;
 use crate::array::Real;
 
 /// The functions of one precision.
-pub trait Elementary: Real {
+pub trait Elementary: Real + Narrow {
     /// Returns e^x.
     #[must_use]
     fn exp(self) -> Self;

@@ -5,6 +5,7 @@
 
 use super::super::gan::{Contest, EPSILON, GanProgram, Pair};
 use super::super::layout::{Block, Layout, Placed, STRIP, padded};
+use super::super::mixed::MixedPrecision;
 use super::super::noise::{ABREAST, Purpose, Words, normals};
 use super::super::optimizer::Update;
 use super::between::{activate, activate_backward};
@@ -49,7 +50,7 @@ impl<T: Elementary> GanWorker<T> {
         let [of_generator, of_judge] = &layouts;
         let points = program.generator().outputs();
         let inputs = program.generator().inputs();
-        let mut judge = Scratch::new(of_judge, points);
+        let mut judge = Scratch::new(of_judge, points, MixedPrecision::Off);
         let (each, stride) = (program.discriminator().inputs(), padded(program.discriminator().inputs()));
         for (to, from) in judge.inputs().chunks_exact_mut(stride).zip(program.points.chunks_exact(each)) {
             to[..each].copy_from_slice(from);
@@ -239,7 +240,7 @@ pub(super) fn learn<V: Vector<Scalar: Elementary>>(
     pair: &mut Pair<V::Scalar>,
 ) {
     let hyper = pair.generator.hyper;
-    let changes = Update::new(program.optimizer(), &hyper, hyper.learning_rate, pair.steps);
+    let changes = Update::new(program.optimizer(), &hyper, hyper.learning_rate, [pair.steps; 2]);
     let [generator, discriminator] = pair.moved();
     descend::<V>(token, worker, generator, changes);
     let GanWorker { layouts: [_, of_judge], judge, outputs, .. } = worker;

@@ -7,6 +7,7 @@ mod between;
 mod elementary;
 mod gan;
 mod loss;
+mod narrow;
 mod product;
 mod step;
 #[cfg(test)]
@@ -132,7 +133,7 @@ impl<T: Elementary> Worker<T> {
     fn new(program: &Program) -> Self {
         let layout = Layout::new(&program.net);
         let loss = Prepared::new(&program.loss, program.net.outputs());
-        let scratch = Scratch::new(&layout, program.batch.max(TOGETHER));
+        let scratch = Scratch::new(&layout, program.batch.max(TOGETHER), program.mixed);
         Self { engine: Engine { layout, loss }, scratch, rows: Vec::new(), labels: Vec::new(), values: Vec::new() }
     }
 
@@ -241,23 +242,35 @@ impl<T: Elementary> Task<T> for Training<'_, T> {
             let Worker { engine, scratch, labels, values, .. } = &mut *worker;
             let targets = targets(work.samples, labels, values);
             let drawn = (words, step, &dropout);
-            let moved = &mut work.replica.moved;
+            let Replica { moved, scaler, .. } = &mut *work.replica;
             let running = moved.running.clone();
+            let scaled = program.mixed.scales();
+            scratch.set_scale(program.mixed.scale(scaler));
             let (loss, right) = gradient::<V>(token, engine, scratch, moved, targets, rows, drawn);
-            if !loss.to_f64().is_finite() {
+            let finite = loss.to_f64().is_finite();
+            if !finite || scaled && !scratch.fits() {
                 moved.running = running;
-                tally.diverged = true;
-                return tally;
+                if !scaled || scaler.skip() {
+                    tally.diverged = true;
+                    return tally;
+                }
+            } else {
+                let applied = step - u64::from(scaler.skipped);
+                let update = Update::new(program.optimizer, &hyper, segment.rate, [step, applied]);
+                let rates = Rates { update, l1: T::from_f64(hyper.l1), clip: T::from_f64(hyper.clip) };
+                apply::<V>(token, &engine.layout, scratch, moved, (words, step), rates);
+                if scaled {
+                    scaler.apply();
+                }
             }
-            let update = Update::new(program.optimizer, &hyper, segment.rate, step);
-            let rates = Rates { update, l1: T::from_f64(hyper.l1), clip: T::from_f64(hyper.clip) };
-            apply::<V>(token, &engine.layout, scratch, &mut work.replica.moved, (words, step), rates);
             work.replica.steps += 1;
-            tally.samples += rows as u64;
-            tally.correct += right;
-            #[expect(clippy::cast_precision_loss, reason = "a number of samples")]
-            let weight = rows as f64;
-            tally.loss += loss.to_f64() * weight;
+            if finite {
+                tally.samples += rows as u64;
+                tally.correct += right;
+                #[expect(clippy::cast_precision_loss, reason = "a number of samples")]
+                let weight = rows as f64;
+                tally.loss += loss.to_f64() * weight;
+            }
             if segment.traces {
                 tally.losses.push(loss.to_f64());
             }
@@ -370,7 +383,8 @@ impl<T: Elementary> Task<T> for Gradient<'_, T> {
         let Worker { engine, scratch, labels, values, .. } = worker;
         let targets = targets(work.samples, labels, values);
         let drawn = (work.replica.words, work.replica.steps, &dropout);
-        let moved = &mut work.replica.moved;
+        let Replica { moved, scaler, .. } = work.replica;
+        scratch.set_scale(work.program.mixed.scale(scaler));
         let (loss, _) = gradient::<V>(token, engine, scratch, moved, targets, rows.len(), drawn);
         (loss, scratch.gradient().to_vec())
     }

@@ -1,6 +1,7 @@
 //! One training step of one run: gather, forward, loss, backward, update.
 
 use super::super::layout::{Layout, Placed};
+use super::super::mixed::MixedPrecision;
 use super::super::noise::{ABREAST, Words, keep};
 use super::super::optimizer::Update;
 use super::super::spec::{Activation, Norm};
@@ -10,6 +11,7 @@ use super::between::{
 };
 use super::elementary::Elementary;
 use super::loss::{Prepared, Targets, is_right};
+use super::narrow::narrow;
 use super::product::{Rows, Sizes, dots, product, product_of_transpose};
 use super::update::{Moving, Normals, length, update};
 use crate::array::Real as _;
@@ -57,12 +59,19 @@ pub(super) struct Scratch<T> {
     turned: Vec<Vec<T>>,
     gradient: Vec<T>,
     normals: Normals<T>,
+    mixed: MixedPrecision,
+    /// In mixed precision, the parameters with weights of 16 bits.
+    narrow: Vec<T>,
+    /// The factor of the derivatives.
+    scale: T,
+    /// Whether everything that was rounded to 16 bits is finite.
+    fits: bool,
     /// The number of samples for which there is room.
     room: usize,
 }
 
 impl<T: Elementary> Scratch<T> {
-    pub(super) fn new(layout: &Layout, room: usize) -> Self {
+    pub(super) fn new(layout: &Layout, room: usize, mixed: MixedPrecision) -> Self {
         let zeros = |len: usize| vec![T::from_f64(0.0); len];
         let each = |of: &dyn Fn(&Placed) -> usize| layout.layers.iter().map(|l| zeros(of(l))).collect::<Vec<_>>();
         let inputs = layout.layers.first().map_or(0, |l| l.in_stride);
@@ -83,6 +92,10 @@ impl<T: Elementary> Scratch<T> {
             turned: each(&|_| 0),
             gradient: zeros(layout.len),
             normals: Normals::new(Words::new(0, "none yet"), 0),
+            mixed,
+            narrow: Vec::new(),
+            scale: T::from_f64(1.0),
+            fits: true,
             room,
         }
     }
@@ -100,6 +113,16 @@ impl<T: Elementary> Scratch<T> {
     /// Returns the place for the derivatives of the loss by the outputs, which [`backward`] reads.
     pub(super) fn outputs_mut(&mut self) -> &mut [T] {
         self.derivatives.last_mut().map_or(&mut [], |z| z)
+    }
+
+    /// Sets the factor of the derivatives of the next steps, a power of two.
+    pub(super) fn set_scale(&mut self, scale: f32) {
+        self.scale = T::from_f64(scale.into());
+    }
+
+    /// Returns whether everything that the last step rounded to 16 bits is finite.
+    pub(super) fn fits(&self) -> bool {
+        self.fits
     }
 
     /// Returns the gradient after [`backward`].
@@ -127,6 +150,9 @@ pub(super) fn forward<V: Vector<Scalar: Elementary>>(
 ) {
     debug_assert!(rows <= scratch.room, "{rows} samples in a room for {}", scratch.room);
     let last = layout.layers.len() - 1;
+    let mixed = if let Mode::Training(..) = mode { scratch.mixed } else { MixedPrecision::Off };
+    let inputs = layout.layers[0].in_stride * rows;
+    let mut fits = narrow::<V>(token, mixed, &mut scratch.passed[0][..inputs]);
     for (l, placed) in layout.layers.iter().enumerate() {
         let Placed { layer, in_stride, stride, .. } = *placed;
         let (before, after) = scratch.passed.split_at_mut(l + 1);
@@ -142,6 +168,9 @@ pub(super) fn forward<V: Vector<Scalar: Elementary>>(
         } else {
             let sizes = Sizes { rows, inner: placed.inputs, cols: layer.outputs };
             product::<V>(token, sizes, left, of_weights, Some(bias), z);
+        }
+        if placed.scaling.is_none() {
+            fits &= narrow::<V>(token, mixed, z);
         }
         if l == last {
             break;
@@ -170,7 +199,9 @@ pub(super) fn forward<V: Vector<Scalar: Elementary>>(
             keep::<V>(token, words, l, step, below, scale, kept);
             multiply::<V>(token, z, kept);
         }
+        fits &= narrow::<V>(token, mixed, z);
     }
+    scratch.fits = fits;
 }
 
 /// Computes the gradient of all parameters from the derivatives by the outputs, which are in `scratch`.
@@ -211,6 +242,7 @@ pub(super) fn backward<V: Vector<Scalar: Elementary>>(
             multiply::<V>(token, out, &scratch.kept[before]);
         }
         activate_backward::<V>(token, below.layer.activation, x.data, &scratch.saved[before], out);
+        scratch.fits &= narrow::<V>(token, scratch.mixed, out);
         if let Some([gain, shift]) = below.scaling {
             let (hat, inverse) = (&scratch.hat[before], &scratch.inverse[before]);
             // The blocks of gains and shifts are adjacent.
@@ -223,6 +255,7 @@ pub(super) fn backward<V: Vector<Scalar: Elementary>>(
                 let len = below.layer.outputs;
                 layer_norm_backward::<V>(token, len, out, gain, hat, inverse, of_gain, of_shift);
             }
+            scratch.fits &= narrow::<V>(token, scratch.mixed, out);
         }
     }
 }
@@ -282,9 +315,20 @@ pub(super) fn gradient<V: Vector<Scalar: Elementary>>(
 ) -> (V::Scalar, u64) {
     let layout = &engine.layout;
     let mode = Mode::Training(words, step, dropout);
-    forward::<V>(token, layout, scratch, &moved.weights, &mut moved.running, rows, mode);
+    let mut rounded = std::mem::take(&mut scratch.narrow);
+    let mut weights_fit = true;
+    let mixed = scratch.mixed;
+    if mixed != MixedPrecision::Off {
+        rounded.clone_from(&moved.weights);
+        for placed in &layout.layers {
+            weights_fit &= narrow::<V>(token, mixed, &mut rounded[placed.weights.range()]);
+        }
+    }
+    let weights = if mixed == MixedPrecision::Off { &moved.weights } else { &rounded };
+    forward::<V>(token, layout, scratch, weights, &mut moved.running, rows, mode);
     let (stride, outputs) = layout.layers.last().map_or((1, 1), |l| (l.stride, l.layer.outputs));
-    let Scratch { derivatives, exponentials, .. } = scratch;
+    let Scratch { derivatives, exponentials, scale, fits, .. } = scratch;
+    let scale = *scale;
     let Some(z) = derivatives.last_mut() else { return (V::Scalar::from_f64(0.0), 0) };
     let z = &mut z[..rows * stride];
     let (loss, right) = V::with_instructions(
@@ -297,10 +341,24 @@ pub(super) fn gradient<V: Vector<Scalar: Elementary>>(
                     right += u64::from(is_right(&z[..outputs], label));
                 }
             }
-            (engine.loss.derivatives(z, [outputs, stride], targets, exponentials), right)
+            let loss = engine.loss.derivatives(z, [outputs, stride], targets, exponentials);
+            if mixed.scales() {
+                z.iter_mut().for_each(|z| *z *= scale);
+            }
+            (loss, right)
         },
     );
-    backward::<V>(token, layout, scratch, &moved.weights, rows, dropout);
+    *fits &= weights_fit & narrow::<V>(token, mixed, z);
+    backward::<V>(token, layout, scratch, weights, rows, dropout);
+    scratch.narrow = rounded;
+    if mixed.scales() {
+        let unscaled = V::Scalar::from_f64(1.0) / scale;
+        V::with_instructions(
+            token,
+            #[inline(always)]
+            || scratch.gradient.iter_mut().for_each(|g| *g *= unscaled),
+        );
+    }
     (loss, right)
 }
 

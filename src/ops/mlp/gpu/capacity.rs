@@ -41,8 +41,7 @@ impl Sizes {
         let form = Form::of(gpu.adapter(), program);
         let layout = Layout::new(&program.net);
         let parameters = Parameters::new(&layout);
-        let first = if form.own_weights { parameters.quads } else { 0 };
-        let rows = Rows::new(program, &layout, first, &form);
+        let rows = Rows::new(program, &layout, &parameters, &form);
         let sampler = program.optimizer.is_sampler();
         // Groups of 64 numbers, of which an invocation makes 8.
         let noise = if sampler { 8 * to_u32(layout.parameters.div_ceil(64)) } else { 0 };
@@ -54,7 +53,7 @@ impl Sizes {
     fn of_run(&self, samples: usize, inputs: usize) -> [u64; 6] {
         let Self { parameters, moments, scratch, form, .. } = self;
         let (list, scaling) = (to_u32(samples.div_ceil(4)), 2 * to_u32(inputs.div_ceil(4)));
-        [parameters.stride, moments * parameters.quads, *scratch, form.width + 1, list, scaling]
+        [parameters.stride, moments * parameters.quads, *scratch, form.width + 2, list, scaling]
             .map(|quads| 16 * u64::from(quads))
     }
 }
@@ -94,7 +93,7 @@ impl Fleet {
     ) -> Result<Capacity> {
         let adapter = gpu.adapter();
         let what = format_args!("training {} on {}", program.net, adapter.name);
-        within_limits(what, [("vectors of one run", most_quads(program), u32::MAX.into())])?;
+        within_limits(what, [("vectors of one run", most_quads(program), (u32::MAX / 2).into())])?;
         let sizes = Sizes::new(gpu, program, moments);
         let inputs = program.net.inputs();
         let of_run = sizes.of_run(samples, inputs);

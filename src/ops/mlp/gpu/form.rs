@@ -4,6 +4,7 @@
 use super::super::Program;
 use super::super::kernels::{FAR, MIXED, OWN, STORED};
 use super::super::layout::{Block, Layout, Placed};
+use super::super::mixed::MixedPrecision;
 use super::super::spec::Norm;
 use crate::array::Real;
 use crate::device::Adapter;
@@ -30,52 +31,76 @@ pub(in crate::ops::mlp) struct Form {
     pub(in crate::ops::mlp) own_weights: bool,
     /// Where the rows of the batch are.
     pub(in crate::ops::mlp) rows: u32,
+    pub(in crate::ops::mlp) mixed: MixedPrecision,
 }
 
 impl Form {
     /// The bytes of workgroup memory beside the vectors: a number for each invocation, the keys of the order, a flag.
     pub(in crate::ops::mlp) const OTHER_BYTES: f64 = 256.0 * 4.0 + 48.0 + 16.0;
 
-    /// Returns every form that some network has.
+    /// Returns every form that some network has in f32.
     pub(in crate::ops::mlp) fn all() -> Vec<Self> {
+        let mut all = Self::in_workgroups(MixedPrecision::Off);
+        let mixed = QUADS.map(|quads| Self { rows: MIXED, own_weights: false, ..Self::new(WIDE, quads) });
+        all.extend(mixed);
+        all
+    }
+
+    /// Returns every form that some network has in mixed precision.
+    pub(in crate::ops::mlp) fn all_mixed() -> Vec<Self> {
+        [MixedPrecision::F16, MixedPrecision::Bf16].into_iter().flat_map(Self::in_workgroups).collect()
+    }
+
+    /// Returns the forms whose rows are all in workgroup memory, and those that do without it.
+    fn in_workgroups(mixed: MixedPrecision) -> Vec<Self> {
         let mut all = Vec::new();
         for quads in QUADS {
             let width = if quads <= SMALL { NARROW } else { WIDE };
-            all.push(Self { width, quads, own_weights: true, rows: OWN });
-            if quads <= SMALL {
-                all.push(Self { width: NARROW, quads, own_weights: false, rows: OWN });
-            }
-            for rows in [OWN, MIXED] {
-                all.push(Self { width: WIDE, quads, own_weights: false, rows });
-            }
+            all.push(Self { mixed, ..Self::new(width, quads) });
+            let streamed = [NARROW, WIDE].into_iter().filter(|width| *width == WIDE || quads <= SMALL);
+            all.extend(streamed.map(|width| Self { mixed, own_weights: false, ..Self::new(width, quads) }));
         }
-        all.extend([NARROW, WIDE].map(|width| Self { width, quads: 1, own_weights: false, rows: STORED }));
+        all.extend([NARROW, WIDE].map(|width| Self { mixed, ..Self::stored(width) }));
         all
+    }
+
+    fn new(width: u32, quads: u32) -> Self {
+        Self { width, quads, own_weights: true, rows: OWN, mixed: MixedPrecision::Off }
+    }
+
+    /// Returns the form without workgroup memory, which every shape has.
+    fn stored(width: u32) -> Self {
+        Self { own_weights: false, rows: STORED, ..Self::new(width, 1) }
     }
 
     /// Chooses the form for a program on an adapter.
     pub(super) fn of(adapter: &Adapter, program: &Program) -> Self {
         let layout = Layout::new(&program.net);
         let parameters = Parameters::new(&layout);
-        let rows = |rows| {
-            let form = Self { width: NARROW, quads: 1, own_weights: false, rows };
-            Rows::new(program, &layout, 0, &form).own
-        };
-        let width = if parameters.quads.saturating_add(rows(OWN)) <= SMALL { NARROW } else { WIDE };
+        let mixed = program.mixed;
+        // The vectors of workgroup memory that a form needs.
+        let own = |form: Self| Rows::new(program, &layout, &parameters, &Self { mixed, ..form }).own;
+        let resident = Self::new(NARROW, 1);
+        let width = if own(resident) <= SMALL { NARROW } else { WIDE };
         let room = f64::from(adapter.limits.workgroup_storage) - Self::OTHER_BYTES;
-        let class = |needed: u32| QUADS.into_iter().find(|&quads| quads >= needed && f64::from(quads) * 16.0 <= room);
-        let within = |may: &dyn Fn(KernelForm) -> bool| {
-            let form = |own_weights, rows, quads| Self { width, quads, own_weights, rows };
-            let resident = || class(parameters.quads + rows(OWN)).map(|quads| form(true, OWN, quads));
-            let streamed = || class(rows(OWN)).map(|quads| form(false, OWN, quads));
-            let mixed = || class(rows(MIXED)).map(|quads| form(false, MIXED, quads));
-            let given = |name: MlpForm| may(KernelForm::Mlp(name));
-            let first = if given(MlpForm::Resident) { resident() } else { None };
-            let second = || if given(MlpForm::Streamed) { streamed().or_else(mixed) } else { None };
-            first.or_else(second).or_else(|| given(MlpForm::Stored).then(|| form(false, STORED, 1)))
+        let class = |form: Self| {
+            let needed = own(form);
+            let quads = QUADS.into_iter().find(|&quads| quads >= needed && f64::from(quads) * 16.0 <= room)?;
+            Some(Self { width, quads, mixed, ..form })
         };
-        // Every shape has the form without workgroup memory.
-        adapter.form(program.size(), within).unwrap_or(Self { width, quads: 1, own_weights: false, rows: STORED })
+        let stored = Self { mixed, ..Self::stored(width) };
+        let streamed = Self { own_weights: false, ..resident };
+        let within = |may: &dyn Fn(KernelForm) -> bool| {
+            let given = |name: MlpForm| may(KernelForm::Mlp(name));
+            let first = if given(MlpForm::Resident) { class(resident) } else { None };
+            let with_inputs_far = || {
+                let form = Self { rows: MIXED, ..streamed };
+                if mixed == MixedPrecision::Off { class(form) } else { None }
+            };
+            let second = || if given(MlpForm::Streamed) { class(streamed).or_else(with_inputs_far) } else { None };
+            first.or_else(second).or_else(|| given(MlpForm::Stored).then_some(stored))
+        };
+        adapter.form(program.size(), within).unwrap_or(stored)
     }
 
     /// Returns the name of the form.
@@ -239,25 +264,17 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Places the rows of a batch behind `first` vectors of workgroup memory.
-    pub(super) fn new(program: &Program, layout: &Layout, first: u32, form: &Form) -> Self {
+    /// Places the rows of a batch, behind the parameters if these are in workgroup memory.
+    pub(super) fn new(program: &Program, layout: &Layout, parameters: &Parameters, form: &Form) -> Self {
         let batch = to_u32(program.batch);
-        let (mut near, mut far) = (if form.rows == STORED { 0 } else { first }, 0);
-        let mut take = |quads: u32, is_input: bool| {
-            if is_input && form.rows == MIXED {
-                far += quads;
-                return FAR + far - quads;
-            }
-            near += quads;
-            near - quads
-        };
-        let samples = take(batch.div_ceil(4), false);
+        let mut places = Places::new(parameters, form);
+        let samples = places.exact(batch.div_ceil(4));
         let mut layers: Vec<OfLayer> = Vec::new();
         for (l, placed) in layout.layers.iter().enumerate() {
-            let own = Self::of_layer(layout, l, placed, layers.last().copied(), batch, &mut take);
+            let own = Self::of_layer(layout, l, placed, layers.last().copied(), batch, &mut places);
             layers.push(own);
         }
-        let (own, stored) = if form.rows == STORED { (0, near) } else { (near, far) };
+        let [own, stored] = places.quads();
         Self { samples, layers, own, stored }
     }
 
@@ -267,7 +284,7 @@ impl Rows {
         placed: &Placed,
         before: Option<OfLayer>,
         batch: u32,
-        take: &mut impl FnMut(u32, bool) -> u32,
+        places: &mut Places<'_>,
     ) -> OfLayer {
         let quads = to_u32(placed.layer.outputs.div_ceil(4));
         let normed = placed.layer.norm != Norm::None;
@@ -277,14 +294,65 @@ impl Rows {
             Some(before) => (before.outputs, before.pitch),
             None => {
                 let pitch = self::pitch(placed.inputs);
-                (take(batch * pitch, true), pitch)
+                (places.inputs(batch * pitch), pitch)
             }
         };
-        let derivatives = take(batch * pitch, false);
+        let derivatives = places.rows(batch * pitch);
         let is_last = l + 1 == layout.layers.len();
-        let outputs = if is_last { 0 } else { take(batch * pitch, false) };
-        let (hats, sums) = if normed { (take(batch * pitch, false), take(5 * quads, false)) } else { (0, 0) };
+        let outputs = if is_last { 0 } else { places.rows(batch * pitch) };
+        let (hats, sums) = if normed { (places.exact(batch * pitch), places.exact(5 * quads)) } else { (0, 0) };
         OfLayer { inputs, input_pitch, outputs, pitch, derivatives, hats, sums }
+    }
+}
+
+/// Hands out places for vectors of four numbers, in workgroup memory or in storage. In mixed precision, those that are
+/// factors of products have two words, as the parameters' copy has, and their places count pairs of words.
+struct Places<'a> {
+    form: &'a Form,
+    /// The vectors, or pairs of words, that are taken.
+    near: u32,
+    far: u32,
+    /// The vectors of the parameters' copy in storage, if it is not in front of the rows.
+    copy: u32,
+}
+
+impl<'a> Places<'a> {
+    fn new(parameters: &Parameters, form: &'a Form) -> Self {
+        let is_mixed = form.mixed != MixedPrecision::Off;
+        let in_front = if is_mixed { form.own_weights == (form.rows == OWN) } else { form.own_weights };
+        let copy = if is_mixed && !in_front { parameters.quads.div_ceil(2) } else { 0 };
+        Self { form, near: if in_front { parameters.quads } else { 0 }, far: 0, copy }
+    }
+
+    /// Returns a place for vectors that are factors of products.
+    fn rows(&mut self, quads: u32) -> u32 {
+        self.near += quads;
+        self.near - quads
+    }
+
+    /// Returns a place for the inputs of the network.
+    fn inputs(&mut self, quads: u32) -> u32 {
+        if self.form.rows != MIXED {
+            return self.rows(quads);
+        }
+        self.far += quads;
+        FAR + self.far - quads
+    }
+
+    /// Returns a place for vectors with all their bits.
+    fn exact(&mut self, quads: u32) -> u32 {
+        if self.form.mixed == MixedPrecision::Off {
+            return self.rows(quads);
+        }
+        let at = self.near.div_ceil(2);
+        self.near = 2 * (at + quads);
+        at
+    }
+
+    /// Returns the vectors of four words that are taken in workgroup memory and in storage.
+    fn quads(&self) -> [u32; 2] {
+        let near = if self.form.mixed == MixedPrecision::Off { self.near } else { self.near.div_ceil(2) };
+        if self.form.rows == STORED { [0, near] } else { [near, self.far + self.copy] }
     }
 }
 

@@ -7,6 +7,8 @@
 
 mod capacity;
 mod form;
+#[cfg(test)]
+mod mixed_tests;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -14,21 +16,24 @@ mod upload;
 
 pub(in crate::ops::mlp) use form::Form;
 
-use super::kernels::{BLOCK_WORDS, LIST, NONE, Outputs, Params, RECORD_WORDS, RUN, SCALING, Step, variant};
+use super::kernels::{
+    BLOCK_WORDS, GROWTH, LIST, MixedStep, NONE, Outputs, Params, RECORD_WORDS, RUN, SCALING, Step, mixed_variant,
+    variant,
+};
 use super::layout::Layout;
 use super::optimizer::Update;
-use super::{Hyper, Program, Replica, Samples};
+use super::{Hyper, MixedPrecision, Optimizer, Program, Replica, Samples, Scaler};
 use crate::array::Real;
 use crate::device::{Buffer, Gpu, Read};
 use crate::error::Result;
 use crate::shape::to_u32;
 use capacity::Sizes;
-use form::{Parameters, iterations};
+use form::{Parameters, iterations, narrow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tables::{OfLoss, Record, of_update};
-use upload::{Place, data, numbers, targets};
+use upload::{Place, counts, data, numbers, targets};
 
 /// A dispatch should take about this long, so that a display stays responsive and a cancelled call returns soon.
 const DISPATCH: Duration = Duration::from_millis(50);
@@ -63,14 +68,26 @@ pub(crate) struct Leg<'a, T> {
 /// What a piece of training results in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Trained {
-    /// The number of steps that were made.
+    /// The number of steps that were made, including those that were skipped.
     pub(crate) steps: u64,
-    /// Whether a loss was not finite. The parameters are those before its step.
+    /// Whether a loss was not finite, or too many steps were skipped. The parameters are those before the step.
     pub(crate) diverged: bool,
     /// The sum of the losses of the steps of the last epoch so far, each times its number of samples.
     pub(crate) loss: f64,
     /// The number of samples of the last epoch so far whose label was predicted.
     pub(crate) correct: u64,
+    /// The number of samples of the last epoch so far whose steps were skipped because their loss was not finite.
+    pub(crate) lost: u64,
+    pub(crate) scaler: Scaler,
+}
+
+/// What a kernel is told of the shape of the runs, and the form that it has.
+#[derive(Clone, Debug)]
+struct Plan {
+    form: Form,
+    params: Params,
+    /// The words of layers, blocks and class weights.
+    tables: Vec<u32>,
 }
 
 /// The runs of a training, on a device.
@@ -78,12 +95,11 @@ pub(crate) struct Trained {
 pub(crate) struct Fleet {
     gpu: Arc<Gpu>,
     program: Program,
-    form: Form,
     layout: Layout,
     parameters: Parameters,
-    params: Params,
-    /// The words of layers, blocks and class weights.
-    tables: Vec<u32>,
+    steps: Plan,
+    /// Outputs are computed in f32.
+    outputs: Plan,
     places: Vec<Place>,
     x: Buffer<[f32; 4]>,
     lists: Buffer<u32>,
@@ -99,6 +115,40 @@ pub(crate) struct Fleet {
     counted: Vec<u32>,
 }
 
+impl Plan {
+    /// Returns the plan of a program, and the sizes that it was made from.
+    fn new(sizes: Sizes, program: &Program, samples: u32, batches: u32) -> (Self, Sizes) {
+        let Sizes { form, layout, parameters, rows, moments, noise, scratch } = &sizes;
+        let layers = tables::layers(layout, parameters, rows);
+        let blocks = tables::blocks(layout, parameters, rows);
+        let OfLoss { kind, class_weights, of_label, of_each } = OfLoss::new(program);
+        let weights_at = if class_weights.is_empty() { NONE } else { to_u32(layers.len() + blocks.len()) };
+        let params = Params {
+            first: 0,
+            records_at: 0,
+            layers: to_u32(layout.layers.len()),
+            blocks: to_u32(blocks.len() / BLOCK_WORDS),
+            blocks_at: to_u32(layers.len()),
+            batch: to_u32(program.batch),
+            samples,
+            batches,
+            quads: parameters.quads,
+            stride: parameters.stride,
+            moments: *moments,
+            scratch: *scratch,
+            samples_at: rows.samples,
+            noise: *noise,
+            noise_at: rows.stored,
+            each: 0,
+            loss: kind,
+            class_weights: weights_at,
+            of_label,
+            of_each,
+        };
+        (Self { form: *form, params, tables: [layers, blocks, class_weights].concat() }, sizes)
+    }
+}
+
 impl Fleet {
     /// Uploads a data set and runs, which have equally many samples and `batches` steps in an epoch.
     ///
@@ -112,37 +162,14 @@ impl Fleet {
         batches: usize,
     ) -> Result<Self> {
         let moments = runs.iter().map(|(replica, _)| program.optimizer.moments(&replica.hyper)).max().unwrap_or(0);
-        let sizes = Sizes::new(gpu, program, moments);
-        let Sizes { form, layout, parameters, rows, moments, noise, scratch } = sizes;
+        let trained_on = runs.first().map_or(0, |(_, parts)| to_u32(parts[0].len()));
+        let of = |program: &Program| Plan::new(Sizes::new(gpu, program, moments), program, trained_on, to_u32(batches));
+        let (mut steps, Sizes { layout, parameters, moments, scratch, .. }) = of(program);
+        let (mut outputs, _) = of(&Program { mixed: MixedPrecision::Off, ..program.clone() });
+        let form = steps.form;
         log::debug!("{} runs of {} on {}: {}", runs.len(), program.net, gpu.adapter().name, form.name());
-        let layers = tables::layers(&layout, &parameters, &rows);
-        let blocks = tables::blocks(&layout, &parameters, &rows);
-        let OfLoss { kind, class_weights, of_label, of_each } = OfLoss::new(program);
-        let blocks_at = to_u32(layers.len());
-        let weights_at = if class_weights.is_empty() { NONE } else { to_u32(layers.len() + blocks.len()) };
         let (each, targets) = targets(samples);
-        let params = Params {
-            first: 0,
-            records_at: 0,
-            layers: to_u32(layout.layers.len()),
-            blocks: to_u32(blocks.len() / BLOCK_WORDS),
-            blocks_at,
-            batch: to_u32(program.batch),
-            samples: runs.first().map_or(0, |(_, parts)| to_u32(parts[0].len())),
-            batches: to_u32(batches),
-            quads: parameters.quads,
-            stride: parameters.stride,
-            moments,
-            scratch,
-            samples_at: rows.samples,
-            noise,
-            noise_at: rows.stored,
-            each,
-            loss: kind,
-            class_weights: weights_at,
-            of_label,
-            of_each,
-        };
+        (steps.params.each, outputs.params.each) = (each, each);
         let (x, lists, places) = data(samples, runs);
         let mut rec = gpu.record();
         let x = rec.upload(&x)?;
@@ -152,17 +179,16 @@ impl Fleet {
         let weights = rec.upload(&weights)?;
         let moved = rec.upload(&moved)?;
         let scratch = rec.array(runs.len() * scratch as usize)?;
-        let found = rec.upload(&vec![[0; 4]; runs.len() * (form.width as usize + 1)])?;
+        let found = rec.upload(&counts(form.width, runs))?;
         drop(rec);
-        let most = u64::from(gpu.adapter().loop_budget / 2) / iterations(program, &form, params.samples as usize);
+        let most = u64::from(gpu.adapter().loop_budget / 2) / iterations(program, &form, trained_on as usize);
         Ok(Self {
             gpu: Arc::clone(gpu),
             program: program.clone(),
-            form,
             layout,
             parameters,
-            params,
-            tables: [layers, blocks, class_weights].concat(),
+            steps,
+            outputs,
             places,
             x,
             lists,
@@ -209,13 +235,23 @@ impl Fleet {
             }
         }
         let found = self.gpu.read(&self.found)?.wait()?;
-        let stride = self.form.width as usize + 1;
+        let stride = self.steps.form.width as usize + 2;
         let of_leg = |leg: &Leg<'_, T>| {
-            let own = &found[leg.run * stride..][..stride];
-            let steps = own[0][0].wrapping_sub(self.counted[leg.run]);
-            let sum = |part: usize| own[1..].iter().map(|sums| f64::from(f32::from_bits(sums[part]))).sum::<f64>();
-            let correct = own[1..].iter().map(|sums| u64::from(sums[2])).sum();
-            Trained { steps: steps.into(), diverged: own[0][1] != 0, loss: sum(0) + sum(1), correct }
+            let [[steps, halted, lost, _], [scale, clean, skipped, in_a_row], own @ ..] =
+                &found[leg.run * stride..][..stride]
+            else {
+                return Trained::default();
+            };
+            let sum = |part: usize| own.iter().map(|sums| f64::from(f32::from_bits(sums[part]))).sum::<f64>();
+            let (scale, clean, skipped, in_a_row) = (f32::from_bits(*scale), *clean, *skipped, *in_a_row);
+            Trained {
+                steps: steps.wrapping_sub(self.counted[leg.run]).into(),
+                diverged: *halted != 0,
+                loss: sum(0) + sum(1),
+                correct: own.iter().map(|sums| u64::from(sums[2])).sum(),
+                lost: u64::from(*lost),
+                scaler: Scaler { scale, clean, skipped, in_a_row },
+            }
         };
         let trained: Vec<Trained> = legs.iter().map(of_leg).collect();
         for leg in legs {
@@ -232,27 +268,34 @@ impl Fleet {
         begun: u64,
         steps: u32,
     ) -> Result<()> {
-        let mut words = self.tables.clone();
+        let mut words = self.steps.tables.clone();
         // Runs whose updates have the same numbers share them.
-        let mut known: HashMap<Vec<u64>, (u32, u32)> = HashMap::new();
+        let mut known: HashMap<Vec<u64>, (u32, u32, [u32; 2])> = HashMap::new();
+        let scales = self.program.mixed.scales();
         let mut records = Vec::new();
-        let batches = u64::from(self.params.batches);
+        let batches = u64::from(self.steps.params.batches);
         for (place, leg) in legs.iter().enumerate() {
             let own = u64::from(steps).min(leg.steps.saturating_sub(begun));
             let position = leg.batch as u64 + begun;
             let epoch = leg.epoch + position / batches;
             let first = leg.replica.steps + begun;
-            let (update, rates) = *known.entry(alike(leg, rate(place, epoch), begun)).or_insert_with(|| {
-                let (at, mut kind) = (to_u32(words.len()), 0);
-                for step in 0..own {
-                    let rate = rate(place, leg.epoch + (position + step) / batches);
-                    let update = Update::<f32>::new(self.program.optimizer, &leg.replica.hyper, rate, first + step);
-                    let (number, numbers) = of_update(update);
-                    kind = number;
-                    words.extend(numbers.map(f32::to_bits));
-                }
-                (kind, at)
-            });
+            let (update, rates, corrections) =
+                *known.entry(alike(leg, rate(place, epoch), begun)).or_insert_with(|| {
+                    let (at, mut kind) = (to_u32(words.len()), 0);
+                    for step in 0..own {
+                        let rate = rate(place, leg.epoch + (position + step) / batches);
+                        let (optimizer, made) = (self.program.optimizer, first + step);
+                        let update = Update::<f32>::new(optimizer, &leg.replica.hyper, rate, [made; 2]);
+                        let (number, mut numbers) = of_update(update);
+                        if scales && matches!(optimizer, Optimizer::Adam | Optimizer::AdamW) {
+                            numbers[0] = narrow(rate);
+                        }
+                        kind = number;
+                        words.extend(numbers.map(f32::to_bits));
+                    }
+                    let corrections = if scales { self.corrections(&mut words, leg, begun, own) } else { [0; 2] };
+                    (kind, at, corrections)
+                });
             let record = Record {
                 run: to_u32(leg.run),
                 epoch,
@@ -263,6 +306,7 @@ impl Fleet {
                 rates,
                 update,
                 shuffled: leg.shuffled,
+                corrections,
             };
             records.extend(record.words(&self.program, leg.replica, first));
         }
@@ -272,21 +316,37 @@ impl Fleet {
         let plan = rec.upload(&words)?;
         let work = f64::from(steps) * self.operations();
         for range in rec.ranges(to_u32(legs.len()), work) {
-            let params = Params { first: range.first, records_at, ..self.params };
-            let kernel = Step {
-                params,
-                plan: &plan,
-                lists: &self.lists,
-                x: &self.x,
-                targets: &self.targets,
-                weights: &mut self.weights,
-                moments: &mut self.moved,
-                scratch: &mut self.scratch,
-                found: &mut self.found,
-            };
-            rec.dispatch(&kernel, &variant(&self.form), range.grid(), range.flops)?;
+            let params = Params { first: range.first, records_at, ..self.steps.params };
+            let (lists, x, targets) = (&self.lists, &self.x, &self.targets);
+            let (plan, weights, moments, found) = (&plan, &mut self.weights, &mut self.moved, &mut self.found);
+            let form = &self.steps.form;
+            if form.mixed == MixedPrecision::Off {
+                let scratch = &mut self.scratch;
+                let kernel = Step { params, plan, lists, x, targets, weights, moments, scratch, found };
+                rec.dispatch(&kernel, &variant(form), range.grid(), range.flops)?;
+            } else {
+                let scratch = &mut self.scratch.cast_mut();
+                let kernel = MixedStep { params, plan, lists, x, targets, weights, moments, scratch, found };
+                rec.dispatch(&kernel, &mixed_variant(form), range.grid(), range.flops)?;
+            }
         }
         rec.flush()
+    }
+
+    /// Appends what follows the number of steps that changed the parameters, for a dispatch of `own` steps, the first of
+    /// which is step `begun` of a leg. Returns where it is, and the place of the first step as the record has it. Steps
+    /// of the leg that the device has skipped in the meantime bring earlier places back.
+    fn corrections<T>(&self, words: &mut Vec<u32>, leg: &Leg<'_, T>, begun: u64, own: u64) -> [u32; 2] {
+        let at = to_u32(words.len());
+        let skipped = leg.replica.scaler.skipped;
+        let first = leg.replica.steps + begun - u64::from(skipped);
+        // Every skipped step halves the scale, which was at most 2^126 and has doubled at most this often.
+        let before = first.min(128 + (begun + own) / u64::from(GROWTH));
+        for applied in first - before..first + own {
+            let both = tables::correction(self.program.optimizer, &leg.replica.hyper, applied);
+            words.extend(both.map(f32::to_bits));
+        }
+        [at, to_u32(usize::try_from(before).unwrap_or(0)).wrapping_add(skipped)]
     }
 
     /// Returns an estimate of the operations of one step of one run, with a weight of 10, because a workgroup rarely
@@ -330,7 +390,7 @@ impl Fleet {
     }
 
     fn record_outputs(&mut self, runs: &[usize], part: usize, samples: u32) -> Result<Buffer<[f32; 4]>> {
-        let mut words = self.tables.clone();
+        let mut words = self.outputs.tables.clone();
         let records_at = to_u32(words.len());
         for &run in runs {
             let Place { parts, scaling } = self.places[run];
@@ -341,12 +401,13 @@ impl Fleet {
         let mut rec = self.gpu.record();
         let plan = rec.upload(&words)?;
         let mut outputs = rec.array(runs.len() * samples as usize * self.width() / 4)?;
-        let chunks = samples.div_ceil(self.params.batch);
-        let bytes = 16 * self.params.scratch as usize;
+        let chunks = samples.div_ceil(self.outputs.params.batch);
+        let own = self.outputs.params.scratch;
+        let bytes = 16 * own as usize;
         let most = to_u32((ROOM / bytes.max(1)).clamp(1, 65_535));
-        let mut scratch = rec.array(self.params.scratch as usize * most.min(chunks * to_u32(runs.len())) as usize)?;
+        let mut scratch = rec.array(own as usize * most.min(chunks * to_u32(runs.len())) as usize)?;
         for range in rec.ranges_of(most, chunks * to_u32(runs.len()), self.operations() / 3.0) {
-            let params = Params { first: range.first, records_at, samples, ..self.params };
+            let params = Params { first: range.first, records_at, samples, ..self.outputs.params };
             let kernel = Outputs {
                 params,
                 plan: &plan,
@@ -356,7 +417,7 @@ impl Fleet {
                 scratch: &mut scratch,
                 outputs: &mut outputs,
             };
-            rec.dispatch(&kernel, &variant(&self.form), range.grid(), range.flops)?;
+            rec.dispatch(&kernel, &variant(&self.outputs.form), range.grid(), range.flops)?;
         }
         Ok(outputs)
     }
@@ -383,7 +444,7 @@ impl Fleet {
             self.parameters.unpack_running(own, &mut numbers.running);
             for (place, vector) in [&mut numbers.first, &mut numbers.second].into_iter().enumerate() {
                 if !vector.is_empty() {
-                    let at = (run * self.params.moments as usize + place) * quads;
+                    let at = (run * self.steps.params.moments as usize + place) * quads;
                     self.parameters.unpack(&moved[at..][..quads], vector);
                 }
             }
@@ -397,6 +458,8 @@ impl Fleet {
 fn alike<T>(leg: &Leg<'_, T>, rate: f64, begun: u64) -> Vec<u64> {
     let hyper = &leg.replica.hyper;
     let values = Hyper::names().map(|name| hyper.get(name).unwrap_or(f64::NAN).to_bits());
-    let place = [rate.to_bits(), leg.replica.steps, leg.epoch, leg.batch as u64, leg.steps.saturating_sub(begun)];
+    let skipped = u64::from(leg.replica.scaler.skipped);
+    let left = leg.steps.saturating_sub(begun);
+    let place = [rate.to_bits(), leg.replica.steps, skipped, leg.epoch, leg.batch as u64, left];
     place.into_iter().chain(values).collect()
 }

@@ -4,7 +4,7 @@
 use super::super::cpu::thresholds;
 use super::super::kernels::{BLOCK_WORDS, LAYER_WORDS, MATRIX, NONE, RECORD_WORDS, ROW, SUMMED, THRESHOLDS};
 use super::super::layout::Layout;
-use super::super::optimizer::Update;
+use super::super::optimizer::{Hyper, Optimizer, Update};
 use super::super::spec::{Activation, Loss, Norm};
 use super::super::{Program, Replica};
 use super::form::{Parameters, Rows};
@@ -135,6 +135,17 @@ pub(super) fn of_update(update: Update<f32>) -> (u32, [f32; 8]) {
     }
 }
 
+/// Returns the part of an update that follows the number of steps that changed the parameters: the corrections of Adam's
+/// biases, or the gain of momentum.
+pub(super) fn correction(optimizer: Optimizer, hyper: &Hyper, applied: u64) -> [f32; 2] {
+    // At a rate of 1, the rate is the correction.
+    match Update::<f32>::new(optimizer, hyper, 1.0, [applied; 2]) {
+        Update::Momentum { gain, .. } => [gain, 0.0],
+        Update::Adam { rate, correction, .. } => [rate, correction],
+        _ => [0.0; 2],
+    }
+}
+
 /// What a dispatch does to a run.
 pub(super) struct Record {
     /// The place of the run in the buffers.
@@ -149,6 +160,9 @@ pub(super) struct Record {
     pub(super) rates: u32,
     pub(super) update: u32,
     pub(super) shuffled: bool,
+    /// Where the corrections of updates are, and the place among them of the first step if none is skipped before it,
+    /// plus the number of steps that have been skipped.
+    pub(super) corrections: [u32; 2],
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "halves of 64 bits; f32 is the kernels' precision")]
@@ -176,6 +190,8 @@ impl Record {
             self.update,
             self.run,
             u32::from(self.shuffled),
+            self.corrections[0],
+            self.corrections[1],
         ];
         debug_assert_eq!(words.len(), THRESHOLDS);
         words.extend(thresholds(program, hyper));

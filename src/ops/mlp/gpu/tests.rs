@@ -15,26 +15,32 @@ use crate::ops::mlp::{
 use std::ops::Range;
 use std::sync::Arc;
 
-const FORMS: [MlpForm; 3] = [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored];
+pub(super) const FORMS: [MlpForm; 3] = [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored];
 
-fn forced(gpu: &Gpu, form: MlpForm) -> Arc<Gpu> {
+pub(super) fn forced(gpu: &Gpu, form: MlpForm) -> Arc<Gpu> {
     gpu.for_context(DeviceOptions { kernels: vec![KernelForm::Mlp(form)], ..options() })
 }
 
 /// Returns a run in f32, and the same run in f64.
-fn both(program: &Program, seed: u64, hyper: Hyper) -> (Replica<f32>, Replica<f64>) {
+pub(super) fn both(program: &Program, seed: u64, hyper: Hyper) -> (Replica<f32>, Replica<f64>) {
     let narrow: Replica<f32> = Replica::new(program, Init::Xavier, seed, hyper);
     let mut wide: Replica<f64> = Replica::new(program, Init::Xavier, seed, hyper);
     wide.moved.weights = narrow.moved.weights.iter().map(|x| f64::from(*x)).collect();
     (narrow, wide)
 }
 
-fn everything(samples: usize) -> Parts {
+pub(super) fn everything(samples: usize) -> Parts {
     Arc::new([(0..samples as u32).collect(), Vec::new(), Vec::new()])
 }
 
 /// Trains one run on a device, through the given steps of the first epochs.
-fn trained(fleet: &mut Fleet, run: usize, replica: &mut Replica<f32>, steps: Range<u64>, batches: u64) -> Trained {
+pub(super) fn trained(
+    fleet: &mut Fleet,
+    run: usize,
+    replica: &mut Replica<f32>,
+    steps: Range<u64>,
+    batches: u64,
+) -> Trained {
     let leg = Leg {
         run,
         replica,
@@ -78,7 +84,7 @@ fn referee<T: Number>(
     tally
 }
 
-fn farthest(found: &[f32], wanted: &[f64]) -> f64 {
+pub(super) fn farthest(found: &[f32], wanted: &[f64]) -> f64 {
     assert_eq!(found.len(), wanted.len());
     found.iter().zip(wanted).fold(0.0, |most: f64, (a, b)| {
         let off = (f64::from(*a) - b).abs();
@@ -86,7 +92,7 @@ fn farthest(found: &[f32], wanted: &[f64]) -> f64 {
     })
 }
 
-fn longest(wanted: &[f64]) -> f64 {
+pub(super) fn longest(wanted: &[f64]) -> f64 {
     wanted.iter().fold(0.0, |most, x| most.max(x.abs()))
 }
 
@@ -109,14 +115,14 @@ fn check_gradient(gpu: &Arc<Gpu>, program: &Program) -> [f64; 2] {
     let rule = 16.0 * f64::from(f32::EPSILON) * terms;
     let off = farthest(&narrow.moved.first, &wide.moved.first) / (rule * longest(&wide.moved.first));
     let off_loss = (found.loss - wanted.loss).abs() / (rule * wanted.loss.abs().max(batch as f64));
-    let form = fleet.form;
+    let form = fleet.steps.form;
     assert!(off <= 1.0, "{form:?} {program:?}: gradient {off} of the bound");
     assert!(off_loss <= 1.0, "{form:?} {program:?}: loss {} and {}", found.loss, wanted.loss);
     assert_eq!((found.steps, found.correct), (1, wanted.correct), "{form:?} {program:?}");
     [off, off_loss]
 }
 
-const DESCENT: Optimizer = Optimizer::Sgd { nesterov: false };
+pub(super) const DESCENT: Optimizer = Optimizer::Sgd { nesterov: false };
 
 #[test]
 fn gradients_are_those_of_f64() {
@@ -176,7 +182,7 @@ const OPTIMIZERS: [Optimizer; 6] = [
     Optimizer::Psgld,
 ];
 
-fn strict(optimizer: Optimizer) -> Hyper {
+pub(super) fn strict(optimizer: Optimizer) -> Hyper {
     let sampler = optimizer.is_sampler();
     let is_sgd = matches!(optimizer, Optimizer::Sgd { .. });
     Hyper {

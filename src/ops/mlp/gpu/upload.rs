@@ -1,6 +1,6 @@
 //! What is uploaded when a training begins: the data set, the lists of samples, and the numbers of the runs.
 
-use super::super::{Replica, Samples, Targets};
+use super::super::{Replica, Samples, Scaler, Targets};
 use super::Parts;
 use super::form::{Parameters, narrow};
 use crate::array::Real;
@@ -68,6 +68,17 @@ pub(super) fn data<T: Real>(
         places.push(Place { parts, scaling });
     }
     (x, lists, places)
+}
+
+/// Returns what the kernels keep of every run beside its numbers: see `found` in step.wgsl.
+pub(super) fn counts<T>(width: u32, runs: &[(&Replica<T>, &Parts)]) -> Vec<[u32; 4]> {
+    let mut found = Vec::new();
+    for (replica, _) in runs {
+        let Scaler { scale, clean, skipped, in_a_row } = replica.scaler;
+        found.extend([[0; 4], [scale.to_bits(), clean, skipped, in_a_row]]);
+        found.resize(found.len() + width as usize, [0; 4]);
+    }
+    found
 }
 
 /// Returns the parameters, the running statistics and the moments of all runs.

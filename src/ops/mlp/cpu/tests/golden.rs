@@ -77,7 +77,7 @@ fn check_steps<T: Number + Elementary + SimdScalar>(name: &str) {
     assert_eq!(wanted.len(), 11);
     for step in 0..1000 {
         let gradient = spread(&numbers.fill(8));
-        let update = Update::new(optimizer, &hyper, hyper.learning_rate, step);
+        let update = Update::new(optimizer, &hyper, hyper.learning_rate, [step; 2]);
         T::in_lanes(Step { layout: &layout, update, gradient: &gradient, vectors: &mut vectors });
         let steps = step + 1;
         let Some(wanted) = (if steps <= 10 { wanted.get(step as usize) } else { (steps == 1000).then(|| &wanted[10]) })

@@ -42,7 +42,7 @@ fn run<T: Number>(program: &Program, seed: u64) -> Replica<T> {
 }
 
 /// Returns the loss and the gradient of the first samples.
-fn gradient<T: Number>(program: &Program, samples: &Samples<T>, replica: &Replica<T>) -> (T, Vec<T>) {
+pub(super) fn gradient<T: Number>(program: &Program, samples: &Samples<T>, replica: &Replica<T>) -> (T, Vec<T>) {
     let rows: Vec<u32> = (0..program.batch as u32).collect();
     let mut worker: Worker<T> = T::worker(program);
     // A copy: a forward pass moves the running statistics.

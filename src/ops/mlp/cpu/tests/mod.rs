@@ -5,12 +5,13 @@ mod gan;
 mod golden;
 pub(in crate::ops::mlp) mod gradients;
 mod laws;
+mod mixed;
 mod sameness;
 
 use super::Worker;
 use crate::array::Real;
 use crate::ops::mlp::{
-    Activation, Hyper, Layer, Loss, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets,
+    Activation, Hyper, Layer, Loss, MixedPrecision, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets,
 };
 
 /// Numbers in [-1, 1) with 24 bits, from the generator of `tests/host/golden/training.py`.
@@ -58,7 +59,13 @@ pub(in crate::ops::mlp) fn program(
     optimizer: Optimizer,
     batch: usize,
 ) -> Program {
-    let made = Program { net: Mlp::from_layers(inputs, layers).expect("a valid network"), loss, optimizer, batch };
+    let made = Program {
+        net: Mlp::from_layers(inputs, layers).expect("a valid network"),
+        loss,
+        optimizer,
+        batch,
+        mixed: MixedPrecision::Off,
+    };
     made.check().expect("a valid program");
     made
 }

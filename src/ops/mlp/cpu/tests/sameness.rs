@@ -1,6 +1,9 @@
 //! The bits of a run depend on its row alone.
 
-use super::{Activation, Hyper, Loss, Norm, Optimizer, Program, Replica, Samples, hidden, output, program, samples};
+use super::{
+    Activation, Hyper, Layer, Loss, MixedPrecision, Norm, Optimizer, Program, Replica, Samples, hidden, output,
+    program, samples,
+};
 use crate::lanes::SimdScalar;
 use crate::ops::mlp::cpu::elementary::Elementary;
 use crate::ops::mlp::cpu::{Training, Trains as _, Work, Worker};
@@ -23,8 +26,14 @@ fn cases() -> Vec<(Program, Hyper)> {
         (program(21, wide.clone(), Loss::CROSS_ENTROPY, Optimizer::Adam, 13), adam),
         (program(50, narrow.clone(), bounded.clone(), Optimizer::Sgld, 10), sgld),
         (program(50, narrow, bounded, Optimizer::Psgld, 10), psgld),
-        (program(21, wide, Loss::CROSS_ENTROPY, sgd, 8), momentum),
+        (program(21, wide.clone(), Loss::CROSS_ENTROPY, sgd, 8), momentum),
+        (in_mixed(MixedPrecision::F16, &wide), adam),
+        (in_mixed(MixedPrecision::Bf16, &wide), adam),
     ]
+}
+
+fn in_mixed(mixed: MixedPrecision, layers: &[Layer]) -> Program {
+    Program { mixed, ..program(21, layers.to_vec(), Loss::CROSS_ENTROPY, Optimizer::Adam, 13) }
 }
 
 fn segment(rows: &[u32]) -> Segment<'_> {

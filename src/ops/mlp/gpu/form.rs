@@ -2,7 +2,8 @@
 //! slower at its size. The number of runs plays no part, so it does not change a run's bits.
 
 use super::super::Program;
-use super::super::kernels::{FAR, MIXED, OWN, STORED};
+use super::super::kernels::{FAR, LAYERED, MIXED, OWN, STORED};
+use super::super::layered_kernels;
 use super::super::layout::{Block, Layout, Placed};
 use super::super::spec::Norm;
 use crate::array::Real;
@@ -18,6 +19,13 @@ const QUADS: [u32; 5] = [180, 436, 948, 1_972, 2_996];
 const NARROW: u32 = 64;
 const WIDE: u32 = 256;
 const SMALL: u32 = QUADS[1];
+
+/// The least number of operations of a step for which the default is to compute a layer at a time, if the rows do not
+/// fit workgroup memory. No GPU has been measured. A workgroup alone is expected to reach about 0.2 Tflop/s, and less
+/// where it reads rows from storage, so 50 Mflop take it 250 us or more. About 20 dispatches of 4 to 10 us each take 80
+/// to 200 us, and the products that all processors share little more. Where rows fit, a workgroup reaches its rate, and
+/// runs at the same time fill the processors; then, `fiedler tune` has to find the other form faster.
+const LAYERED_FROM: f64 = 50e6;
 
 /// What a variant of the kernels is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +44,15 @@ impl Form {
     /// The bytes of workgroup memory beside the vectors: a number for each invocation, the keys of the order, a flag.
     pub(in crate::ops::mlp) const OTHER_BYTES: f64 = 256.0 * 4.0 + 48.0 + 16.0;
 
-    /// Returns every form that some network has.
+    /// The form that computes a layer at a time, whose kernels have no variants by shape.
+    pub(super) const LAYERED: Self =
+        Self { width: layered_kernels::WIDTH, quads: 1, own_weights: false, rows: LAYERED };
+
+    pub(super) fn is_layered(self) -> bool {
+        self.rows == LAYERED
+    }
+
+    /// Returns every form of the kernels that train one run in a workgroup.
     pub(in crate::ops::mlp) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for quads in QUADS {
@@ -72,7 +88,10 @@ impl Form {
             let given = |name: MlpForm| may(KernelForm::Mlp(name));
             let first = if given(MlpForm::Resident) { resident() } else { None };
             let second = || if given(MlpForm::Streamed) { streamed().or_else(mixed) } else { None };
-            first.or_else(second).or_else(|| given(MlpForm::Stored).then(|| form(false, STORED, 1)))
+            let layered = || given(MlpForm::Layered).then_some(Self::LAYERED);
+            let third = || if program.products() > LAYERED_FROM { layered() } else { None };
+            let stored = || given(MlpForm::Stored).then(|| form(false, STORED, 1));
+            first.or_else(second).or_else(third).or_else(stored).or_else(layered)
         };
         // Every shape has the form without workgroup memory.
         adapter.form(program.size(), within).unwrap_or(Self { width, quads: 1, own_weights: false, rows: STORED })
@@ -83,6 +102,7 @@ impl Form {
         match (self.own_weights, self.rows) {
             (true, _) => MlpForm::Resident,
             (_, STORED) => MlpForm::Stored,
+            (_, LAYERED) => MlpForm::Layered,
             _ => MlpForm::Streamed,
         }
         .name()
@@ -211,7 +231,7 @@ pub(super) fn most_quads(program: &Program) -> u64 {
     let rows =
         layout.layers.iter().map(|placed| 3 * row(placed.layer.outputs)).sum::<u64>() + row(program.net.inputs());
     let noise = layout.parameters as u64 / 4 + 64;
-    2 * parameters + (program.batch as u64 + 16) * rows + noise
+    3 * parameters + (program.batch as u64 + 16) * rows + noise
 }
 
 /// Where the rows of a layer are.
@@ -242,7 +262,8 @@ impl Rows {
     /// Places the rows of a batch behind `first` vectors of workgroup memory.
     pub(super) fn new(program: &Program, layout: &Layout, first: u32, form: &Form) -> Self {
         let batch = to_u32(program.batch);
-        let (mut near, mut far) = (if form.rows == STORED { 0 } else { first }, 0);
+        let is_stored = form.rows == STORED || form.is_layered();
+        let (mut near, mut far) = (if is_stored { 0 } else { first }, 0);
         let mut take = |quads: u32, is_input: bool| {
             if is_input && form.rows == MIXED {
                 far += quads;
@@ -257,7 +278,7 @@ impl Rows {
             let own = Self::of_layer(layout, l, placed, layers.last().copied(), batch, &mut take);
             layers.push(own);
         }
-        let (own, stored) = if form.rows == STORED { (0, near) } else { (near, far) };
+        let (own, stored) = if is_stored { (0, near) } else { (near, far) };
         Self { samples, layers, own, stored }
     }
 
@@ -288,14 +309,23 @@ impl Rows {
     }
 }
 
-/// Returns a bound on the loop iterations of one invocation in one step of a run with `samples` training samples.
+/// Returns the mean number of walks to the number of a sample in the order, rounded up.
+pub(super) fn walks(samples: usize) -> u64 {
+    samples.next_power_of_two().max(64).div_ceil(samples.max(1)) as u64
+}
+
+/// Returns a bound on the loop iterations of one invocation in one step of a run with `samples` training samples, or in
+/// any of its dispatches if there are several in a step.
 pub(super) fn iterations(program: &Program, form: &Form, samples: usize) -> u64 {
     let layout = Layout::new(&program.net);
+    if form.is_layered() {
+        return super::layered::iterations(program, &layout, samples);
+    }
     let (batch, width) = (program.batch as u64, u64::from(form.width));
     let each = |items: u64| items.div_ceil(width);
     // The order: an item has four samples. Each walk has a loop of three rounds, and the number of walks is on average
     // the size of the permuted range over the number of samples. Twice as many are rare.
-    let walks = samples.next_power_of_two().max(64).div_ceil(samples.max(1)) as u64;
+    let walks = walks(samples);
     let mut count = each(batch.div_ceil(4)) * 4 * (1 + 8 * walks);
     count += each(batch * layout.layers.first().map_or(0, |first| first.inputs).div_ceil(4) as u64);
     for placed in &layout.layers {

@@ -1,5 +1,6 @@
 //! Training on a device. A workgroup trains one run through many steps of a dispatch, so there is no launch and no
-//! synchronization between the steps. What all runs share, such as the data set, is uploaded once.
+//! synchronization between the steps. Networks that are too wide for this are trained a layer at a time, with all
+//! workgroups (`layered`). What all runs share, such as the data set, is uploaded once.
 //!
 //! The form of the kernels and the width of their workgroups follow the network, the batch, the optimizer and the
 //! adapter's tuning alone, and sums have a fixed order. So the bits of a run depend neither on the other runs nor on
@@ -7,6 +8,7 @@
 
 mod capacity;
 mod form;
+mod layered;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -34,6 +36,8 @@ use upload::{Place, data, numbers, targets};
 const DISPATCH: Duration = Duration::from_millis(50);
 /// The number of steps of the first dispatch, from whose time the number of the next ones follows.
 const FIRST_STEPS: u32 = 32;
+/// The same for networks that are trained a layer at a time, whose steps take longer.
+const FIRST_LAYERED: u32 = 4;
 /// The most updates whose numbers, 32 bytes each, are uploaded for one dispatch.
 const TOLD: usize = 1 << 17;
 /// The bytes of the outputs that are computed before they are read.
@@ -113,7 +117,7 @@ impl Fleet {
     ) -> Result<Self> {
         let moments = runs.iter().map(|(replica, _)| program.optimizer.moments(&replica.hyper)).max().unwrap_or(0);
         let sizes = Sizes::new(gpu, program, moments);
-        let Sizes { form, layout, parameters, rows, moments, noise, scratch } = sizes;
+        let Sizes { form, layout, parameters, rows, moments, noise, scratch, gradients_at, lengths_at } = sizes;
         log::debug!("{} runs of {} on {}: {}", runs.len(), program.net, gpu.adapter().name, form.name());
         let layers = tables::layers(&layout, &parameters, &rows);
         let blocks = tables::blocks(&layout, &parameters, &rows);
@@ -142,6 +146,10 @@ impl Fleet {
             class_weights: weights_at,
             of_label,
             of_each,
+            turn: 0,
+            part: 0,
+            gradients_at,
+            lengths_at,
         };
         let (x, lists, places) = data(samples, runs);
         let mut rec = gpu.record();
@@ -155,6 +163,8 @@ impl Fleet {
         let found = rec.upload(&vec![[0; 4]; runs.len() * (form.width as usize + 1)])?;
         drop(rec);
         let most = u64::from(gpu.adapter().loop_budget / 2) / iterations(program, &form, params.samples as usize);
+        // Each step has dispatches of its own.
+        let (most, first_steps) = if form.is_layered() { (u64::MAX, FIRST_LAYERED) } else { (most, FIRST_STEPS) };
         Ok(Self {
             gpu: Arc::clone(gpu),
             program: program.clone(),
@@ -171,7 +181,7 @@ impl Fleet {
             moved,
             scratch,
             found,
-            pace: (FIRST_STEPS, true),
+            pace: (first_steps, true),
             most_steps: u32::try_from(most).unwrap_or(u32::MAX).max(1),
             counted: vec![0; runs.len()],
         })
@@ -235,7 +245,7 @@ impl Fleet {
         let mut words = self.tables.clone();
         // Runs whose updates have the same numbers share them.
         let mut known: HashMap<Vec<u64>, (u32, u32)> = HashMap::new();
-        let mut records = Vec::new();
+        let mut records: Vec<(u32, Vec<u32>)> = Vec::new();
         let batches = u64::from(self.params.batches);
         for (place, leg) in legs.iter().enumerate() {
             let own = u64::from(steps).min(leg.steps.saturating_sub(begun));
@@ -264,12 +274,21 @@ impl Fleet {
                 update,
                 shuffled: leg.shuffled,
             };
-            records.extend(record.words(&self.program, leg.replica, first));
+            records.push((record.steps, record.words(&self.program, leg.replica, first)));
         }
+        // The first ones are then those that make a given step.
+        records.sort_by_key(|(steps, _)| std::cmp::Reverse(*steps));
         let records_at = to_u32(words.len());
-        words.append(&mut records);
-        let mut rec = self.gpu.record();
+        words.extend(records.iter().flat_map(|(_, words)| words));
+        let gpu = Arc::clone(&self.gpu);
+        let mut rec = gpu.record();
         let plan = rec.upload(&words)?;
+        if self.form.is_layered() {
+            let counts: Vec<u32> = records.iter().map(|(steps, _)| *steps).collect();
+            let clips = legs.iter().any(|leg| leg.replica.hyper.clip.is_finite());
+            self.layered_steps(&mut rec, &plan, records_at, &counts, clips)?;
+            return rec.flush();
+        }
         let work = f64::from(steps) * self.operations();
         for range in rec.ranges(to_u32(legs.len()), work) {
             let params = Params { first: range.first, records_at, ..self.params };
@@ -338,9 +357,15 @@ impl Fleet {
             (record[RUN], record[LIST], record[SCALING]) = (to_u32(run), parts[part].0, scaling.unwrap_or(NONE));
             words.append(&mut record);
         }
-        let mut rec = self.gpu.record();
+        let gpu = Arc::clone(&self.gpu);
+        let mut rec = gpu.record();
         let plan = rec.upload(&words)?;
         let mut outputs = rec.array(runs.len() * samples as usize * self.width() / 4)?;
+        if self.form.is_layered() {
+            let params = Params { records_at, samples, ..self.params };
+            self.layered_outputs(&mut rec, &plan, params, to_u32(runs.len()), &mut outputs)?;
+            return Ok(outputs);
+        }
         let chunks = samples.div_ceil(self.params.batch);
         let bytes = 16 * self.params.scratch as usize;
         let most = to_u32((ROOM / bytes.max(1)).clamp(1, 65_535));

@@ -19,9 +19,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let b = Factor(block_word(block, RIGHT), block_word(block, RIGHT_PITCH), here.count, columns);
     let sums = sums_of(a, b, top, start, here.count);
     let column = start / 4u + lane % TILE_QUADS;
-    let active = goes_on(here.record);
+    let alive = goes_on(here.record);
     for (var j = 0u; j < 4u; j += 1u) {
         let i = top + 4u * (lane / TILE_QUADS) + j;
-        if active && i < rows && column < columns { take_gradient(here.record, block, i, column, row_of(sums, j)); }
+        if alive && i < rows && column < columns { take_gradient(here.record, block, i, column, row_of(sums, j)); }
     }
 }

@@ -13,9 +13,9 @@ fn element_of(at: u32) -> Element {
     for (var other = 1u; other < params.blocks; other += 1u) {
         if block_word(other, PLACE) <= at { block = other; }
     }
-    let from = at - block_word(block, PLACE);
-    let i = from / block_word(block, BLOCK_PITCH);
-    let column = from % block_word(block, BLOCK_PITCH);
+    let within = at - block_word(block, PLACE);
+    let i = within / block_word(block, BLOCK_PITCH);
+    let column = within % block_word(block, BLOCK_PITCH);
     let exists = at < params.quads && i < block_word(block, BLOCK_ROWS) && column < quads(block_word(block, BLOCK_COLS));
     return Element(block, i, column, exists);
 }

@@ -16,8 +16,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         takes = column < quads(block_word(block, BLOCK_COLS));
         let summed = block_word(block, KIND) == SUMMED;
         let end = select(0u, select(here.count, 1u, summed), takes);
-        let from = block_word(block, RIGHT) + column;
-        for (var b = own.y; b < end; b += STRANDS) { sum += row(from + b * block_word(block, RIGHT_PITCH)); }
+        let first = block_word(block, RIGHT) + column;
+        for (var b = own.y; b < end; b += STRANDS) { sum += row(first + b * block_word(block, RIGHT_PITCH)); }
     }
     sum = of_all(sum);
     if own.y == 0u && goes_on(here.record) {

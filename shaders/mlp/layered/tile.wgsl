@@ -45,16 +45,16 @@ fn brought(along: bool, first: u32, step: u32) -> vec2<u32> {
 }
 
 fn of_left(a: Factor, first: u32, step: u32) -> vec4<f32> {
-    let from = brought(LEFT_ALONG, first, step);
+    let place = brought(LEFT_ALONG, first, step);
     var found = vec4<f32>(0.0);
-    if from.x < a.rows && from.y < a.quads { found = left_vector(a.at + from.x * a.pitch + from.y); }
+    if place.x < a.rows && place.y < a.quads { found = left_vector(a.at + place.x * a.pitch + place.y); }
     return found;
 }
 
 fn of_right(b: Factor, first: u32, step: u32) -> vec4<f32> {
-    let from = brought(RIGHT_ALONG, first, step);
+    let place = brought(RIGHT_ALONG, first, step);
     var found = vec4<f32>(0.0);
-    if from.x < b.rows && from.y < b.quads { found = right_vector(b.at + from.x * b.pitch + from.y); }
+    if place.x < b.rows && place.y < b.quads { found = right_vector(b.at + place.x * b.pitch + place.y); }
     return found;
 }
 

@@ -4,7 +4,7 @@
 use super::super::super::kernels::LAYERED;
 use super::super::super::layered_kernels::{PIECE, TILE};
 use super::super::form::Parameters;
-use super::super::layout::Layout;
+use super::super::super::layout::Layout;
 use super::{DESCENT, check_gradient, everything, farthest, forced, longest, referee, trained};
 use super::{Fleet, Form, Leg, MlpForm, Parts, both, strict};
 use crate::device::trial::{on_each_adapter, options};

@@ -246,11 +246,11 @@ fn steps_are_those_of_f64() {
 }
 
 /// A run alone, beside others and in pieces. Dispatches with as many steps as the loop budget allows end as short ones
-/// do.
+/// do. (Those of a layer have no steps to divide; `layered` has their test.)
 #[test]
 fn bits_depend_on_the_run_alone() {
     on_each_adapter(module_path!(), "bits_depend_on_the_run_alone", |gpu| {
-        for form in FORMS {
+        for form in [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored] {
             let gpu = forced(gpu, form);
             for (optimizer, inputs) in [(Optimizer::Adam, 12), (Optimizer::Sgld, 200)] {
                 let layers = vec![hidden(33, Activation::Relu, Norm::Batch, 0.2), output(3)];

@@ -3,8 +3,8 @@
 
 use super::super::super::kernels::LAYERED;
 use super::super::super::layered_kernels::{PIECE, TILE};
-use super::super::form::Parameters;
 use super::super::super::layout::Layout;
+use super::super::form::Parameters;
 use super::{DESCENT, check_gradient, everything, farthest, forced, longest, referee, trained};
 use super::{Fleet, Form, Leg, MlpForm, Parts, both, strict};
 use crate::device::trial::{on_each_adapter, options};
@@ -52,9 +52,10 @@ fn gradients_of_many_tiles_are_those_of_f64() {
     });
 }
 
-/// A network whose gradient has several pieces.
+/// A network whose gradient has several pieces. (In front of a batch normalization, rounding errors would decide the
+/// signs of biases, and with them the derivative of the L1 term.)
 fn wide(optimizer: Optimizer) -> Program {
-    let layers = vec![hidden(150, Activation::Relu, Norm::Batch, 0.2), output(5)];
+    let layers = vec![hidden(150, Activation::Relu, Norm::Layer, 0.2), output(5)];
     let program = program(120, layers, Loss::CROSS_ENTROPY, optimizer, 20);
     assert!(Parameters::new(&Layout::new(&program.net)).quads > PIECE);
     program
@@ -99,8 +100,8 @@ fn runs_of_a_fleet_may_differ() {
                 let bound = steps[run] as f64 * 16.0 * f64::from(f32::EPSILON);
                 for (a, b) in [
                     (&narrow.moved.weights, &wide.moved.weights),
-                    (&narrow.moved.running, &wide.moved.running),
                     (&narrow.moved.first, &wide.moved.first),
+                    (&narrow.moved.second, &wide.moved.second),
                 ] {
                     let off = farthest(a, b) / (bound * longest(b).max(1e-30));
                     worst = worst.max(off);

@@ -48,7 +48,7 @@ pub enum FftForm {
     Narrow,
 }
 
-/// The forms of training. A workgroup trains one run.
+/// The forms of training. In all but the last, a workgroup trains one run through many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MlpForm {
@@ -58,6 +58,9 @@ pub enum MlpForm {
     Streamed,
     /// The parameters and the rows are in storage. Every network has this form.
     Stored,
+    /// All workgroups together compute one layer of all runs after the other. Every network has this form, which is for
+    /// those that are too wide for one workgroup.
+    Layered,
 }
 
 /// A form of the kernels of a family.
@@ -124,7 +127,7 @@ impl FftForm {
 }
 
 impl MlpForm {
-    const ALL: [Self; 3] = [Self::Resident, Self::Streamed, Self::Stored];
+    const ALL: [Self; 4] = [Self::Resident, Self::Streamed, Self::Stored, Self::Layered];
 
     /// Returns the form's name.
     #[must_use]
@@ -133,6 +136,7 @@ impl MlpForm {
             Self::Resident => "resident",
             Self::Streamed => "streamed",
             Self::Stored => "stored",
+            Self::Layered => "layered",
         }
     }
 }

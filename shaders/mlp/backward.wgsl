@@ -4,9 +4,6 @@ fn backward(record: u32, count: u32, step: vec2<u32>) {
     for (var l = params.layers - 1u; l > 0u; l -= 1u) {
         let below = l - 1u;
         let columns = layer(l, INPUT_QUADS);
-        let pitch = layer(below, OUT_PITCH);
-        let threshold = plan[record + THRESHOLDS + below];
-        let normed = layer(below, NORM) != NO_NORM;
         for (var item = lane; item < count * columns; item += WIDTH) {
             let sample = item % count;
             let column = item / count;
@@ -14,21 +11,11 @@ fn backward(record: u32, count: u32, step: vec2<u32>) {
             let inner_quads = layer(l, OUTPUT_QUADS);
             let along = layer(l, BY_OUTPUT) == 0u;
             let zero = vec4<f32>(0.0);
-            var d = product(left, inner_quads, layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, zero);
-            if threshold > 0u { d *= kept(record, below, sample, column, threshold, step); }
-            let at = sample * pitch + column;
-            var inner: vec4<f32>;
-            if normed {
-                inner = parameter(layer(below, GAIN) + column) * exact(layer(below, HATS) + at);
-                inner += parameter(layer(below, SHIFT) + column);
-            } else {
-                inner = row(layer(below, DERIVATIVES) + at);
-            }
-            d *= slope_of(layer(below, ACTIVATION), bitcast<f32>(layer(below, SLOPE)), inner);
-            set_row(layer(below, DERIVATIVES) + at, d);
+            let d = product(left, inner_quads, layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, zero);
+            hand_back(record, below, sample, column, d, step);
         }
         rows_written();
-        if normed { denormalize(below, count); }
+        if layer(below, NORM) != NO_NORM { denormalize(below, count); }
     }
 }
 

@@ -1,13 +1,4 @@
-// The outputs of a network for the rows of a batch. A kernel that uses this file declares the constant TRAINING.
-
-const NO_NORM: u32 = 0;
-const BATCH_NORM: u32 = 1;
-const LAYER_NORM: u32 = 2;
-// What normalizations add to the variance.
-const EPSILON: f32 = 1e-5;
-
-// The purpose of random numbers, as in src/ops/mlp/noise.rs.
-const DROPOUT: u32 = 3;
+// The outputs of a network for the rows of a batch.
 
 // Returns `start` plus vector `column` of the product of a row of the batch and a block of parameters. If `along`, the
 // elements of the result belong to rows of the block, otherwise to columns.
@@ -35,34 +26,9 @@ fn product(left: u32, inner: u32, block: u32, pitch: u32, column: u32, along: bo
     return sum;
 }
 
-// Returns the factors of dropout for a vector of a layer's outputs: 0 or 65536 / (65536 - threshold).
-fn kept(record: u32, l: u32, sample: u32, column: u32, threshold: u32, step: vec2<u32>) -> vec4<f32> {
-    let element = sample * layer(l, STRIDE) + 4u * column;
-    let block = element / 128u * 16u + element % 64u / 4u;
-    let key = vec2<u32>(plan[record + KEY_LOW], plan[record + KEY_HIGH]);
-    let words = philox(vec4<u32>(block, step.x, step.y, (DROPOUT << 8u) | l), key);
-    let bits = (words >> vec4<u32>(select(0u, 16u, element % 128u >= 64u))) & vec4<u32>(0xffffu);
-    return select(vec4<f32>(65536.0 / f32(65536u - threshold)), vec4<f32>(0.0), bits < vec4<u32>(threshold));
-}
-
-// Returns what a layer passes on for a vector of inputs of its activation.
-fn passed_on(record: u32, l: u32, sample: u32, column: u32, x: vec4<f32>, step: vec2<u32>) -> vec4<f32> {
-    let kind = layer(l, ACTIVATION);
-    var y = activated(kind, bitcast<f32>(layer(l, SLOPE)), x);
-    // The padding has to stay zero.
-    if kind == SIGMOID { y = padded(y, column, layer(l, OUTPUTS)); }
-    if TRAINING {
-        let threshold = plan[record + THRESHOLDS + l];
-        if threshold > 0u { y *= kept(record, l, sample, column, threshold, step); }
-    }
-    return y;
-}
-
-// Computes the outputs, in place of the derivatives of the last layer. In training, the rows of a layer without
-// normalization also keep the inputs of its activation, in place of its derivatives.
+// Computes the outputs.
 fn forward(record: u32, count: u32, step: vec2<u32>) {
     for (var l = 0u; l < params.layers; l += 1u) {
-        let last = l + 1u == params.layers;
         let columns = layer(l, OUTPUT_QUADS);
         let pitch = layer(l, OUT_PITCH);
         let norm = layer(l, NORM);
@@ -90,13 +56,7 @@ fn forward(record: u32, count: u32, step: vec2<u32>) {
                 if turn < passes {
                     set_exact(layer(l, HATS) + at, x);
                 } else {
-                    if norm == NO_NORM {
-                        x = rounded(x);
-                    } else {
-                        x = parameter(layer(l, GAIN) + column) * x + parameter(layer(l, SHIFT) + column);
-                    }
-                    if last || (norm == NO_NORM && TRAINING) { set_row(layer(l, DERIVATIVES) + at, x); }
-                    if !last { set_row(layer(l, OUT_ROWS) + at, passed_on(record, l, sample, column, x, step)); }
+                    hand_on(record, l, sample, column, x, step);
                 }
             }
             rows_written();
@@ -155,9 +115,4 @@ fn normalize(l: u32, count: u32) {
             }
         }
     }
-}
-
-// Returns the vector of a row of `len` numbers, with zeros as padding.
-fn padded(x: vec4<f32>, column: u32, len: u32) -> vec4<f32> {
-    return select(vec4<f32>(0.0), x, 4u * column + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(len));
 }

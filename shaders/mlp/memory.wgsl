@@ -82,5 +82,9 @@ fn exact(at: u32) -> vec4<f32> { return row(at); }
 fn set_exact(at: u32, value: vec4<f32>) { set_row(at, value); }
 fn exact_word(at: u32, i: u32) -> u32 { return bitcast<u32>(number(at, i)); }
 
+// Vectors of four words in storage.
+fn set_stored(at: u32, value: vec4<u32>) { scratch[scratch_at + at] = value; }
+fn stored_word(at: u32, i: u32) -> u32 { return scratch[scratch_at + at][i]; }
+
 // Returns what a row keeps of a vector.
 fn rounded(x: vec4<f32>) -> vec4<f32> { return x; }

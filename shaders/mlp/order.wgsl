@@ -47,16 +47,16 @@ fn in_order(position: u32, n: u32) -> u32 {
     return x;
 }
 
-// Copies the samples of a batch, in the order of the epoch, to the rows of the first layer's inputs, and keeps their
-// numbers.
-fn gather(record: u32, batch: u32, count: u32) {
+// Copies the samples `begin..end` of a batch, in the order of the epoch, to the rows of the first layer's inputs, and
+// keeps their numbers. `begin` is a multiple of four.
+fn gather(record: u32, batch: u32, begin: u32, end: u32) {
     let list = plan[record + LIST];
     let first = batch * params.batch;
-    for (var four = lane; 4u * four < count; four += WIDTH) {
+    for (var four = begin / 4u + lane; 4u * four < end; four += WIDTH) {
         var found = vec4<u32>(0u);
         for (var i = 0u; i < 4u; i += 1u) {
             // Positions beyond the end, of which no result is used, count as the first.
-            let position = select(0u, first + 4u * four + i, 4u * four + i < count);
+            let position = select(0u, first + 4u * four + i, 4u * four + i < end);
             var place = position;
             if plan[record + SHUFFLED] == 1u { place = in_order(position, params.samples); }
             found[i] = lists[list + place];
@@ -66,8 +66,8 @@ fn gather(record: u32, batch: u32, count: u32) {
     rows_written();
     let columns = layer(0u, INPUT_QUADS);
     let scaling = plan[record + SCALING];
-    for (var item = lane; item < count * columns; item += WIDTH) {
-        let sample = item / columns;
+    for (var item = lane; item < (end - begin) * columns; item += WIDTH) {
+        let sample = begin + item / columns;
         let column = item % columns;
         var value = x[sample_of(sample) * columns + column];
         if scaling != NONE { value = (value - x[scaling + column]) * x[scaling + columns + column]; }

@@ -16,10 +16,6 @@ fn store_parameters() {
     }
 }
 
-// Vectors of four words in storage.
-fn set_stored(at: u32, value: vec4<u32>) { scratch[scratch_at + at] = value; }
-fn stored_word(at: u32, i: u32) -> u32 { return scratch[scratch_at + at][i]; }
-
 fn not_finite() { halted = 1u; }
 
 fn load_scaler(at: u32) {}

@@ -22,12 +22,6 @@ const APPLY: u32 = 0;
 const SKIP: u32 = 1;
 const END: u32 = 2;
 
-// Adds to a number of 64 bits.
-fn plus(low: u32, high: u32, more: u32) -> vec2<u32> {
-    let sum = low + more;
-    return vec2<u32>(sum, high + select(0u, 1u, sum < low));
-}
-
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     lane = index;
@@ -65,7 +59,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let epoch = plus(plan[record + EPOCH_LOW], plan[record + EPOCH_HIGH], batches / params.batches);
             choose_order(record, epoch);
         }
-        gather(record, batch, count);
+        gather(record, batch, 0u, count);
         forward(record, count, step);
         losses(batch, count);
         if workgroupUniformLoad(&halted) == 0u {

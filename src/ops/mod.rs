@@ -61,6 +61,7 @@ const FAMILIES: &[Family] = &[
     ("laplacian", laplacian::kernels::KERNELS, |_, _, _| true),
     ("matmul", matmul::kernels::KERNELS, matmul::kernels::is_given),
     ("mlp", mlp::kernels::KERNELS, mlp::kernels::is_given),
+    ("mlp", mlp::layered_kernels::KERNELS, mlp::kernels::is_given),
     ("pca", pca::kernels::KERNELS, |_, _, _| true),
     ("random", random::kernels::KERNELS, |_, _, _| true),
     ("sparse", sparse::kernels::KERNELS, |_, _, _| true),

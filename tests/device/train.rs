@@ -2,6 +2,7 @@
 
 use common::solve::{Checked, alike};
 use common::{Test, on_each, suite};
+use fiedler::forms::{KernelForm, MlpForm};
 use fiedler::ops::random::{Stream, normal};
 use fiedler::policy::{Curve, Family, Point, Reason, Side};
 use fiedler::train::{
@@ -17,6 +18,7 @@ pub fn tests() -> Vec<Test> {
         "train",
         vec![
             on_each("as in f64", as_in_f64),
+            on_each("a layer at a time", a_layer_at_a_time),
             on_each("resumed", resumed),
             on_each("chains", chains),
             on_each("mixed precision", mixed),
@@ -81,6 +83,17 @@ fn as_in_f64(ctx: &Context) -> Checked {
     let run = found.runs().iter().position(|run| run.run().seed == 8 && run.run().hyper.learning_rate < 5e-3);
     assert_eq!(parameters(&alone, 0), parameters(&found, run.expect("that run")));
     Ok(())
+}
+
+/// The form for networks that are too wide for one workgroup, which the trainer's network is not.
+fn a_layer_at_a_time(ctx: &Context) -> Checked {
+    if ctx.adapter().is_none() {
+        return Ok(());
+    }
+    let own = alike(ctx).kernels(&[KernelForm::Mlp(MlpForm::Layered)]).build()?;
+    let choice = trainer()?.choose::<f32>(&own, 240, 6)?;
+    assert_eq!(choice.workload.algorithms[1], "layered");
+    as_in_f64(&own)
 }
 
 fn resumed(ctx: &Context) -> Checked {

@@ -38,7 +38,7 @@ fn as_f64(count: usize) -> f64 {
 impl Program {
     /// Returns the number of floating-point operations of the products of one step: forward, the gradient of the
     /// weights, and the gradient of the inputs of every layer but the first.
-    fn products(&self) -> f64 {
+    pub(super) fn products(&self) -> f64 {
         let each = self.net.with_inputs().map(|(inputs, layer)| as_f64(inputs) * as_f64(layer.outputs));
         let first = self.net.layers().first().map_or(0.0, |layer| as_f64(self.net.inputs()) * as_f64(layer.outputs));
         2.0 * as_f64(self.batch) * (3.0 * each.sum::<f64>() - first)

@@ -7,11 +7,13 @@ use crate::device::{Adapter, Budget, Overrides, kernels, mirrors, uniform};
 
 uniform! {
     /// What all runs of a dispatch share: where the tables of `plan` are, the sizes of the data set and of a run, and
-    /// the loss.
+    /// the loss. The last four are those of kernels that compute a layer at a time: the step, counted within the plan;
+    /// the layer or the block; where gradients and the squares of their lengths are kept.
     pub(super) struct Params {
         first: u32, records_at: u32, layers: u32, blocks: u32, blocks_at: u32, batch: u32, samples: u32, batches: u32,
         quads: u32, stride: u32, moments: u32, scratch: u32, samples_at: u32, noise: u32, noise_at: u32, each: u32,
         loss: u32, class_weights: u32, of_label: f32, of_each: f32,
+        turn: u32, part: u32, gradients_at: u32, lengths_at: u32,
     }
 }
 
@@ -30,6 +32,8 @@ pub(super) const THRESHOLDS: usize = 19;
 pub(super) const STORED: u32 = 0;
 pub(super) const MIXED: u32 = 1;
 pub(super) const OWN: u32 = 2;
+/// In storage, as those of [`STORED`], for the kernels that compute a layer at a time.
+pub(super) const LAYERED: u32 = 3;
 /// Added to places of rows that are in storage although others are in workgroup memory.
 pub(super) const FAR: u32 = 0x8000_0000;
 /// A place that does not exist.
@@ -83,8 +87,9 @@ kernels! {
     /// Steps of training.
     Step = [
         "shared/real.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl", "mlp/memory.wgsl",
-        "mlp/plain.wgsl", "mlp/functions.wgsl", "mlp/order.wgsl", "mlp/forward.wgsl", "mlp/loss.wgsl",
-        "mlp/backward.wgsl", "mlp/update.wgsl", "mlp/step.wgsl"
+        "mlp/plain.wgsl", "mlp/functions.wgsl", "mlp/order.wgsl", "mlp/elements.wgsl", "mlp/forward.wgsl",
+        "mlp/loss.wgsl", "mlp/backward.wgsl", "mlp/blocks.wgsl", "mlp/noise.wgsl", "mlp/optimizer.wgsl",
+        "mlp/update.wgsl", "mlp/step.wgsl"
     ] variants variants {
         budget Budget {
             registers: 204,
@@ -105,8 +110,9 @@ kernels! {
     /// Steps of training in mixed precision.
     MixedStep = [
         "shared/real.wgsl", "shared/half.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl",
-        "mlp/narrow.wgsl", "mlp/scaler.wgsl", "mlp/functions.wgsl", "mlp/order.wgsl", "mlp/forward.wgsl",
-        "mlp/loss.wgsl", "mlp/backward.wgsl", "mlp/update.wgsl", "mlp/step.wgsl"
+        "mlp/narrow.wgsl", "mlp/scaler.wgsl", "mlp/functions.wgsl", "mlp/order.wgsl", "mlp/elements.wgsl",
+        "mlp/forward.wgsl", "mlp/loss.wgsl", "mlp/backward.wgsl", "mlp/blocks.wgsl", "mlp/noise.wgsl",
+        "mlp/optimizer.wgsl", "mlp/update.wgsl", "mlp/step.wgsl"
     ] variants mixed_variants {
         budget Budget {
             registers: 204,
@@ -127,7 +133,7 @@ kernels! {
     /// The outputs of networks.
     Outputs = [
         "shared/real.wgsl", "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl", "mlp/memory.wgsl",
-        "mlp/functions.wgsl", "mlp/forward.wgsl", "mlp/outputs.wgsl"
+        "mlp/functions.wgsl", "mlp/elements.wgsl", "mlp/forward.wgsl", "mlp/outputs.wgsl"
     ] variants variants {
         budget Budget {
             instructions: 2_400,

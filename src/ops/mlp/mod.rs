@@ -10,6 +10,7 @@ mod cpu;
 mod gan;
 mod gpu;
 pub(super) mod kernels;
+pub(super) mod layered_kernels;
 mod layout;
 mod mixed;
 mod noise;

@@ -288,8 +288,8 @@ pub(super) enum Update<T> {
 }
 
 impl<T: Real> Update<T> {
-    /// Returns the update of a step at the learning rate `rate`, before which `steps` steps were made, of which `applied`
-    /// changed the parameters.
+    /// Returns the update of a step at the learning rate `rate`, before which `steps` steps were made, of which
+    /// `applied` changed the parameters.
     pub(super) fn new(optimizer: Optimizer, hyper: &Hyper, rate: f64, [steps, applied]: [u64; 2]) -> Self {
         let t = T::from_f64;
         let half = 0.5 * rate;

@@ -2,6 +2,7 @@
 
 use super::super::Program;
 use super::super::kernels::RECORD_WORDS;
+use super::super::layered_kernels::PIECE;
 use super::super::layout::Layout;
 use super::Fleet;
 use super::form::{Form, Parameters, Rows, iterations, most_quads};
@@ -34,6 +35,9 @@ pub(super) struct Sizes {
     pub(super) moments: u32,
     pub(super) noise: u32,
     pub(super) scratch: u32,
+    /// Where gradients, and the squares of the lengths of their pieces, are in the scratch memory of a run.
+    pub(super) gradients_at: u32,
+    pub(super) lengths_at: u32,
 }
 
 impl Sizes {
@@ -45,8 +49,14 @@ impl Sizes {
         let sampler = program.optimizer.is_sampler();
         // Groups of 64 numbers, of which an invocation makes 8.
         let noise = if sampler { 8 * to_u32(layout.parameters.div_ceil(64)) } else { 0 };
-        let scratch = rows.stored + 2 * noise;
-        Self { form, layout, parameters, rows, moments: to_u32(moments), noise, scratch }
+        let gradients_at = rows.stored + 2 * noise;
+        let [mut lengths_at, mut scratch] = [gradients_at; 2];
+        if form.is_layered() {
+            lengths_at += parameters.quads;
+            scratch = lengths_at + parameters.quads.div_ceil(PIECE);
+        }
+        let moments = to_u32(moments);
+        Self { form, layout, parameters, rows, moments, noise, scratch, gradients_at, lengths_at }
     }
 
     /// Returns the bytes of a run in each buffer, in which its samples have a list and a scaling of their own.

@@ -2,7 +2,8 @@
 //! slower at its size. The number of runs plays no part, so it does not change a run's bits.
 
 use super::super::Program;
-use super::super::kernels::{FAR, MIXED, OWN, STORED};
+use super::super::kernels::{FAR, LAYERED, MIXED, OWN, STORED};
+use super::super::layered_kernels;
 use super::super::layout::{Block, Layout, Placed};
 use super::super::mixed::MixedPrecision;
 use super::super::spec::Norm;
@@ -19,6 +20,13 @@ const QUADS: [u32; 5] = [180, 436, 948, 1_972, 2_996];
 const NARROW: u32 = 64;
 const WIDE: u32 = 256;
 const SMALL: u32 = QUADS[1];
+
+/// The least number of operations of a step for which the default is to compute a layer at a time, if the rows do not
+/// fit workgroup memory. No GPU has been measured. A workgroup alone is expected to reach about 0.2 Tflop/s, and less
+/// where it reads rows from storage, so 50 Mflop take it 250 us or more. About 20 dispatches of 4 to 10 us each take 80
+/// to 200 us, and the products that all processors share little more. Where rows fit, a workgroup reaches its rate, and
+/// runs at the same time fill the processors; then, `fiedler tune` has to find the other form faster.
+const LAYERED_FROM: f64 = 50e6;
 
 /// What a variant of the kernels is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +46,15 @@ impl Form {
     /// The bytes of workgroup memory beside the vectors: a number for each invocation, the keys of the order, a flag.
     pub(in crate::ops::mlp) const OTHER_BYTES: f64 = 256.0 * 4.0 + 48.0 + 16.0;
 
-    /// Returns every form that some network has in f32.
+    /// The form that computes a layer at a time, whose kernels have no variants by shape.
+    pub(super) const LAYERED: Self =
+        Self { width: layered_kernels::WIDTH, quads: 1, own_weights: false, rows: LAYERED, mixed: MixedPrecision::Off };
+
+    pub(super) fn is_layered(self) -> bool {
+        self.rows == LAYERED
+    }
+
+    /// Returns every form of the kernels that train one run in a workgroup in f32.
     pub(in crate::ops::mlp) fn all() -> Vec<Self> {
         let mut all = Self::in_workgroups(MixedPrecision::Off);
         let mixed = QUADS.map(|quads| Self { rows: MIXED, own_weights: false, ..Self::new(WIDE, quads) });
@@ -98,7 +114,11 @@ impl Form {
                 if mixed == MixedPrecision::Off { class(form) } else { None }
             };
             let second = || if given(MlpForm::Streamed) { class(streamed).or_else(with_inputs_far) } else { None };
-            first.or_else(second).or_else(|| given(MlpForm::Stored).then_some(stored))
+            // A layer at a time is computed in f32 alone.
+            let layered = || (given(MlpForm::Layered) && mixed == MixedPrecision::Off).then_some(Self::LAYERED);
+            let third = || if program.products() > LAYERED_FROM { layered() } else { None };
+            let last = || given(MlpForm::Stored).then_some(stored);
+            first.or_else(second).or_else(third).or_else(last).or_else(layered)
         };
         adapter.form(program.size(), within).unwrap_or(stored)
     }
@@ -108,6 +128,7 @@ impl Form {
         match (self.own_weights, self.rows) {
             (true, _) => MlpForm::Resident,
             (_, STORED) => MlpForm::Stored,
+            (_, LAYERED) => MlpForm::Layered,
             _ => MlpForm::Streamed,
         }
         .name()
@@ -236,7 +257,7 @@ pub(super) fn most_quads(program: &Program) -> u64 {
     let rows =
         layout.layers.iter().map(|placed| 3 * row(placed.layer.outputs)).sum::<u64>() + row(program.net.inputs());
     let noise = layout.parameters as u64 / 4 + 64;
-    2 * parameters + (program.batch as u64 + 16) * rows + noise
+    3 * parameters + (program.batch as u64 + 16) * rows + noise
 }
 
 /// Where the rows of a layer are.
@@ -352,18 +373,28 @@ impl<'a> Places<'a> {
     /// Returns the vectors of four words that are taken in workgroup memory and in storage.
     fn quads(&self) -> [u32; 2] {
         let near = if self.form.mixed == MixedPrecision::Off { self.near } else { self.near.div_ceil(2) };
-        if self.form.rows == STORED { [0, near] } else { [near, self.far + self.copy] }
+        let is_stored = self.form.rows == STORED || self.form.is_layered();
+        if is_stored { [0, near] } else { [near, self.far + self.copy] }
     }
 }
 
-/// Returns a bound on the loop iterations of one invocation in one step of a run with `samples` training samples.
+/// Returns the mean number of walks to the number of a sample in the order, rounded up.
+pub(super) fn walks(samples: usize) -> u64 {
+    samples.next_power_of_two().max(64).div_ceil(samples.max(1)) as u64
+}
+
+/// Returns a bound on the loop iterations of one invocation in one step of a run with `samples` training samples, or in
+/// any of its dispatches if there are several in a step.
 pub(super) fn iterations(program: &Program, form: &Form, samples: usize) -> u64 {
     let layout = Layout::new(&program.net);
+    if form.is_layered() {
+        return super::layered::iterations(program, &layout, samples);
+    }
     let (batch, width) = (program.batch as u64, u64::from(form.width));
     let each = |items: u64| items.div_ceil(width);
     // The order: an item has four samples. Each walk has a loop of three rounds, and the number of walks is on average
     // the size of the permuted range over the number of samples. Twice as many are rare.
-    let walks = samples.next_power_of_two().max(64).div_ceil(samples.max(1)) as u64;
+    let walks = walks(samples);
     let mut count = each(batch.div_ceil(4)) * 4 * (1 + 8 * walks);
     count += each(batch * layout.layers.first().map_or(0, |first| first.inputs).div_ceil(4) as u64);
     for placed in &layout.layers {

@@ -1,5 +1,6 @@
 //! Training on a device. A workgroup trains one run through many steps of a dispatch, so there is no launch and no
-//! synchronization between the steps. What all runs share, such as the data set, is uploaded once.
+//! synchronization between the steps. Networks that are too wide for this are trained a layer at a time, with all
+//! workgroups (`layered`). What all runs share, such as the data set, is uploaded once.
 //!
 //! The form of the kernels and the width of their workgroups follow the network, the batch, the optimizer and the
 //! adapter's tuning alone, and sums have a fixed order. So the bits of a run depend neither on the other runs nor on
@@ -7,8 +8,7 @@
 
 mod capacity;
 mod form;
-#[cfg(test)]
-mod mixed_tests;
+mod layered;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -39,6 +39,8 @@ use upload::{Place, counts, data, numbers, targets};
 const DISPATCH: Duration = Duration::from_millis(50);
 /// The number of steps of the first dispatch, from whose time the number of the next ones follows.
 const FIRST_STEPS: u32 = 32;
+/// The same for networks that are trained a layer at a time, whose steps take longer.
+const FIRST_LAYERED: u32 = 4;
 /// The most updates whose numbers, 32 bytes each, are uploaded for one dispatch.
 const TOLD: usize = 1 << 17;
 /// The bytes of the outputs that are computed before they are read.
@@ -118,7 +120,7 @@ pub(crate) struct Fleet {
 impl Plan {
     /// Returns the plan of a program, and the sizes that it was made from.
     fn new(sizes: Sizes, program: &Program, samples: u32, batches: u32) -> (Self, Sizes) {
-        let Sizes { form, layout, parameters, rows, moments, noise, scratch } = &sizes;
+        let Sizes { form, layout, parameters, rows, moments, noise, scratch, gradients_at, lengths_at } = &sizes;
         let layers = tables::layers(layout, parameters, rows);
         let blocks = tables::blocks(layout, parameters, rows);
         let OfLoss { kind, class_weights, of_label, of_each } = OfLoss::new(program);
@@ -144,6 +146,10 @@ impl Plan {
             class_weights: weights_at,
             of_label,
             of_each,
+            turn: 0,
+            part: 0,
+            gradients_at: *gradients_at,
+            lengths_at: *lengths_at,
         };
         (Self { form: *form, params, tables: [layers, blocks, class_weights].concat() }, sizes)
     }
@@ -164,9 +170,13 @@ impl Fleet {
         let moments = runs.iter().map(|(replica, _)| program.optimizer.moments(&replica.hyper)).max().unwrap_or(0);
         let trained_on = runs.first().map_or(0, |(_, parts)| to_u32(parts[0].len()));
         let of = |program: &Program| Plan::new(Sizes::new(gpu, program, moments), program, trained_on, to_u32(batches));
-        let (mut steps, Sizes { layout, parameters, moments, scratch, .. }) = of(program);
-        let (mut outputs, _) = of(&Program { mixed: MixedPrecision::Off, ..program.clone() });
+        let (mut steps, Sizes { layout, parameters, moments, mut scratch, .. }) = of(program);
+        let (mut outputs, Sizes { scratch: for_outputs, .. }) =
+            of(&Program { mixed: MixedPrecision::Off, ..program.clone() });
         let form = steps.form;
+        if outputs.form.is_layered() {
+            scratch = scratch.max(for_outputs);
+        }
         log::debug!("{} runs of {} on {}: {}", runs.len(), program.net, gpu.adapter().name, form.name());
         let (each, targets) = targets(samples);
         (steps.params.each, outputs.params.each) = (each, each);
@@ -182,6 +192,8 @@ impl Fleet {
         let found = rec.upload(&counts(form.width, runs))?;
         drop(rec);
         let most = u64::from(gpu.adapter().loop_budget / 2) / iterations(program, &form, trained_on as usize);
+        // Each step has dispatches of its own.
+        let (most, first_steps) = if form.is_layered() { (u64::MAX, FIRST_LAYERED) } else { (most, FIRST_STEPS) };
         Ok(Self {
             gpu: Arc::clone(gpu),
             program: program.clone(),
@@ -197,7 +209,7 @@ impl Fleet {
             moved,
             scratch,
             found,
-            pace: (FIRST_STEPS, true),
+            pace: (first_steps, true),
             most_steps: u32::try_from(most).unwrap_or(u32::MAX).max(1),
             counted: vec![0; runs.len()],
         })
@@ -272,7 +284,7 @@ impl Fleet {
         // Runs whose updates have the same numbers share them.
         let mut known: HashMap<Vec<u64>, (u32, u32, [u32; 2])> = HashMap::new();
         let scales = self.program.mixed.scales();
-        let mut records = Vec::new();
+        let mut records: Vec<(u32, Vec<u32>)> = Vec::new();
         let batches = u64::from(self.steps.params.batches);
         for (place, leg) in legs.iter().enumerate() {
             let own = u64::from(steps).min(leg.steps.saturating_sub(begun));
@@ -308,12 +320,21 @@ impl Fleet {
                 shuffled: leg.shuffled,
                 corrections,
             };
-            records.extend(record.words(&self.program, leg.replica, first));
+            records.push((record.steps, record.words(&self.program, leg.replica, first)));
         }
+        // The first ones are then those that make a given step.
+        records.sort_by_key(|(steps, _)| std::cmp::Reverse(*steps));
         let records_at = to_u32(words.len());
-        words.append(&mut records);
-        let mut rec = self.gpu.record();
+        words.extend(records.iter().flat_map(|(_, words)| words));
+        let gpu = Arc::clone(&self.gpu);
+        let mut rec = gpu.record();
         let plan = rec.upload(&words)?;
+        if self.steps.form.is_layered() {
+            let counts: Vec<u32> = records.iter().map(|(steps, _)| *steps).collect();
+            let clips = legs.iter().any(|leg| leg.replica.hyper.clip.is_finite());
+            self.layered_steps(&mut rec, &plan, records_at, &counts, clips)?;
+            return rec.flush();
+        }
         let work = f64::from(steps) * self.operations();
         for range in rec.ranges(to_u32(legs.len()), work) {
             let params = Params { first: range.first, records_at, ..self.steps.params };
@@ -333,9 +354,9 @@ impl Fleet {
         rec.flush()
     }
 
-    /// Appends what follows the number of steps that changed the parameters, for a dispatch of `own` steps, the first of
-    /// which is step `begun` of a leg. Returns where it is, and the place of the first step as the record has it. Steps
-    /// of the leg that the device has skipped in the meantime bring earlier places back.
+    /// Appends what follows the number of steps that changed the parameters, for a dispatch of `own` steps, the first
+    /// of which is step `begun` of a leg. Returns where it is, and the place of the first step as the record has it.
+    /// Steps of the leg that the device has skipped in the meantime bring earlier places back.
     fn corrections<T>(&self, words: &mut Vec<u32>, leg: &Leg<'_, T>, begun: u64, own: u64) -> [u32; 2] {
         let at = to_u32(words.len());
         let skipped = leg.replica.scaler.skipped;
@@ -398,9 +419,15 @@ impl Fleet {
             (record[RUN], record[LIST], record[SCALING]) = (to_u32(run), parts[part].0, scaling.unwrap_or(NONE));
             words.append(&mut record);
         }
-        let mut rec = self.gpu.record();
+        let gpu = Arc::clone(&self.gpu);
+        let mut rec = gpu.record();
         let plan = rec.upload(&words)?;
         let mut outputs = rec.array(runs.len() * samples as usize * self.width() / 4)?;
+        if self.outputs.form.is_layered() {
+            let params = Params { records_at, samples, ..self.outputs.params };
+            self.layered_outputs(&mut rec, &plan, params, to_u32(runs.len()), &mut outputs)?;
+            return Ok(outputs);
+        }
         let chunks = samples.div_ceil(self.outputs.params.batch);
         let own = self.outputs.params.scratch;
         let bytes = 16 * own as usize;

@@ -135,8 +135,8 @@ pub(super) fn of_update(update: Update<f32>) -> (u32, [f32; 8]) {
     }
 }
 
-/// Returns the part of an update that follows the number of steps that changed the parameters: the corrections of Adam's
-/// biases, or the gain of momentum.
+/// Returns the part of an update that follows the number of steps that changed the parameters: the corrections of
+/// Adam's biases, or the gain of momentum.
 pub(super) fn correction(optimizer: Optimizer, hyper: &Hyper, applied: u64) -> [f32; 2] {
     // At a rate of 1, the rate is the correction.
     match Update::<f32>::new(optimizer, hyper, 1.0, [applied; 2]) {

@@ -1,5 +1,8 @@
 //! Every adapter and every form against the CPU in f64.
 
+mod layered;
+mod mixed;
+
 use super::super::cpu::tests::gradients::{ACTIVATIONS, losses};
 use super::super::cpu::tests::{hidden, output, program, samples};
 use super::super::cpu::{Trains as _, Work};
@@ -15,32 +18,26 @@ use crate::ops::mlp::{
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(super) const FORMS: [MlpForm; 3] = [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored];
+const FORMS: [MlpForm; 4] = [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored, MlpForm::Layered];
 
-pub(super) fn forced(gpu: &Gpu, form: MlpForm) -> Arc<Gpu> {
+fn forced(gpu: &Gpu, form: MlpForm) -> Arc<Gpu> {
     gpu.for_context(DeviceOptions { kernels: vec![KernelForm::Mlp(form)], ..options() })
 }
 
 /// Returns a run in f32, and the same run in f64.
-pub(super) fn both(program: &Program, seed: u64, hyper: Hyper) -> (Replica<f32>, Replica<f64>) {
+fn both(program: &Program, seed: u64, hyper: Hyper) -> (Replica<f32>, Replica<f64>) {
     let narrow: Replica<f32> = Replica::new(program, Init::Xavier, seed, hyper);
     let mut wide: Replica<f64> = Replica::new(program, Init::Xavier, seed, hyper);
     wide.moved.weights = narrow.moved.weights.iter().map(|x| f64::from(*x)).collect();
     (narrow, wide)
 }
 
-pub(super) fn everything(samples: usize) -> Parts {
+fn everything(samples: usize) -> Parts {
     Arc::new([(0..samples as u32).collect(), Vec::new(), Vec::new()])
 }
 
 /// Trains one run on a device, through the given steps of the first epochs.
-pub(super) fn trained(
-    fleet: &mut Fleet,
-    run: usize,
-    replica: &mut Replica<f32>,
-    steps: Range<u64>,
-    batches: u64,
-) -> Trained {
+fn trained(fleet: &mut Fleet, run: usize, replica: &mut Replica<f32>, steps: Range<u64>, batches: u64) -> Trained {
     let leg = Leg {
         run,
         replica,
@@ -84,7 +81,7 @@ fn referee<T: Number>(
     tally
 }
 
-pub(super) fn farthest(found: &[f32], wanted: &[f64]) -> f64 {
+fn farthest(found: &[f32], wanted: &[f64]) -> f64 {
     assert_eq!(found.len(), wanted.len());
     found.iter().zip(wanted).fold(0.0, |most: f64, (a, b)| {
         let off = (f64::from(*a) - b).abs();
@@ -92,7 +89,7 @@ pub(super) fn farthest(found: &[f32], wanted: &[f64]) -> f64 {
     })
 }
 
-pub(super) fn longest(wanted: &[f64]) -> f64 {
+fn longest(wanted: &[f64]) -> f64 {
     wanted.iter().fold(0.0, |most, x| most.max(x.abs()))
 }
 
@@ -122,7 +119,7 @@ fn check_gradient(gpu: &Arc<Gpu>, program: &Program) -> [f64; 2] {
     [off, off_loss]
 }
 
-pub(super) const DESCENT: Optimizer = Optimizer::Sgd { nesterov: false };
+const DESCENT: Optimizer = Optimizer::Sgd { nesterov: false };
 
 #[test]
 fn gradients_are_those_of_f64() {
@@ -165,7 +162,7 @@ fn unusual_shapes_have_gradients_too() {
                 let program = program(inputs, layers, Loss::MeanSquares, DESCENT, batch);
                 check_gradient(&gpu, &program);
                 let chosen = Form::of(gpu.adapter(), &program);
-                assert!(Form::all().contains(&chosen), "{chosen:?} is not among the variants");
+                assert!(Form::all().contains(&chosen) || chosen.is_layered(), "{chosen:?} is not among the variants");
                 let mixed = form == MlpForm::Streamed && inputs > 1_000;
                 assert_eq!(chosen.rows == MIXED, mixed, "{form:?} {program:?}: {chosen:?}");
             }
@@ -182,7 +179,7 @@ const OPTIMIZERS: [Optimizer; 6] = [
     Optimizer::Psgld,
 ];
 
-pub(super) fn strict(optimizer: Optimizer) -> Hyper {
+fn strict(optimizer: Optimizer) -> Hyper {
     let sampler = optimizer.is_sampler();
     let is_sgd = matches!(optimizer, Optimizer::Sgd { .. });
     Hyper {
@@ -250,11 +247,11 @@ fn steps_are_those_of_f64() {
 }
 
 /// A run alone, beside others and in pieces. Dispatches with as many steps as the loop budget allows end as short ones
-/// do.
+/// do. (Those of a layer have no steps to divide; `layered` has their test.)
 #[test]
 fn bits_depend_on_the_run_alone() {
     on_each_adapter(module_path!(), "bits_depend_on_the_run_alone", |gpu| {
-        for form in FORMS {
+        for form in [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored] {
             let gpu = forced(gpu, form);
             for (optimizer, inputs) in [(Optimizer::Adam, 12), (Optimizer::Sgld, 200)] {
                 let layers = vec![hidden(33, Activation::Relu, Norm::Batch, 0.2), output(3)];

@@ -1,10 +1,10 @@
 //! Mixed precision on every adapter and in every form.
 
-use super::super::cpu::tests::gradients::losses;
-use super::super::cpu::tests::{hidden, output, program, samples};
-use super::super::cpu::{Trains as _, Work};
-use super::tests::{DESCENT, FORMS, everything, farthest, forced, longest, strict, trained};
-use super::{Fleet, Form, Leg, Parts, Trained};
+use super::super::super::cpu::tests::gradients::losses;
+use super::super::super::cpu::tests::{hidden, output, program, samples};
+use super::super::super::cpu::{Trains as _, Work};
+use super::super::{Fleet, Form, Leg, Parts, Trained};
+use super::{DESCENT, everything, farthest, forced, longest, strict, trained};
 use crate::device::Gpu;
 use crate::device::trial::on_each_adapter;
 use crate::forms::MlpForm;
@@ -13,6 +13,8 @@ use crate::ops::mlp::{Activation, Hyper, Loss, MixedPrecision, Norm, Optimizer, 
 use half::{bf16, f16};
 use std::sync::Arc;
 
+/// The forms that mixed precision has.
+const FORMS: [MlpForm; 3] = [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored];
 const BOTH: [MixedPrecision; 2] = [MixedPrecision::F16, MixedPrecision::Bf16];
 
 /// Every form in one precision and both precisions in one form, because a software adapter takes seconds to compile a
@@ -136,7 +138,7 @@ fn gradients_are_near_those_of_f64() {
                     assert_eq!((found.steps, found.scaler.skipped), (1, 0));
                     fleet.fetch(&mut [(0, &mut run)]).unwrap();
                     // The order of the samples changes the dropout.
-                    let order = run.words.order(super::super::noise::Purpose::Order, 0, 9);
+                    let order = run.words.order(super::super::super::noise::Purpose::Order, 0, 9);
                     let rows: Vec<u32> = (0..9).map(|at| order.at(at)).collect();
                     let mut worker = f64::worker(&exact);
                     let work = Work { program: &exact, samples: &wide_data, replica: &mut wide.clone() };

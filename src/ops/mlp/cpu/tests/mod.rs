@@ -5,6 +5,7 @@ mod gan;
 mod golden;
 pub(in crate::ops::mlp) mod gradients;
 mod laws;
+mod products;
 mod sameness;
 
 use super::Worker;

@@ -6,7 +6,7 @@
 
 use fiedler::Context;
 use fiedler::train::{
-    Activation, Gan, Hyper, Init, Loss, Mlp, Optimizer, Runs, Samples, Split, Targets, Trainer, grid,
+    Activation, Gan, Hyper, Init, Loss, Mlp, Norm, Optimizer, Runs, Samples, Split, Targets, Trainer, grid,
 };
 use std::time::Instant;
 
@@ -32,6 +32,11 @@ fn cases() -> Vec<Case> {
     let sampled = Hyper { learning_rate: 0.01, temperature: 0.01, prior_precision: 1.0, ..Optimizer::Sgld.defaults() };
     let momentum = Hyper { learning_rate: 0.05, momentum: 0.9, ..sgd.defaults() };
     let clipped = Hyper { l1: 0.002, clip: 1.0, ..Optimizer::Adam.defaults() };
+    let decayed = Hyper { weight_decay: 1e-4, ..Optimizer::Adam.defaults() };
+    let layers = [512; 3]
+        .iter()
+        .fold(Mlp::builder(1792), |net, &width| net.layer(width, Activation::Relu).norm(Norm::Batch).dropout(0.5));
+    let wide = layers.output(10).expect("a valid network");
     let (bounded, entropy) = (Loss::BoundedCrossEntropy(4.0), Loss::CROSS_ENTROPY);
     let case = |name, net, loss: &Loss, optimizer, batch, rows, hyper| Case {
         name,
@@ -47,6 +52,7 @@ fn cases() -> Vec<Case> {
         case("devices", net(&[100, 30, 20, 3], 0.2), &entropy, Optimizer::Adam, 8, 4800, clipped),
         case("digits", net(&[64, 32, 10], 0.0), &entropy, sgd, 32, 1792, momentum),
         case("mnist01", net(&[784, 50, 1], 0.0), &bounded, Optimizer::Sgld, 50, 2000, sampled),
+        case("lora", wide, &entropy, Optimizer::Adam, 256, 2048, decayed),
     ]
 }
 

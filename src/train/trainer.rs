@@ -394,10 +394,13 @@ impl Trainer {
             if active.is_empty() {
                 break;
             }
+            // Where there are fewer runs than threads, several threads work on the steps of a run.
+            let team = ctx.threads().div_ceil(active.len());
             let share = ROUND.mul_f64((ctx.threads() as f64 / active.len() as f64).clamp(0.05, 1.0));
             ctx.on_threads(|| {
                 parallel::for_each(active, |_, running| {
                     let mut seat = seat();
+                    seat.worker.set_team(team);
                     running.advance(&mut seat, Instant::now() + share);
                     keep(seat);
                 });

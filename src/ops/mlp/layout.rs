@@ -104,6 +104,22 @@ impl Layout {
         Self { layers, blocks, len, parameters: first, running }
     }
 
+    /// Returns layouts of about `len` elements each, which follow one another in memory, and where they are. They have
+    /// no layers.
+    pub(super) fn parts(&self, len: usize) -> impl Iterator<Item = (Self, Range<usize>)> {
+        self.blocks.iter().flat_map(move |block| {
+            let rows = (len / block.stride).max(1);
+            (0..block.rows).step_by(rows).map(move |row| {
+                let at = block.at + row * block.stride;
+                let own =
+                    Block { at: 0, rows: rows.min(block.rows - row), first: block.first + row * block.cols, ..*block };
+                let len = own.rows * own.stride;
+                let parameters = own.first + own.rows * own.cols;
+                (Self { layers: Vec::new(), blocks: vec![own], len, parameters, running: 0 }, at..at + len)
+            })
+        })
+    }
+
     /// Returns a layout of a single row, whose block the caller sets.
     pub(super) fn of_row() -> Self {
         let block = Block { at: 0, rows: 1, cols: 0, stride: 0, first: 0 };

@@ -1,9 +1,11 @@
 //! Training on the CPU. A run is trained by one thread, with the neurons of a layer in the lanes of SIMD vectors, so no
-//! run waits for another and the bits of a run depend neither on its neighbors nor on the number of threads. Sums run
-//! over inputs and samples in order, or in [`STRIP`](super::layout::STRIP) fixed parts, so the bits do not depend on
-//! the width of the vectors either, on all machines with fused multiply-add.
+//! run waits for another. Where there are fewer runs than threads, several threads compute the rows of a large product,
+//! or update the parameters of one run. Sums run over inputs and samples in order, or in
+//! [`STRIP`](super::layout::STRIP) fixed parts, so the bits of a run depend neither on its neighbors nor on the number
+//! of threads, nor on the width of the vectors on machines with fused multiply-add.
 
 mod between;
+mod blocked;
 mod elementary;
 mod gan;
 mod loss;
@@ -126,6 +128,13 @@ trains!(f64);
 impl<T> fmt::Debug for Worker<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
+impl<T> Worker<T> {
+    /// Sets the number of threads that may work on one step. It changes no bit.
+    pub(crate) fn set_team(&mut self, threads: usize) {
+        self.scratch.team.threads = threads;
     }
 }
 

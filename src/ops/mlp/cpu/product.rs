@@ -3,8 +3,10 @@
 //! vectors nor on the tiles.
 
 use super::super::layout::STRIP;
+use super::blocked::{self, Team, is_large};
 use crate::array::Real;
 use crate::lanes::Vector;
+use crate::parallel;
 
 /// A matrix in row-major order, and the distance between its rows.
 #[derive(Clone, Copy)]
@@ -21,12 +23,62 @@ pub(super) struct Sizes {
     pub(super) cols: usize,
 }
 
+impl Sizes {
+    /// Returns the number of multiply-adds.
+    pub(super) fn terms(self) -> usize {
+        self.rows * self.inner * self.cols
+    }
+}
+
+/// A factor as it is stored.
+#[derive(Clone, Copy)]
+pub(super) enum Factor<'a, T> {
+    Plain(Rows<'a, T>),
+    /// The rows are the columns of the factor.
+    Transposed(Rows<'a, T>),
+}
+
 /// The most rows of a tile. With two vectors in each row, the accumulators, the two vectors of the right factor and one
 /// of the left fill the sixteen registers of AVX2.
 const TALLEST: usize = 6;
 
-/// `out = start + left right`, where every row of the result starts with the row `start`, or with zeros.
+/// `out = start + left right`, where every row of the result starts with the row `start`, or with zeros. The rows of
+/// the right factor and of the result have the same padding. The number of threads changes no bit.
 pub(super) fn product<V: Vector<Scalar: Real>>(
+    token: V::Token,
+    team: &Team<V::Scalar>,
+    sizes: Sizes,
+    left: Factor<'_, V::Scalar>,
+    right: Rows<'_, V::Scalar>,
+    start: Option<&[V::Scalar]>,
+    out: &mut [V::Scalar],
+) {
+    if is_large(sizes) {
+        return blocked::product::<V>(token, team, sizes, left, Factor::Plain(right), start, out);
+    }
+    let each = team.share(sizes, TALLEST);
+    let run = |part: usize, out: &mut [V::Scalar]| {
+        let sizes = Sizes { rows: out.len() / right.stride, ..sizes };
+        match left {
+            Factor::Plain(left) => {
+                let left = Rows { data: &left.data[part * each * left.stride..], ..left };
+                of_rows::<V>(token, sizes, left, right, start, out);
+            }
+            Factor::Transposed(left) => {
+                let left = Rows { data: &left.data[part * each..], ..left };
+                of_columns::<V>(token, sizes, left, right, out);
+            }
+        }
+    };
+    let out = &mut out[..sizes.rows * right.stride];
+    if each >= sizes.rows {
+        run(0, out);
+    } else {
+        parallel::for_each(out.chunks_mut(each * right.stride), run);
+    }
+}
+
+fn of_rows<V: Vector<Scalar: Real>>(
     token: V::Token,
     sizes: Sizes,
     left: Rows<'_, V::Scalar>,
@@ -42,7 +94,7 @@ pub(super) fn product<V: Vector<Scalar: Real>>(
 }
 
 /// `out = left' right`.
-pub(super) fn product_of_transpose<V: Vector<Scalar: Real>>(
+fn of_columns<V: Vector<Scalar: Real>>(
     token: V::Token,
     sizes: Sizes,
     left: Rows<'_, V::Scalar>,

@@ -9,11 +9,12 @@ use super::between::{
     Scaling, activate, activate_backward, batch_norm, batch_norm_backward, batch_norm_fixed, column_sums, layer_norm,
     layer_norm_backward, multiply,
 };
+use super::blocked::{self, Team, is_large};
 use super::elementary::Elementary;
 use super::loss::{Prepared, Targets, is_right};
 use super::narrow::narrow;
-use super::product::{Rows, Sizes, dots, product, product_of_transpose};
-use super::update::{Moving, Normals, length, update};
+use super::product::{Factor, Rows, Sizes, dots, product};
+use super::update::{Moving, Normals, PART, length, update, update_in_parts};
 use crate::array::Real as _;
 use crate::lanes::Vector;
 
@@ -68,6 +69,8 @@ pub(super) struct Scratch<T> {
     fits: bool,
     /// The number of samples for which there is room.
     room: usize,
+    /// The threads that may work on one step.
+    pub(super) team: Team<T>,
 }
 
 impl<T: Elementary> Scratch<T> {
@@ -97,6 +100,7 @@ impl<T: Elementary> Scratch<T> {
             scale: T::from_f64(1.0),
             fits: true,
             room,
+            team: Team::new(1),
         }
     }
 
@@ -167,7 +171,7 @@ pub(super) fn forward<V: Vector<Scalar: Elementary>>(
             dots::<V>(token, rows, layer.outputs, left, of_weights, bias, z, stride);
         } else {
             let sizes = Sizes { rows, inner: placed.inputs, cols: layer.outputs };
-            product::<V>(token, sizes, left, of_weights, Some(bias), z);
+            product::<V>(token, &scratch.team, sizes, Factor::Plain(left), of_weights, Some(bias), z);
         }
         if placed.scaling.is_none() {
             fits &= narrow::<V>(token, mixed, z);
@@ -221,22 +225,29 @@ pub(super) fn backward<V: Vector<Scalar: Elementary>>(
         let gradient = &mut scratch.gradient[placed.weights.range()];
         if placed.by_output {
             let sizes = Sizes { rows: layer.outputs, inner: rows, cols: inputs };
-            product_of_transpose::<V>(token, sizes, d, x, gradient);
+            product::<V>(token, &scratch.team, sizes, Factor::Transposed(d), x, None, gradient);
         } else {
             let sizes = Sizes { rows: inputs, inner: rows, cols: layer.outputs };
-            product_of_transpose::<V>(token, sizes, x, d, gradient);
+            product::<V>(token, &scratch.team, sizes, Factor::Transposed(x), d, None, gradient);
         }
         column_sums::<V>(token, d.data, &mut scratch.gradient[placed.bias.range()]);
         let Some(before) = l.checked_sub(1) else { break };
         let of_weights = &weights[placed.weights.range()];
-        let right = if placed.by_output {
-            Rows { data: of_weights, stride: in_stride }
-        } else {
-            turn::<V>(token, of_weights, [inputs, layer.outputs], [stride, in_stride], &mut scratch.turned[l]);
-            Rows { data: &scratch.turned[l], stride: in_stride }
-        };
+        let sizes = Sizes { rows, inner: layer.outputs, cols: inputs };
         let out = &mut earlier[before][..rows * in_stride];
-        product::<V>(token, Sizes { rows, inner: layer.outputs, cols: inputs }, d, right, None, out);
+        if !placed.by_output && is_large(sizes) {
+            let right = Factor::Transposed(Rows { data: of_weights, stride });
+            blocked::product::<V>(token, &scratch.team, sizes, Factor::Plain(d), right, None, out);
+        } else {
+            let mut right = of_weights;
+            if !placed.by_output {
+                let turned = &mut scratch.turned[l];
+                turn::<V>(token, of_weights, [inputs, layer.outputs], [stride, in_stride], turned);
+                right = turned;
+            }
+            let right = Rows { data: right, stride: in_stride };
+            product::<V>(token, &scratch.team, sizes, Factor::Plain(d), right, None, out);
+        }
         let below = &layout.layers[before];
         if dropout.below[before] > 0 {
             multiply::<V>(token, out, &scratch.kept[before]);
@@ -379,8 +390,13 @@ pub(super) fn apply<V: Vector<Scalar: Elementary>>(
         let factor = rates.clip / (norm + V::Scalar::from_f64(1e-6));
         scale = if factor < one { factor } else { one };
     }
-    scratch.normals.at(words, step);
     let Moved { weights, first, second, .. } = moved;
     let moving = Moving { weights, first, second };
-    update::<V>(token, layout, rates.update, [scale, rates.l1], &scratch.gradient, moving, &mut scratch.normals);
+    let Scratch { gradient, normals, team, .. } = scratch;
+    let factors = [scale, rates.l1];
+    if team.threads > 1 && layout.len >= 2 * PART {
+        return update_in_parts::<V>(token, layout, rates.update, factors, gradient, moving, (words, step));
+    }
+    normals.at(words, step);
+    update::<V>(token, layout, rates.update, factors, gradient, moving, normals);
 }

@@ -7,10 +7,13 @@ use super::elementary::Elementary;
 use super::product::total;
 use crate::array::Real;
 use crate::lanes::Vector;
+use crate::parallel;
 use std::ops::Range;
 
 /// The number of standard normals that are made at a time: they stay in the first-level cache.
 const CHUNK: usize = 2048;
+/// The number of parameters, with padding, that a thread updates at a time: 4 to 10 us of work.
+pub(super) const PART: usize = 1 << 13;
 
 /// Returns the places of the elements of a block that vectors of `lanes` elements touch, as runs of adjacent elements.
 #[inline(always)]
@@ -200,6 +203,34 @@ pub(super) fn update<V: Vector<Scalar: Elementary>>(
                 }
             }
         },
+    );
+}
+
+/// Does the same as [`update`] on several threads, which changes no bit: no parameter depends on another.
+pub(super) fn update_in_parts<V: Vector<Scalar: Elementary>>(
+    token: V::Token,
+    layout: &Layout,
+    change: Update<V::Scalar>,
+    factors: [V::Scalar; 2],
+    gradient: &[V::Scalar],
+    moving: Moving<'_, V::Scalar>,
+    (words, step): (Words, u64),
+) {
+    let Moving { mut weights, mut first, mut second } = moving;
+    // Moments that the optimizer does not need are empty.
+    fn next<'a, T>(of: &mut &'a mut [T], len: usize) -> &'a mut [T] {
+        of.split_off_mut(..len.min(of.len())).unwrap_or_default()
+    }
+    let parts = layout.parts(PART).map(|(part, range)| {
+        let len = range.len();
+        let [weights, first, second] = [&mut weights, &mut first, &mut second].map(|of| next(of, len));
+        (part, &gradient[range], Moving { weights, first, second })
+    });
+    let parts: Vec<_> = parts.collect();
+    parallel::for_each_with(
+        parts,
+        || Normals::new(words, step),
+        |normals, _, (part, gradient, moving)| update::<V>(token, &part, change, factors, gradient, moving, normals),
     );
 }
 

@@ -6,6 +6,7 @@ mod golden;
 pub(in crate::ops::mlp) mod gradients;
 mod laws;
 mod mixed;
+mod products;
 mod sameness;
 
 use super::Worker;

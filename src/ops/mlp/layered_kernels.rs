@@ -1,7 +1,7 @@
 //! The kernels of the form that computes a layer at a time: each does one thing for all runs.
 
 use super::kernels::{Params, STORED};
-use crate::device::{Overrides, kernels, mirrors};
+use crate::device::{Budget, Overrides, kernels, mirrors};
 
 /// Invocations of a workgroup.
 pub(super) const WIDTH: u32 = 256;
@@ -53,6 +53,14 @@ fn denormalize() -> Vec<Vec<(&'static str, f64)>> {
     all(&[true, false].map(|samples| vec![whether("OVER_SAMPLES", samples)]))
 }
 
+/// The budget of products.
+const PRODUCTS: Budget = Budget {
+    registers: 96,
+    instructions: 1_700,
+    occupancy: 30,
+    because: "an invocation has 16 sums, and the next vectors of both factors, in registers",
+};
+
 kernels! {
     /// The samples of the runs' batches.
     Gather = [
@@ -70,6 +78,7 @@ kernels! {
         "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl", "mlp/memory.wgsl", "mlp/functions.wgsl",
         "mlp/elements.wgsl", "mlp/layered/here.wgsl", "mlp/layered/tile.wgsl", "mlp/layered/forward.wgsl"
     ] variants forward {
+        budget PRODUCTS;
         uniform params: Params,
         read plan: u32,
         read weights: [f32; 4],
@@ -80,6 +89,7 @@ kernels! {
         "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl", "mlp/memory.wgsl", "mlp/functions.wgsl",
         "mlp/elements.wgsl", "mlp/layered/here.wgsl", "mlp/layered/strands.wgsl", "mlp/layered/normalize.wgsl"
     ] variants normalize {
+        budget Budget { instructions: 1_750, ..Budget::USUAL };
         uniform params: Params,
         read plan: u32,
         read weights: [f32; 4],
@@ -101,6 +111,7 @@ kernels! {
         "random/philox.wgsl", "mlp/record.wgsl", "mlp/places.wgsl", "mlp/memory.wgsl", "mlp/functions.wgsl",
         "mlp/elements.wgsl", "mlp/layered/here.wgsl", "mlp/layered/tile.wgsl", "mlp/layered/backward.wgsl"
     ] variants backward {
+        budget PRODUCTS;
         uniform params: Params,
         read plan: u32,
         read weights: [f32; 4],
@@ -122,6 +133,7 @@ kernels! {
         "mlp/noise.wgsl", "mlp/optimizer.wgsl", "mlp/layered/here.wgsl", "mlp/layered/tile.wgsl",
         "mlp/layered/change.wgsl", "mlp/layered/gradient.wgsl"
     ] variants gradient {
+        budget PRODUCTS;
         uniform params: Params,
         read plan: u32,
         write weights: [f32; 4],
@@ -135,6 +147,7 @@ kernels! {
         "mlp/noise.wgsl", "mlp/optimizer.wgsl", "mlp/layered/here.wgsl", "mlp/layered/strands.wgsl",
         "mlp/layered/change.wgsl", "mlp/layered/rest.wgsl"
     ] variants only {
+        budget Budget { instructions: 1_400, ..Budget::USUAL };
         uniform params: Params,
         read plan: u32,
         write weights: [f32; 4],

@@ -360,6 +360,13 @@ fn a_diverged_run_halts_alone() {
             fleet.fetch(&mut [(0, a), (1, b), (2, c)]).unwrap();
             assert_eq!(runs[0].moved, runs[2].moved);
             assert!(runs[0].moved.weights.iter().all(|x| x.is_finite()));
+            // The parameters are those before the step whose loss was not finite.
+            let mut before = new(1e30);
+            let mut alone = Fleet::new(&gpu, &program, &data, &[(&before, &parts)], 4).unwrap();
+            let steps = found[1].steps;
+            assert_eq!(trained(&mut alone, 0, &mut before, 0..steps, 4).steps, steps);
+            alone.fetch(&mut [(0, &mut before)]).unwrap();
+            assert_eq!(runs[1].moved, before.moved, "{form:?}");
             let again = Leg { run: 1, replica: &runs[1], epoch: 3, batch: 0, steps: 12, shuffled: true };
             let rest = fleet.train(&[again], &|_, _| 1e-3).unwrap();
             assert_eq!((rest[0].steps, rest[0].diverged), (0, true), "a run that was halted stays halted");

@@ -66,6 +66,8 @@ pub struct NpyFile {
     path: PathBuf,
     reader: Box<dyn Read + Send>,
     header: Header,
+    /// Where the elements begin.
+    begin: u64,
 }
 
 impl fmt::Debug for NpyFile {
@@ -104,9 +106,10 @@ impl NpyFile {
         let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
         let mut text = Vec::new();
         reader.by_ref().take(length.min(1 << 20)).read_to_end(&mut text).map_err(refused)?;
+        let begin = (start.len() + if version == 1 { 2 } else { 4 } + text.len()) as u64;
         let text = String::from_utf8_lossy(&text);
         match Header::parse(&text) {
-            Some(header) => Ok(Self { path: path.to_owned(), reader, header }),
+            Some(header) => Ok(Self { path: path.to_owned(), reader, header, begin }),
             None => Err(error("an .npy header with descr, fortran_order and shape", format!("{text:?}"))),
         }
     }
@@ -115,6 +118,11 @@ impl NpyFile {
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.header.shape
+    }
+
+    /// Returns where the elements begin, the type string, and whether the elements are in Fortran order.
+    pub(super) fn layout(&self) -> (u64, &str, bool) {
+        (self.begin, &self.header.descr, self.header.fortran_order)
     }
 
     /// Returns NumPy's name of the element type, such as float32 or int64. If NumPy has no such name, returns the type
@@ -139,7 +147,7 @@ impl NpyFile {
     /// # Errors
     /// The same as for [`read_npy`].
     pub fn read(self) -> Result<Npy> {
-        let Self { path, mut reader, header } = self;
+        let Self { path, mut reader, header, .. } = self;
         let error = |expected: String, found: String| Error::parse(&path, None, expected, found);
         // The type string consists of the byte order, the kind of an element and the width of an element.
         let (big, kind) = match header.descr.split_at_checked(1) {

@@ -10,8 +10,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 /// The names under which files of arrays store the inputs, and the targets.
-const INPUTS: [&str; 5] = ["x", "X", "features", "inputs", "data"];
-const TARGETS: [&str; 6] = ["y", "Y", "labels", "label", "targets", "target"];
+pub(super) const INPUTS: [&str; 5] = ["x", "X", "features", "inputs", "data"];
+pub(super) const TARGETS: [&str; 6] = ["y", "Y", "labels", "label", "targets", "target"];
 
 /// The targets of a table.
 #[derive(Clone, Debug, PartialEq)]

@@ -75,11 +75,12 @@ pub struct Tensors {
     metadata: BTreeMap<String, String>,
 }
 
+/// A tensor: the name of its type, its shape, and its bytes in the file.
 #[derive(Debug)]
-struct Entry {
-    kind: String,
-    shape: Vec<usize>,
-    place: Range<usize>,
+pub(super) struct Entry {
+    pub(super) kind: String,
+    pub(super) shape: Vec<usize>,
+    pub(super) place: Range<usize>,
 }
 
 impl Tensors {
@@ -97,40 +98,7 @@ impl Tensors {
             let found = format!("a file of {} bytes", bytes.len());
             return Err(wrong("a safetensors file, whose first 8 bytes are the length of a header", found));
         };
-        let Ok(Value::Object(fields)) = serde_json::from_slice(header) else {
-            return Err(wrong("a safetensors file with a JSON header", "another beginning".to_owned()));
-        };
-        let begin = 8 + header.len();
-        let (mut entries, mut metadata) = (BTreeMap::new(), BTreeMap::new());
-        for (name, field) in fields {
-            if name == "__metadata__" {
-                let texts = field.as_object().into_iter().flatten();
-                metadata = texts.filter_map(|(key, text)| Some((key.clone(), text.as_str()?.to_owned()))).collect();
-                continue;
-            }
-            let numbers = |key: &str| -> Option<Vec<usize>> {
-                field[key].as_array()?.iter().map(|x| usize::try_from(x.as_u64()?).ok()).collect()
-            };
-            let entry = || {
-                let (shape, offsets) = (numbers("shape")?, numbers("data_offsets")?);
-                let [first, end] = offsets[..] else { return None };
-                let place = begin.checked_add(first)?..begin.checked_add(end)?;
-                let kind = field["dtype"].as_str()?.to_owned();
-                let len = shape.iter().try_fold(width(&kind)?, |len: usize, &axis| len.checked_mul(axis))?;
-                (place.start <= place.end && place.len() == len && place.end <= bytes.len()).then_some(Entry {
-                    kind,
-                    shape,
-                    place,
-                })
-            };
-            let Some(entry) = entry() else {
-                return Err(wrong(
-                    "a tensor whose type, shape and offsets agree with the file",
-                    format!("{name}: {field}"),
-                ));
-            };
-            entries.insert(name, entry);
-        }
+        let (entries, metadata) = described(path, header, bytes.len() as u64)?;
         Ok(Self { path: path.to_owned(), bytes, entries, metadata })
     }
 
@@ -178,6 +146,52 @@ impl Tensors {
         };
         Ok(StoredArray { name: name.to_owned(), shape: shape.clone(), data })
     }
+}
+
+/// The tensors and the metadata of a safetensors file.
+type Described = (BTreeMap<String, Entry>, BTreeMap<String, String>);
+
+/// Returns the tensors and the metadata that the header of a safetensors file of `len_of_file` bytes describes.
+///
+/// # Errors
+/// [`Parse`](crate::ErrorKind::Parse) if the header does not agree with the file.
+pub(super) fn described(path: &Path, header: &[u8], len_of_file: u64) -> Result<Described> {
+    let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
+    let Ok(Value::Object(fields)) = serde_json::from_slice(header) else {
+        return Err(wrong("a safetensors file with a JSON header", "another beginning".to_owned()));
+    };
+    let begin = 8 + header.len();
+    let (mut entries, mut metadata) = (BTreeMap::new(), BTreeMap::new());
+    for (name, field) in fields {
+        if name == "__metadata__" {
+            let texts = field.as_object().into_iter().flatten();
+            metadata = texts.filter_map(|(key, text)| Some((key.clone(), text.as_str()?.to_owned()))).collect();
+            continue;
+        }
+        let numbers = |key: &str| -> Option<Vec<usize>> {
+            field[key].as_array()?.iter().map(|x| usize::try_from(x.as_u64()?).ok()).collect()
+        };
+        let entry = || {
+            let (shape, offsets) = (numbers("shape")?, numbers("data_offsets")?);
+            let [first, end] = offsets[..] else { return None };
+            let place = begin.checked_add(first)?..begin.checked_add(end)?;
+            let kind = field["dtype"].as_str()?.to_owned();
+            let len = shape.iter().try_fold(width(&kind)?, |len: usize, &axis| len.checked_mul(axis))?;
+            (place.start <= place.end && place.len() == len && place.end as u64 <= len_of_file).then_some(Entry {
+                kind,
+                shape,
+                place,
+            })
+        };
+        let Some(entry) = entry() else {
+            return Err(wrong(
+                "a tensor whose type, shape and offsets agree with the file",
+                format!("{name}: {field}"),
+            ));
+        };
+        entries.insert(name, entry);
+    }
+    Ok((entries, metadata))
 }
 
 /// Returns the number of bytes of an element.

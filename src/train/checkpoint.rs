@@ -7,13 +7,13 @@ use super::schedule::Plateau;
 use super::trainer::Trainer;
 use crate::error::{Error, Result};
 use crate::io::{self, Data, NamedArray, NpyData, Rows, Tensors};
-use crate::ops::mlp::{Hyper, Number, Program, Replica, Samples, Scaler, Targets, Tensor};
+use crate::ops::mlp::{Hyper, Number, Program, Replica, Scaler, Tensor};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Incremented when the meaning of a checkpoint changes.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 /// The key of the specification in the metadata.
 pub(super) const SPEC: &str = "fiedler";
 
@@ -22,20 +22,13 @@ pub(super) const SPEC: &str = "fiedler";
 pub(super) struct Spec(pub(super) Value);
 
 impl Spec {
+    /// Describes a training in `groups` groups of samples, whose data have the given hash.
     pub(super) fn new<T: Number>(
         trainer: &Trainer,
-        samples: &Samples<T>,
+        (hash, groups): (&str, usize),
         runs: &Runs,
         [side, form]: [&str; 2],
     ) -> Self {
-        let mut hash = blake3::Hasher::new();
-        for row in 0..samples.len() {
-            hash.update(bytemuck::cast_slice(samples.row(row)));
-        }
-        match samples.targets() {
-            Targets::Labels(labels) => hash.update(bytemuck::cast_slice(labels)),
-            Targets::Values(values, _) => hash.update(bytemuck::cast_slice(values)),
-        };
         let rows = runs.rows().iter().map(|run| {
             let hyper: Map<String, Value> =
                 Hyper::names().map(|name| (name.to_owned(), json!(shown(run.hyper.get(name))))).collect();
@@ -67,13 +60,21 @@ impl Spec {
             "split": {"shares": trainer.split.shares, "seed": trainer.split.seed},
             "scaling": format!("{:?}", trainer.scaling),
             "drop_last": trainer.drop_last,
-            "data": hash.finalize().to_hex().as_str(),
+            "data": hash,
             "runs": rows.collect::<Vec<_>>(),
         });
         if !form.is_empty() {
             spec["form"] = json!(form);
         }
+        if groups > 1 {
+            spec["groups"] = json!(groups);
+        }
         Self(spec)
+    }
+
+    /// Returns the number of groups of samples.
+    pub(super) fn groups(&self) -> usize {
+        groups_of(&self.0)
     }
 
     /// Returns where the runs are trained: `cpu`, or the name of an adapter.
@@ -83,17 +84,28 @@ impl Spec {
 
     /// Returns a line for each key in which `stored` differs.
     fn differences(&self, stored: &Value) -> Vec<String> {
-        let keys = self.0.as_object().into_iter().flatten();
+        let (own, found) = (self.groups(), groups_of(stored));
+        let groups = (own != found).then(|| format!("groups of samples: {own} now, {found} in the checkpoint"));
+        let keys = self.0.as_object().into_iter().flatten().filter(|(key, _)| *key != "groups");
         // The hash of the data is that of their elements, whose precision may differ.
         let precise = stored["precision"] == self.0["precision"];
-        keys.filter(|(key, value)| stored[*key] != **value && (precise || *key != "data"))
-            .map(|(key, value)| match key.as_str() {
-                "data" => "the data are others".to_owned(),
-                "runs" => "the runs are others".to_owned(),
-                _ => format!("{key}: {value} now, {} in the checkpoint", stored[key]),
-            })
-            .collect()
+        // Other groups are hashed in another order.
+        let precise = precise && groups.is_none();
+        let others =
+            keys.filter(|(key, value)| stored[*key] != **value && (precise || *key != "data")).map(|(key, value)| {
+                match key.as_str() {
+                    "data" => "the data are others".to_owned(),
+                    "runs" => "the runs are others".to_owned(),
+                    _ => format!("{key}: {value} now, {} in the checkpoint", stored[key]),
+                }
+            });
+        others.chain(groups).collect()
     }
+}
+
+/// Returns the number of groups of samples of a training.
+pub(super) fn groups_of(spec: &Value) -> usize {
+    spec["groups"].as_u64().and_then(|groups| usize::try_from(groups).ok()).unwrap_or(1)
 }
 
 /// Writes a number so that infinity and NaN survive JSON.
@@ -109,7 +121,7 @@ pub(super) struct Checkpoint<'a> {
 }
 
 /// The number of numbers of a run's row.
-const ROW: usize = 19;
+const ROW: usize = 20;
 
 impl<'a> Checkpoint<'a> {
     pub(super) fn new(path: &Path, spec: &'a Spec) -> Self {
@@ -235,6 +247,7 @@ fn row<T: Number>(running: &Running<T>) -> [f64; ROW] {
         clean.into(),
         skipped.into(),
         in_a_row.into(),
+        c.visit as f64,
     ]
 }
 
@@ -245,6 +258,7 @@ fn set_row<T: Number>(running: &mut Running<T>, row: &[f64; ROW]) -> bool {
     running.replica.steps = whole(0);
     running.counters = Counters {
         epoch: whole(1),
+        visit: row[19] as usize,
         batch: row[2] as usize,
         loss: row[3],
         correct: whole(4),

@@ -1,8 +1,10 @@
 //! Where a training runs, and how much memory it needs.
 
 use super::Runs;
-use super::checkpoint::{SPEC, stored_json};
-use super::trainer::Trainer;
+use super::checkpoint::{SPEC, groups_of, stored_json};
+use super::device::held;
+use super::groups::Tour;
+use super::trainer::{Trainer, of_sample};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::Result;
@@ -15,7 +17,9 @@ use std::sync::Arc;
 /// The memory that a training needs, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// That of the data set and of all runs, on the host.
+    /// The number of groups in which the samples are read.
+    pub groups: usize,
+    /// That of the data set, or of two groups of it, and of all runs, on the host.
     pub host: u64,
     /// What a device needs, or `None` if there is none that can train one run.
     pub device: Option<OnDeviceMemory>,
@@ -24,7 +28,7 @@ pub struct Memory {
 /// The memory that a training needs on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnDeviceMemory {
-    /// The bytes of the data set.
+    /// The bytes of the data set, or of two groups of it.
     pub data: u64,
     /// The bytes of each run.
     pub of_run: u64,
@@ -36,6 +40,7 @@ pub struct OnDeviceMemory {
 pub(super) struct Decided<'a> {
     pub(super) choice: Choice,
     pub(super) gpu: Option<&'a Arc<Gpu>>,
+    pub(super) tour: Tour,
 }
 
 impl Decided<'_> {
@@ -62,7 +67,8 @@ impl Trainer {
     }
 
     /// Returns where `runs` runs on a data set of `samples` samples would be trained, and why. The predicted times are
-    /// those of trainings to the last epoch. A checkpoint that exists is not taken into account.
+    /// those of trainings to the last epoch with [`Trainer::fit_groups`]. A checkpoint that exists is not taken into
+    /// account.
     ///
     /// With [`Backend::Auto`], a device trains only if `fiedler tune` has measured trainings on it, because no GPU has
     /// been measured yet.
@@ -83,7 +89,8 @@ impl Trainer {
     ) -> Result<Choice> {
         let program = self.program();
         program.check()?;
-        Ok(self.course(samples, runs, epochs)?.choose::<T>(ctx, &program))
+        let [_, tour] = self.tours::<T>(ctx, &program, samples, None)?;
+        Ok(self.course(&tour, runs, epochs).choose::<T>(ctx, &program))
     }
 
     /// Returns the memory that `runs` runs on a data set of `samples` samples need, with the hyperparameters that need
@@ -94,19 +101,60 @@ impl Trainer {
     pub fn memory<T: Number>(&self, ctx: &Context, samples: usize, runs: usize) -> Result<Memory> {
         let program = self.program();
         program.check()?;
-        let counts = self.counts(samples)?;
+        let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, None)?;
+        let choice = self.course(&on_device, runs, self.epochs).choose::<T>(ctx, &program);
+        let tour = if choice.side == Side::Gpu { on_device } else { on_host };
         let hyper = Hyper { momentum: 0.9, ..self.optimizer.defaults() };
         let each = self.bytes_of_run::<T>(&program, &hyper).saturating_mul(runs as u64);
-        let host = self.bytes_of::<T>(&program, samples, runs, each);
+        let host = self.bytes_of::<T>(&program, &tour, runs, each);
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
         let moments = self.optimizer.most_moments();
-        let capacity = |gpu| Fleet::capacity(gpu, &program, samples, counts[0], moments, ctx.memory_budget()).ok();
+        let capacity = |gpu| Fleet::capacity(gpu, &program, held(&on_device), moments, ctx.memory_budget()).ok();
         let device = gpu.and_then(|gpu| capacity(gpu)).map(|found| OnDeviceMemory {
             data: found.data,
             of_run: found.of_run,
             together: found.runs,
         });
-        Ok(Memory { host, device })
+        Ok(Memory { groups: tour.groups, host, device })
+    }
+
+    /// Returns how a data set is divided into groups, on the host and on the device. A training that goes on from a
+    /// checkpoint keeps the number of groups of the checkpoint, which is `stored`.
+    fn tours<T: Number>(
+        &self,
+        ctx: &Context,
+        program: &Program,
+        samples: usize,
+        stored: Option<usize>,
+    ) -> Result<[Tour; 2]> {
+        let given = self.row_group.map(|rows| samples.div_ceil(rows.max(1)).max(1));
+        if let Some(groups) = given.or(stored) {
+            return Ok([self.tour(samples, groups)?; 2]);
+        }
+        let (bytes, budget) = (of_sample::<T>(program), ctx.memory_budget() / 4);
+        let all = bytes.saturating_mul(samples as u64) <= budget;
+        let most = if all { samples } else { usize::try_from(budget / 2 / bytes).unwrap_or(usize::MAX) };
+        let host = samples.div_ceil(most.max(1)).max(1);
+        let on_host = self.tour(samples, host)?;
+        let Some(gpu) = ctx.gpu().ok().filter(|_| T::ON_DEVICE) else { return Ok([on_host; 2]) };
+        let moments = self.optimizer.most_moments();
+        let fits = |groups: usize| {
+            let tour = self.tour(samples, groups);
+            tour.is_ok_and(|tour| Fleet::capacity(gpu, program, held(&tour), moments, ctx.memory_budget()).is_ok())
+        };
+        if fits(host) {
+            return Ok([on_host; 2]);
+        }
+        // The fewest groups of which the device holds two, if there are any. Each has at least a batch.
+        let doubled = std::iter::successors(Some(2 * host), |groups| Some(2 * groups));
+        let found = doubled.take_while(|groups| *groups <= samples / self.batch.max(1)).find(|groups| fits(*groups));
+        let Some(mut enough) = found else { return Ok([on_host; 2]) };
+        let mut too_few = enough / 2;
+        while too_few + 1 < enough {
+            let middle = too_few.midpoint(enough);
+            if fits(middle) { enough = middle } else { too_few = middle }
+        }
+        Ok([on_host, self.tour(samples, enough)?])
     }
 
     /// Chooses the side of a training. One that goes on from a checkpoint goes on on the checkpoint's side, if the
@@ -122,7 +170,10 @@ impl Trainer {
         runs: &Runs,
         checkpoint: Option<&Path>,
     ) -> Result<Decided<'a>> {
-        let mut choice = self.choose_of::<T>(ctx, samples, runs.rows().len(), runs.mean_epochs(self.epochs))?;
+        let program = self.program();
+        let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, checkpoint.and_then(stored_groups))?;
+        let course = self.course(&on_device, runs.rows().len(), runs.mean_epochs(self.epochs));
+        let mut choice = course.choose::<T>(ctx, &program);
         if let Some(path) = checkpoint.filter(|_| ctx.policy().backend == Backend::Auto) {
             let own = |adapter: &str| T::ON_DEVICE && ctx.adapter().is_some_and(|own| own.name == adapter);
             let side = match side_of(path).as_deref() {
@@ -136,21 +187,33 @@ impl Trainer {
         }
         log::debug!("train: {choice}");
         let gpu = Fleet::device::<T>(ctx, choice.side)?;
-        Ok(Decided { choice, gpu })
+        let tour = if gpu.is_some() { on_device } else { on_host };
+        Ok(Decided { choice, gpu, tour })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "estimates")]
-    fn course(&self, samples: usize, runs: usize, epochs: u64) -> Result<Course> {
-        let counts = self.counts(samples)?;
+    fn course(&self, tour: &Tour, runs: usize, epochs: u64) -> Course {
+        let counts = tour.all();
         let recorded = epochs / epochs.div_ceil(super::running::RECORDED).max(1);
         let (epochs, recorded) = (epochs as f64, recorded as f64);
         let watched = self.stop.map_or(0.0, |stop| epochs * counts[stop.part as usize] as f64);
         let validates = self.stop.is_none_or(|stop| stop.part != super::stop::Part::Validation);
         let validated = if validates { recorded * counts[1] as f64 } else { 0.0 };
-        let steps = epochs * self.batches(counts[0]) as f64;
+        let [batches, _] = tour.steps(|samples| self.batches(samples));
+        let steps = epochs * batches as f64;
         let waits = if self.decides_every_epoch() { epochs } else { recorded };
-        Ok(Course { runs, samples, trained_on: counts[0], steps, scored: watched + validated, waits })
+        let (samples, held) = (counts.iter().sum(), held(tour));
+        // With several groups, every epoch uploads all of them, and every scoring does so, too.
+        let passes = if tour.groups == 1 { 1.0 } else { epochs + waits };
+        let waits = waits.max(if tour.groups == 1 { 0.0 } else { passes * tour.groups as f64 });
+        Course { runs, samples, held, passes, steps, scored: watched + validated, waits }
     }
+}
+
+/// Returns the number of groups of a checkpoint, or `None` if there is no checkpoint.
+fn stored_groups(path: &Path) -> Option<usize> {
+    let tensors = Tensors::open(path).ok()?;
+    Some(groups_of(&stored_json(&tensors, SPEC)?))
 }
 
 /// Returns the side of a checkpoint, or `None` if there is no checkpoint.

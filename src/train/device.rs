@@ -1,13 +1,14 @@
 //! Training on a device: all runs of a call make their steps together, and the host decides after epochs.
 
 use super::checkpoint::Checkpoint;
-use super::running::{RunStatus, Running};
+use super::grouped::Grouped;
+use super::groups::{Reader, Tour};
+use super::journey::{Group, Sheet, Side, Wanted};
+use super::running::{Counters, RunStatus, Running};
 use super::stop::Part;
-use super::trainer::Trainer;
-use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::ops::mlp::{Fleet, Leg, Number, Program, Replica, Samples, Scores, Trained};
+use crate::ops::mlp::{Fleet, Held, Leg, Number, Replica, Samples, Trained, Uploaded};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,45 +16,73 @@ use std::time::{Duration, Instant};
 /// A request to the device takes about this long. Between requests, the caller can cancel the training.
 const SHORT: Duration = Duration::from_millis(250);
 
-/// What a training on a device is called with.
+/// The runs that a device trains at the same time, or all before it begins.
 pub(super) struct OnDevice<'a, T> {
-    pub(super) trainer: &'a Trainer,
-    pub(super) ctx: &'a Context,
-    pub(super) gpu: &'a Arc<Gpu>,
-    pub(super) program: &'a Program,
-    pub(super) samples: &'a Samples<T>,
-    pub(super) checkpoint: Option<(&'a Checkpoint<'a>, Duration)>,
+    grouped: &'a Grouped<'a, T>,
+    gpu: &'a Arc<Gpu>,
+    checkpoint: Option<(&'a Checkpoint<'a>, Duration)>,
     /// A function that receives all runs a few times a second.
-    pub(super) progress: &'a dyn Fn(&[Running<T>]),
+    progress: &'a dyn Fn(&[Running<T>]),
+    /// The runs that are on the device.
+    own: Range<usize>,
+    fleet: Option<Fleet>,
+    saved: Instant,
+    /// The number of steps of a request.
+    short: u64,
 }
 
-impl<T: Number> OnDevice<'_, T> {
-    /// Trains all runs to their ends, as many at the same time as the device has memory for. A checkpoint is saved only
-    /// between epochs, because the sums of an unfinished epoch are on the device.
+impl<'a, T: Number> OnDevice<'a, T> {
+    pub(super) fn new(
+        grouped: &'a Grouped<'a, T>,
+        gpu: &'a Arc<Gpu>,
+        checkpoint: Option<(&'a Checkpoint<'a>, Duration)>,
+        progress: &'a dyn Fn(&[Running<T>]),
+    ) -> Self {
+        Self { grouped, gpu, checkpoint, progress, own: 0..0, fleet: None, saved: Instant::now(), short: 1 }
+    }
+
+    /// Trains all runs to their ends, as many at the same time as the device has memory for. The next group of samples
+    /// is read and uploaded by another thread. A checkpoint is saved only between epochs, or between groups, because
+    /// the sums of an unfinished one are on the device.
     ///
     /// # Errors
-    /// Those of [`Trainer::fit`], and device errors.
-    pub(super) fn train(&self, all: &mut [Running<T>]) -> Result<()> {
-        let moments = all.iter().map(|r| self.program.optimizer.moments(&r.run.hyper)).max().unwrap_or(0);
-        let budget = self.ctx.memory_budget();
-        let trained_on = all.first().map_or(0, |running| running.parts[0].len());
-        let together = Fleet::capacity(self.gpu, self.program, self.samples.len(), trained_on, moments, budget)?.runs;
-        let mut saved = Instant::now();
+    /// Those of [`Trainer::fit_groups`](super::Trainer::fit_groups), and device errors.
+    pub(super) fn train(mut self, all: &mut [Running<T>]) -> Result<()> {
+        let Grouped { ctx, program, tour, trainer, .. } = *self.grouped;
+        let moments = all.iter().map(|r| program.optimizer.moments(&r.run.hyper)).max().unwrap_or(0);
+        let together = Fleet::capacity(self.gpu, program, held(&tour), moments, ctx.memory_budget())?.runs;
         for first in (0..all.len()).step_by(together.max(1)) {
-            self.train_some(all, first, (first + together).min(all.len()), &mut saved)?;
+            let own = first..(first + together).min(all.len());
+            (self.own, self.fleet, self.short) = (own.clone(), None, trainer.batches(tour.most()[0]) as u64);
+            let (grouped, gpu) = (self.grouped, self.gpu);
+            let seeds = grouped.seeds(all[own.clone()].iter().map(|running| &running.run));
+            let scalings: Vec<_> = all[own.clone()].iter().map(|running| running.replica.scaling.clone()).collect();
+            let read = |number: usize| {
+                let mut group = grouped.group(number, &seeds)?;
+                let runs: Vec<_> = scalings.iter().map(Option::as_ref).zip(group.parts()).collect();
+                let batches = trainer.batches(tour.counts(number)[0]);
+                group.uploaded = Some(Uploaded::upload(gpu, &group.samples, &runs, batches)?);
+                Ok(group)
+            };
+            std::thread::scope(|scope| {
+                let mut reader = Reader::new(scope, tour.groups, &read);
+                grouped.train(&mut reader, &mut self, all, &own)
+            })?;
+            self.fetch(all)?;
         }
         Ok(())
     }
 
-    fn train_some(&self, all: &mut [Running<T>], first: usize, end: usize, saved: &mut Instant) -> Result<()> {
-        let batches = self.trainer.batches(all[first].parts[0].len());
-        let own: Vec<_> = all[first..end].iter().map(|running| (&running.replica, &running.parts)).collect();
-        let mut fleet = Fleet::new(self.gpu, self.program, self.samples, &own, batches)?;
-        let mut short = batches as u64;
+    /// Makes steps of all runs until each has ended or rests, and does what is to do at the ends of epochs if there is
+    /// only one group.
+    fn advance(&mut self, fleet: &mut Fleet, samples: &Samples<T>, all: &mut [Running<T>]) -> Result<()> {
+        let Grouped { ctx, program, tour, trainer, .. } = *self.grouped;
+        let first = self.own.start;
+        let batches = trainer.batches(all[first].parts[0].len());
         loop {
-            let active: Vec<usize> = (first..end).filter(|&run| !all[run].is_done()).collect();
+            let active: Vec<usize> = self.own.clone().filter(|&run| !all[run].rests(trainer, &tour)).collect();
             if active.is_empty() {
-                break;
+                return Ok(());
             }
             let began = Instant::now();
             let legs: Vec<Leg<'_, T>> = active
@@ -61,50 +90,58 @@ impl<T: Number> OnDevice<'_, T> {
                 .map(|&run| Leg {
                     run: run - first,
                     replica: &all[run].replica,
-                    epoch: all[run].counters.epoch,
+                    epoch: tour.number(all[run].counters.epoch, all[run].counters.visit),
                     batch: all[run].counters.batch,
-                    steps: self.left(&all[run], batches, short),
+                    steps: self.left(&all[run], batches, self.short),
                     shuffled: true,
                 })
                 .collect();
-            let trained = fleet.train(&legs, &|place, epoch| all[active[place]].rate_of(self.trainer, epoch))?;
+            // Steps do not reach from one of several groups into the next, so they are all of one epoch.
+            let rate = |place: usize, number: u64| {
+                let running = &all[active[place]];
+                running.rate_of(trainer, if tour.groups == 1 { number } else { running.counters.epoch })
+            };
+            let trained = fleet.train(&legs, &rate)?;
             let taken = began.elapsed();
             for (&run, trained) in active.iter().zip(trained) {
-                all[run].follow(trained, batches, self.program.batch);
+                all[run].follow(trained, batches, program.batch);
                 all[run].counters.seconds += taken.as_secs_f64() / active.len() as f64;
             }
-            let ended: Vec<usize> =
-                active.into_iter().filter(|&run| !all[run].is_done() && all[run].counters.batch == batches).collect();
-            self.end_epochs(&mut fleet, all, &ended, first)?;
-            if taken < SHORT / 2 {
-                short = short.saturating_mul(2);
-            } else if taken > 2 * SHORT {
-                short = (short / 2).max(1);
+            if tour.groups == 1 {
+                let at_end = |running: &Running<T>| !running.is_done() && running.counters.batch == batches;
+                let ended: Vec<usize> = active.into_iter().filter(|&run| at_end(&all[run])).collect();
+                self.end_epochs(fleet, samples, all, &ended)?;
             }
-            let between = all[first..end].iter().all(|running| running.is_done() || running.counters.batch == 0);
-            let cancelled = self.ctx.cancel().is_cancelled();
+            if taken < SHORT / 2 {
+                self.short = self.short.saturating_mul(2);
+            } else if taken > 2 * SHORT {
+                self.short = (self.short / 2).max(1);
+            }
+            let rests = |running: &Running<T>| running.rests(trainer, &tour) || running.counters.batch == 0;
+            let between = all[self.own.clone()].iter().all(rests);
+            let cancelled = ctx.cancel().is_cancelled();
             if let Some((checkpoint, every)) = &self.checkpoint
                 && between
-                && (cancelled || saved.elapsed() >= *every)
+                && (cancelled || self.saved.elapsed() >= *every)
             {
-                self.fetch(&fleet, all, first..end)?;
-                checkpoint.save(self.program, all)?;
-                *saved = Instant::now();
+                fetch(fleet, &mut all[self.own.clone()])?;
+                checkpoint.save(program, all)?;
+                self.saved = Instant::now();
             }
-            self.ctx.cancel().check()?;
+            ctx.cancel().check()?;
             (self.progress)(all);
         }
-        self.fetch(&fleet, all, first..end)
     }
 
     /// Returns the number of steps to the end of the next epoch after which the host has something to do. If these are
     /// more than `most`, returns that of the whole epochs among them; within an epoch, `most`.
     fn left(&self, running: &Running<T>, batches: usize, most: u64) -> u64 {
-        let (epoch, last) = (running.counters.epoch, running.epochs(self.trainer) - 1);
-        let next = if self.trainer.decides_every_epoch() {
+        let trainer = self.grouped.trainer;
+        let (epoch, last) = (running.counters.epoch, running.epochs(trainer) - 1);
+        let next = if trainer.decides_every_epoch() || self.grouped.tour.groups > 1 {
             epoch
         } else {
-            (epoch..last).find(|&epoch| running.records(self.trainer, epoch)).unwrap_or(last)
+            (epoch..last).find(|&epoch| running.records(trainer, epoch)).unwrap_or(last)
         };
         let (batches, begun) = (batches as u64, running.counters.batch as u64);
         let epochs = (most / batches).clamp(1, next - epoch + 1);
@@ -113,47 +150,129 @@ impl<T: Number> OnDevice<'_, T> {
     }
 
     /// Ends the epochs of the given runs: scores them where that is wanted, and keeps the best parameters.
-    fn end_epochs(&self, fleet: &mut Fleet, all: &mut [Running<T>], ended: &[usize], first: usize) -> Result<()> {
-        let mut scores: Vec<[Option<Scores>; 3]> = vec![[None, None, None]; ended.len()];
-        let mut worker = T::worker(self.program);
+    fn end_epochs(
+        &self,
+        fleet: &mut Fleet,
+        samples: &Samples<T>,
+        all: &mut [Running<T>],
+        ended: &[usize],
+    ) -> Result<()> {
+        let trainer = self.grouped.trainer;
+        let wants = |run: usize| Part::ALL.map(|part| all[run].wants(trainer, part));
+        let wanted: Vec<Wanted> = ended.iter().map(|&run| (run, wants(run))).collect();
+        let sheets = self.score_with(fleet, samples, all, &wanted)?;
+        let program = self.grouped.program;
+        let ends = ended.iter().zip(sheets);
+        let improved: Vec<usize> =
+            ends.filter_map(|(&run, sheet)| all[run].end_of_epoch(trainer, program, sheet).then_some(run)).collect();
+        self.keep_from(fleet, all, &improved)
+    }
+
+    fn score_with(
+        &self,
+        fleet: &mut Fleet,
+        samples: &Samples<T>,
+        all: &[Running<T>],
+        wanted: &[Wanted],
+    ) -> Result<Vec<Sheet>> {
+        let (program, first) = (self.grouped.program, self.own.start);
+        let mut sheets: Vec<Sheet> = vec![[None, None, None]; wanted.len()];
+        let mut worker = T::worker(program);
         for part in Part::ALL {
-            let wanted: Vec<usize> =
-                (0..ended.len()).filter(|&place| all[ended[place]].wants(self.trainer, part)).collect();
-            let runs: Vec<usize> = wanted.iter().map(|&place| ended[place] - first).collect();
+            let part = part as usize;
+            let places: Vec<usize> = (0..wanted.len()).filter(|&place| wanted[place].1[part]).collect();
+            let runs: Vec<usize> = places.iter().map(|&place| wanted[place].0 - first).collect();
             let width = fleet.width();
-            fleet.outputs(&runs, part as usize, |which, outputs| {
-                let place = wanted[which];
-                let rows = &all[ended[place]].parts[part as usize];
-                let found = T::scores(&mut worker, self.program, self.samples, rows, outputs, width);
-                scores[place][part as usize] = Some(found);
+            fleet.outputs(&runs, part, |which, outputs| {
+                let rows = &all[runs[which] + first].parts[part];
+                let found = T::scores(&mut worker, program, samples, rows, outputs, width);
+                sheets[places[which]][part] = Some(found);
             })?;
         }
-        let mut improved = Vec::new();
-        for (&run, scores) in ended.iter().zip(scores) {
-            if all[run].end_of_epoch(self.trainer, self.program, scores) {
-                improved.push(run);
-            }
-        }
+        Ok(sheets)
+    }
+
+    fn keep_from(&self, fleet: &Fleet, all: &mut [Running<T>], improved: &[usize]) -> Result<()> {
         if improved.is_empty() {
             return Ok(());
         }
+        let first = self.own.start;
         let mut best: Vec<(usize, Replica<T>)> =
             improved.iter().map(|&run| (run - first, all[run].replica.clone())).collect();
         fleet.fetch(&mut best.iter_mut().map(|(run, replica)| (*run, replica)).collect::<Vec<_>>())?;
-        for (run, (_, replica)) in improved.into_iter().zip(best) {
+        for (&run, (_, replica)) in improved.iter().zip(best) {
             all[run].best = Some(replica);
         }
         Ok(())
     }
 
-    /// Copies the numbers of runs from the device.
-    fn fetch(&self, fleet: &Fleet, all: &mut [Running<T>], runs: Range<usize>) -> Result<()> {
-        let mut own: Vec<_> = all[runs].iter_mut().enumerate().map(|(run, r)| (run, &mut r.replica)).collect();
-        fleet.fetch(&mut own)
+    /// Copies the numbers of the runs from the device, if they are there.
+    fn fetch(&self, all: &mut [Running<T>]) -> Result<()> {
+        self.fleet.as_ref().map_or(Ok(()), |fleet| fetch(fleet, &mut all[self.own.clone()]))
+    }
+
+    /// Works with the fleet, which is there once a group was entered.
+    fn with_fleet<R: Default>(&mut self, work: impl FnOnce(&mut Self, &mut Fleet) -> Result<R>) -> Result<R> {
+        let Some(mut fleet) = self.fleet.take() else { return Ok(R::default()) };
+        let made = work(self, &mut fleet);
+        self.fleet = Some(fleet);
+        made
+    }
+}
+
+/// Returns the samples that a device has at a time.
+pub(super) fn held(tour: &Tour) -> Held {
+    let [trained_on, ..] = tour.most();
+    Held { samples: tour.largest(), trained_on, groups: tour.groups.min(2) as u64 }
+}
+
+/// Copies the numbers of all runs of a fleet from the device.
+fn fetch<T: Number>(fleet: &Fleet, own: &mut [Running<T>]) -> Result<()> {
+    fleet.fetch(&mut own.iter_mut().enumerate().map(|(run, r)| (run, &mut r.replica)).collect::<Vec<_>>())
+}
+
+impl<T: Number> Side<T> for OnDevice<'_, T> {
+    fn enter(&mut self, group: &mut Group<'_, T>, all: &mut [Running<T>]) -> Result<()> {
+        let Some(data) = group.uploaded.take() else { return Ok(()) };
+        match &mut self.fleet {
+            Some(fleet) => fleet.exchange(data),
+            None => {
+                let runs: Vec<&Replica<T>> = all[self.own.clone()].iter().map(|running| &running.replica).collect();
+                self.fleet = Some(Fleet::of(self.gpu, self.grouped.program, data, &runs)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, group: &Group<'_, T>, all: &mut [Running<T>]) -> Result<()> {
+        for running in &mut all[self.own.clone()] {
+            running.begin_visit();
+        }
+        self.with_fleet(|side, fleet| side.advance(fleet, &group.samples, all))
+    }
+
+    fn score(&mut self, group: &Group<'_, T>, all: &mut [Running<T>], wanted: &[Wanted]) -> Result<Vec<Sheet>> {
+        self.with_fleet(|side, fleet| side.score_with(fleet, &group.samples, all, wanted))
+    }
+
+    fn keep(&mut self, all: &mut [Running<T>], improved: &[usize]) -> Result<()> {
+        self.with_fleet(|side, fleet| side.keep_from(fleet, all, improved))
+    }
+
+    fn save(&mut self, all: &mut [Running<T>]) -> Result<()> {
+        let Some((checkpoint, _)) = self.checkpoint else { return Ok(()) };
+        self.fetch(all)?;
+        checkpoint.save(self.grouped.program, all)
     }
 }
 
 impl<T: Number> Running<T> {
+    /// Remembers what the earlier visits of the epoch have added up.
+    fn begin_visit(&mut self) {
+        let Counters { loss, correct, samples, .. } = self.counters;
+        self.earlier = (loss, correct, samples);
+    }
+
     /// Goes on to where a device has trained the run.
     fn follow(&mut self, trained: Trained, batches: usize, batch: usize) {
         let counters = &mut self.counters;
@@ -164,8 +283,10 @@ impl<T: Number> Running<T> {
         let passed = position.saturating_sub(1) / batches as u64;
         counters.epoch += passed;
         counters.batch = usize::try_from(position - passed * batches as u64).unwrap_or(usize::MAX);
-        (counters.loss, counters.correct) = (trained.loss, trained.correct);
-        counters.samples = (counters.batch * batch).min(self.parts[0].len()) as u64 - trained.lost;
+        // The device adds up the steps of a visit.
+        let (loss, correct, samples) = self.earlier;
+        (counters.loss, counters.correct) = (loss + trained.loss, correct + trained.correct);
+        counters.samples = samples + (counters.batch * batch).min(self.parts[0].len()) as u64 - trained.lost;
         self.replica.scaler = trained.scaler;
         if trained.diverged {
             counters.status = Some(if first { RunStatus::NonFinite } else { RunStatus::Diverged });

@@ -167,6 +167,12 @@ impl<T: Number> Fit<T> {
         Summary::of(values, metric.larger_is_better())
     }
 
+    /// Returns the number of groups in which the samples were read.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.spec.groups()
+    }
+
     /// Returns whether runs were stopped or selected by their test samples.
     #[must_use]
     pub fn is_selected_on_test(&self) -> bool {

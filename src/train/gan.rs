@@ -273,6 +273,7 @@ impl Gan {
             expected: left,
             elapsed: begun.elapsed(),
             bytes,
+            groups: 1,
         }
     }
 }

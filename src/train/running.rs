@@ -1,13 +1,13 @@
 //! One run on its way: its epochs, its best parameters, its history.
 
 use super::Run;
+use super::groups::Tour;
 use super::schedule::{Plateau, warm_up};
 use super::stop::{Metric, Part};
 use super::trainer::Trainer;
 use crate::cancel::Cancel;
-use crate::ops::mlp::{Number, Program, Replica, Samples, Scores, Segment, Tally, Work, Worker};
+use crate::ops::mlp::{Number, Parts, Program, Replica, Samples, Scores, Segment, Tally, Work, Worker};
 use std::fmt;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A segment of an epoch takes about this long, so that a run notices soon that it is to stop.
@@ -104,7 +104,9 @@ impl Epoch {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counters {
     pub(super) epoch: u64,
-    /// The next step of the epoch.
+    /// The visit of the epoch to a group of samples; 0 if all are in one group.
+    pub(super) visit: usize,
+    /// The next step of the visit.
     pub(super) batch: usize,
     /// What the steps of the epoch have added up so far.
     pub(super) loss: f64,
@@ -126,10 +128,13 @@ pub(super) struct Running<T> {
     pub(super) replica: Replica<T>,
     /// The parameters of the best epoch.
     pub(super) best: Option<Replica<T>>,
-    /// The samples of each part.
-    pub(super) parts: Arc<[Vec<u32>; 3]>,
+    /// The samples of each part of the group that is visited.
+    pub(super) parts: Parts,
     pub(super) counters: Counters,
     pub(super) history: Vec<Epoch>,
+    /// What the visits of the epoch before the present one have added up: loss, correct, samples. A device counts from
+    /// the beginning of a visit.
+    pub(super) earlier: (f64, u64, u64),
     /// The number of steps that are made before the clock is read.
     steps: usize,
 }
@@ -138,15 +143,17 @@ pub(super) struct Running<T> {
 pub(super) struct Seat<'a, T: Number> {
     pub(super) trainer: &'a Trainer,
     pub(super) program: &'a Program,
+    pub(super) tour: &'a Tour,
     pub(super) samples: &'a Samples<T>,
     pub(super) cancel: &'a Cancel,
     pub(super) worker: Worker<T>,
 }
 
 impl<T: Number> Running<T> {
-    pub(super) fn new(run: Run, replica: Replica<T>, parts: Arc<[Vec<u32>; 3]>) -> Self {
+    pub(super) fn new(run: Run, replica: Replica<T>) -> Self {
         let counters = Counters {
             epoch: 0,
+            visit: 0,
             batch: 0,
             loss: 0.0,
             correct: 0,
@@ -158,18 +165,24 @@ impl<T: Number> Running<T> {
             seconds: 0.0,
             status: None,
         };
-        Self { run, replica, best: None, parts, counters, history: Vec::new(), steps: 1 }
+        let (parts, history, earlier) = (Parts::default(), Vec::new(), (0.0, 0, 0));
+        Self { run, replica, best: None, parts, counters, history, earlier, steps: 1 }
     }
 
     pub(super) fn is_done(&self) -> bool {
         self.counters.status.is_some()
     }
 
-    /// Trains until `until`, to the end of the run, or until the work is cancelled. Where it is interrupted changes no
+    /// Returns whether the run has ended, or has made all steps of the present visit to one of several groups.
+    pub(super) fn rests(&self, trainer: &Trainer, tour: &Tour) -> bool {
+        self.is_done() || tour.groups > 1 && self.counters.batch == trainer.batches(self.parts[0].len())
+    }
+
+    /// Trains until `until`, to the end of the run or of a visit to one of several groups, or until the work is cancelled. Where it is interrupted changes no
     /// bit of the result.
     pub(super) fn advance(&mut self, seat: &mut Seat<'_, T>, until: Instant) {
         let begin = Instant::now();
-        while !self.is_done() && Instant::now() < until && !seat.cancel.is_cancelled() {
+        while !self.rests(seat.trainer, seat.tour) && Instant::now() < until && !seat.cancel.is_cancelled() {
             self.segment(seat);
         }
         self.counters.seconds += begin.elapsed().as_secs_f64();
@@ -182,7 +195,7 @@ impl<T: Number> Running<T> {
         let segment = Segment {
             rows: &self.parts[0],
             shuffled: true,
-            epoch: counters.epoch,
+            epoch: seat.tour.number(counters.epoch, counters.visit),
             batches: counters.batch..end,
             rate: self.rate(trainer),
             loss: counters.loss,
@@ -206,7 +219,7 @@ impl<T: Number> Running<T> {
             counters.status = Some(if first { RunStatus::NonFinite } else { RunStatus::Diverged });
             return;
         }
-        if end == batches {
+        if end == batches && seat.tour.groups == 1 {
             let scores = Part::ALL.map(|part| self.wants(trainer, part).then(|| self.score(seat, part, false)));
             if self.end_of_epoch(trainer, seat.program, scores) {
                 // A copy: the parameters go on changing.
@@ -271,7 +284,8 @@ impl<T: Number> Running<T> {
         let larger = trainer.stop.is_some_and(|stop| stop.metric.larger_is_better());
         let counters = &mut self.counters;
         counters.plateau.observe(trainer.schedule, value, larger);
-        (counters.loss, counters.correct, counters.samples, counters.batch) = (0.0, 0, 0, 0);
+        (counters.loss, counters.correct, counters.samples) = (0.0, 0, 0);
+        (counters.visit, counters.batch) = (0, 0);
         counters.epoch += 1;
         let mut improved = false;
         if let Some(stop) = trainer.stop {
@@ -291,7 +305,7 @@ impl<T: Number> Running<T> {
         improved
     }
 
-    /// Returns the scores of a part, by the best parameters or by the present ones.
+    /// Returns the scores of a part of the group that is visited, by the best parameters or by the present ones.
     pub(super) fn score(&mut self, seat: &mut Seat<'_, T>, part: Part, by_best: bool) -> Scores {
         let replica = if by_best { self.best.as_mut().unwrap_or(&mut self.replica) } else { &mut self.replica };
         let work = Work { program: seat.program, samples: seat.samples, replica };

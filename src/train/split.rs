@@ -53,10 +53,10 @@ impl Split {
         Ok(counts)
     }
 
-    /// Returns the samples of each part, for a run with the given seed.
-    pub(super) fn rows(&self, samples: usize, counts: [usize; 3], run_seed: u64) -> [Vec<u32>; 3] {
+    /// Returns the samples of each part of a group of `samples` samples, for a run with the given seed.
+    pub(super) fn rows(&self, group: u64, samples: usize, counts: [usize; 3], run_seed: u64) -> [Vec<u32>; 3] {
         let n = u32::try_from(samples).unwrap_or(u32::MAX);
-        let order = shuffled(self.seed.unwrap_or(run_seed), n);
+        let order = shuffled(self.seed.unwrap_or(run_seed), group, n);
         let all: Vec<u32> = (0..n).map(order).collect();
         let (train, rest) = all.split_at(counts[0]);
         let (validation, test) = rest.split_at(counts[1]);
@@ -74,7 +74,7 @@ mod tests {
             let split = Split { shares, seed: None };
             for samples in [10, 1797, 6000] {
                 let counts = split.counts(samples).expect("valid shares");
-                let parts = split.rows(samples, counts, 7);
+                let parts = split.rows(0, samples, counts, 7);
                 let mut all = parts.concat();
                 all.sort_unstable();
                 assert!(all.iter().copied().eq(0..samples as u32), "{shares:?} {samples}");
@@ -82,9 +82,17 @@ mod tests {
                     assert!((*count as f64 - share * samples as f64).abs() <= 1.0, "{counts:?}");
                 }
             }
-            assert_ne!(split.rows(100, split.counts(100).unwrap(), 1), split.rows(100, split.counts(100).unwrap(), 2));
+            assert_ne!(
+                split.rows(0, 100, split.counts(100).unwrap(), 1),
+                split.rows(0, 100, split.counts(100).unwrap(), 2)
+            );
+            assert_ne!(
+                split.rows(0, 100, [70, 10, 20], 1),
+                split.rows(1, 100, [70, 10, 20], 1),
+                "two groups, one division"
+            );
             let fixed = Split { seed: Some(5), ..split };
-            assert_eq!(fixed.rows(100, [70, 10, 20], 1), fixed.rows(100, [70, 10, 20], 2));
+            assert_eq!(fixed.rows(3, 100, [70, 10, 20], 1), fixed.rows(3, 100, [70, 10, 20], 2));
         }
     }
 

@@ -1,31 +1,23 @@
 //! The trainer: what all runs of a training share, and the loop over the runs.
 
+use super::Runs;
 use super::checkpoint::{Checkpoint, Spec};
 use super::device::OnDevice;
 use super::fit::{Fit, Fitted};
-use super::running::{RunStatus, Running, Seat};
+use super::grouped::Grouped;
+use super::groups::{Source, Tour};
+use super::journey::OnHost;
+use super::running::{RunStatus, Running};
 use super::schedule::Schedule;
 use super::split::Split;
-use super::stop::{Part, Stop};
-use super::{Run, Runs};
+use super::stop::Stop;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ops::mlp::{
-    Hyper, Init, Loss, MixedPrecision, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Targets,
-};
-use crate::parallel;
-use std::collections::HashMap;
+use crate::ops::mlp::{Hyper, Init, Loss, MixedPrecision, Mlp, Norm, Number, Optimizer, Program, Samples};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Some runs are trained for about this long between two looks at the clock of the whole training.
-const ROUND: Duration = Duration::from_millis(200);
-/// The number of runs that each thread trains in turns.
-const ABREAST: usize = 20;
-/// The least number that binary16 rounds to infinity.
-const BEYOND_F16: f64 = 65520.0;
 
 /// How inputs are scaled before training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +49,10 @@ pub struct Progress {
     pub expected: u64,
     /// The time since the beginning of this call.
     pub elapsed: Duration,
-    /// The bytes of the runs' parameters and of the data set.
+    /// The bytes of the runs' parameters and of the data set, or of two groups of it.
     pub bytes: u64,
+    /// The number of groups in which the samples are read.
+    pub groups: usize,
 }
 
 /// A function that is told of the progress, a few times a second.
@@ -103,6 +97,7 @@ pub struct Trainer {
     pub(super) scaling: Scaling,
     pub(super) drop_last: bool,
     pub(super) mixed: MixedPrecision,
+    pub(super) row_group: Option<usize>,
     checkpoint: Option<(PathBuf, Duration)>,
     progress: Option<OnProgress>,
 }
@@ -132,6 +127,7 @@ impl Trainer {
             scaling: Scaling::None,
             drop_last: false,
             mixed: MixedPrecision::Off,
+            row_group: None,
             checkpoint: None,
             progress: None,
         }
@@ -198,6 +194,18 @@ impl Trainer {
         Self { mixed, ..self }
     }
 
+    /// Sets the largest number of samples that are read together. All runs are trained on such a group while the next
+    /// one is read. An epoch visits all groups in a random order, and each sample once. Steps do not reach from one
+    /// group into the next. Each group is divided into training, validation and test samples by itself. Groups are part
+    /// of what decides the bits of a training.
+    ///
+    /// The default is one group for [`Trainer::fit`]. For [`Trainer::fit_groups`], it is one group if the data set fits
+    /// in a quarter of the memory budget and on the device; otherwise, groups of which two do.
+    #[must_use]
+    pub fn row_group(self, samples: usize) -> Self {
+        Self { row_group: Some(samples), ..self }
+    }
+
     /// Saves a checkpoint to `path` every so often. If the file exists, the training goes on from it: the result has
     /// the same bits as without the interruption. The file stays at the end, so that the caller removes it once the
     /// results are saved.
@@ -225,16 +233,23 @@ impl Trainer {
         self.stop.is_some() || matches!(self.schedule, Schedule::Plateau { .. })
     }
 
-    /// Returns the number of samples of each part.
+    /// Returns the division of a data set into groups.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a part has no samples, if a batch exceeds the training samples, or if there are
-    /// 2^32 samples or more.
-    pub(super) fn counts(&self, samples: usize) -> Result<[usize; 3]> {
+    /// [`crate::ErrorKind::Domain`] if a part of a group has no samples, if a batch exceeds its training samples, or if
+    /// there are 2^32 samples or more.
+    pub(super) fn tour(&self, samples: usize, groups: usize) -> Result<Tour> {
         let most = u32::MAX as usize;
         if samples > most {
             return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
         }
+        Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
+            Err(error) if groups > 1 => Err(Error::domain("train", format!("a group of {samples} samples: {error}"))),
+            counts => counts,
+        })
+    }
+
+    fn counts(&self, samples: usize) -> Result<[usize; 3]> {
         let counts = self.split.counts(samples)?;
         if self.batch > counts[0] {
             let what = format!("expected a batch of at most {} training samples, found {}", counts[0], self.batch);
@@ -243,17 +258,10 @@ impl Trainer {
         Ok(counts)
     }
 
-    /// Checks everything before any work, and returns the number of samples of each part.
-    fn check<T: Number>(
-        &self,
-        ctx: &Context,
-        program: &Program,
-        samples: &Samples<T>,
-        runs: &Runs,
-    ) -> Result<[usize; 3]> {
+    /// Checks the settings before any work.
+    fn check<T: Number>(&self, program: &Program, runs: &Runs) -> Result<()> {
         let wrong = |what: String| Err(Error::domain("train", what));
         program.check()?;
-        samples.check(program)?;
         self.schedule.check()?;
         for run in runs.rows() {
             if run.epochs.unwrap_or(self.epochs) == 0 {
@@ -263,63 +271,27 @@ impl Trainer {
                 .check(self.optimizer)
                 .map_err(|error| Error::domain("train", format!("run {}: {error}", run.number)))?;
         }
-        let counts = self.counts(samples.len())?;
         if self.batch == 1 && self.net.layers().iter().any(|layer| layer.norm == Norm::Batch) {
             return wrong("batch normalization: expected a batch of at least 2 samples, found 1".to_owned());
         }
-        if let Targets::Labels(labels) = samples.targets()
-            && labels.iter().all(|label| *label == labels[0])
-        {
-            return wrong(format!("expected at least two classes in the data, found only class {}", labels[0]));
+        if self.mixed != MixedPrecision::Off && !T::ON_DEVICE {
+            return wrong(format!("mixed precision: expected a training in f32, found {}", T::NAME));
         }
         if let Some(stop) = self.stop {
-            if counts[stop.part as usize] == 0 {
+            if self.split.shares[stop.part as usize] == 0.0 {
                 return wrong(format!("stop on {stop}: expected samples for {}, found none", stop.part.name()));
             }
             if stop.metric != super::Metric::Loss && !self.loss.takes_labels() {
                 return wrong(format!("stop on {stop}: expected the loss, because the targets are values"));
             }
         }
-        self.check_mixed(samples)?;
-        let needed = self.bytes::<T>(program, samples.len(), runs);
-        if needed > ctx.memory_budget() {
-            return Err(Error::budget(
-                format_args!("bytes for {} runs", runs.rows().len()),
-                needed,
-                ctx.memory_budget(),
-            ));
-        }
-        Ok(counts)
-    }
-
-    /// Checks that the data set can be trained on in mixed precision, if that is asked for.
-    fn check_mixed<T: Number>(&self, samples: &Samples<T>) -> Result<()> {
-        let wrong = |what: String| Err(Error::domain("train", format!("mixed precision: {what}")));
-        if self.mixed == MixedPrecision::Off {
-            return Ok(());
-        }
-        if !T::ON_DEVICE {
-            return wrong(format!("expected a training in f32, found {}", T::NAME));
-        }
-        // Scaled inputs are small.
-        if self.mixed == MixedPrecision::F16 && self.scaling == Scaling::None {
-            for sample in 0..samples.len() {
-                if let Some(input) = samples.row(sample).iter().position(|x| x.to_f64().abs() >= BEYOND_F16) {
-                    let found = samples.row(sample)[input].to_f64();
-                    return wrong(format!(
-                        "expected inputs that f16 can represent, at most 65504, found {found} at input {input} of \
-                         sample {sample}; scale the inputs, or use bf16"
-                    ));
-                }
-            }
-        }
         Ok(())
     }
 
-    /// Returns the bytes of the runs' numbers and of the data set.
-    fn bytes<T: Number>(&self, program: &Program, samples: usize, runs: &Runs) -> u64 {
+    /// Returns the bytes of the runs' numbers, and of the groups that are in memory at the same time.
+    fn bytes<T: Number>(&self, program: &Program, tour: &Tour, runs: &Runs) -> u64 {
         let each = runs.rows().iter().map(|run| self.bytes_of_run::<T>(program, &run.hyper)).sum();
-        self.bytes_of::<T>(program, samples, runs.rows().len(), each)
+        self.bytes_of::<T>(program, tour, runs.rows().len(), each)
     }
 
     /// Returns the bytes of a run's numbers.
@@ -328,11 +300,12 @@ impl Trainer {
         program.bytes(hyper, size_of::<T>()) as u64 * copies
     }
 
-    /// Returns the bytes of a data set, of its division for `runs` runs, and `each`, those of all runs' numbers.
-    pub(super) fn bytes_of<T: Number>(&self, program: &Program, samples: usize, runs: usize, each: u64) -> u64 {
+    /// Returns the bytes of the groups that are in memory, of their division for `runs` runs, and `each`, those of all
+    /// runs' numbers.
+    pub(super) fn bytes_of<T: Number>(&self, program: &Program, tour: &Tour, runs: usize, each: u64) -> u64 {
         let splits = if self.split.seed.is_some() { 1 } else { runs as u64 };
-        let of_sample = (program.net.inputs() * size_of::<T>() + 8) as u64;
-        each.saturating_add((4 * splits).saturating_add(of_sample).saturating_mul(samples as u64))
+        let samples = (tour.largest() * tour.groups.min(2)) as u64;
+        each.saturating_add((4 * splits).saturating_add(of_sample::<T>(program)).saturating_mul(samples))
     }
 
     /// Trains all runs, on the threads of the context or on the device, whichever [`Trainer::choose`] finds. A training
@@ -347,111 +320,54 @@ impl Trainer {
     /// device is required: [`crate::ErrorKind::NoAdapter`], [`crate::ErrorKind::Domain`] for f64,
     /// [`crate::ErrorKind::Limit`] if it cannot hold the data set and one run; device errors.
     pub fn fit<T: Number>(&self, ctx: &Context, samples: &Samples<T>, runs: &Runs) -> Result<Fit<T>> {
+        let row_group = self.row_group.unwrap_or(samples.len());
+        self.clone().row_group(row_group).fit_groups(ctx, samples, runs)
+    }
+
+    /// Does the same with a data set that is read in groups of samples ([`Trainer::row_group`]). While all runs are
+    /// trained on a group, the next one is read, so two groups are in memory. Before the training, there is a pass over
+    /// all groups that checks them, or two passes if inputs are scaled. After every epoch whose scores are wanted, there
+    /// is another one. With one group, the result has the bits of [`Trainer::fit`].
+    ///
+    /// # Errors
+    /// The same as for [`Trainer::fit`], and those of the source. If a group cannot be read during the training, the
+    /// checkpoint is saved first.
+    pub fn fit_groups<T: Number>(&self, ctx: &Context, source: &dyn Source<T>, runs: &Runs) -> Result<Fit<T>> {
         let program = self.program();
-        let counts = self.check(ctx, &program, samples, runs)?;
+        self.check::<T>(&program, runs)?;
         ctx.cancel().check()?;
         let path = self.checkpoint.as_ref().map(|(path, _)| path.as_path());
-        let decided = self.decide::<T>(ctx, samples.len(), runs, path)?;
-        let gpu = decided.gpu;
-        let spec = Spec::new(self, samples, runs, [decided.side(), decided.form()]);
-        let mut all = ctx.on_threads(|| self.begin(&program, samples, runs, counts));
+        let decided = self.decide::<T>(ctx, source.samples(), runs, path)?;
+        let tour = decided.tour;
+        let bytes = self.bytes::<T>(&program, &tour, runs);
+        if bytes > ctx.memory_budget() {
+            let what = format!("bytes for {} runs", runs.rows().len());
+            return Err(Error::budget(what, bytes, ctx.memory_budget()));
+        }
+        let grouped = Grouped { trainer: self, ctx, program: &program, source, tour };
+        let surveyed = grouped.survey(runs)?;
+        let spec = Spec::new::<T>(self, (&surveyed.hash, tour.groups), runs, [decided.side(), decided.form()]);
+        let mut all = grouped.begin(runs, &surveyed);
         let checkpoint = self.checkpoint.as_ref().map(|(path, every)| (Checkpoint::new(path, &spec), *every));
         if let Some((checkpoint, _)) = &checkpoint {
             checkpoint.load(&program, &mut all)?;
         }
-        let idle: Mutex<Vec<Seat<'_, T>>> = Mutex::new(Vec::new());
-        let seat = || {
-            let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            kept.unwrap_or_else(|| Seat {
-                trainer: self,
-                program: &program,
-                samples,
-                cancel: ctx.cancel(),
-                worker: T::worker(&program),
-            })
-        };
-        let keep = |seat| idle.lock().unwrap_or_else(PoisonError::into_inner).push(seat);
         let begun = Instant::now();
         let first_steps: u64 = all.iter().map(|running| running.replica.steps).sum();
-        let mut saved = Instant::now();
-        let bytes = self.bytes::<T>(&program, samples.len(), runs);
         let report = |all: &[Running<T>]| {
             if let Some(progress) = &self.progress {
-                progress(&self.progress_of(all, first_steps, begun.elapsed(), bytes));
+                progress(&self.progress_of(all, &tour, first_steps, (begun.elapsed(), bytes)));
             }
         };
-        if let Some(gpu) = gpu {
-            let checkpoint = checkpoint.as_ref().map(|(checkpoint, every)| (checkpoint, *every));
-            let device =
-                OnDevice { trainer: self, ctx, gpu, program: &program, samples, checkpoint, progress: &report };
-            device.train(&mut all)?;
+        let checkpoint = checkpoint.as_ref().map(|(checkpoint, every)| (checkpoint, *every));
+        if let Some(gpu) = decided.gpu {
+            OnDevice::new(&grouped, gpu, checkpoint, &report).train(&mut all)?;
         }
         // On a device, all runs are done now.
-        loop {
-            // The first of the runs that are not done: so few that a round stays short.
-            let active = all.iter_mut().filter(|running| !running.is_done()).take(ABREAST * ctx.threads());
-            let active: Vec<&mut Running<T>> = active.collect();
-            if active.is_empty() {
-                break;
-            }
-            // Where there are fewer runs than threads, several threads work on the steps of a run.
-            let team = ctx.threads().div_ceil(active.len());
-            let share = ROUND.mul_f64((ctx.threads() as f64 / active.len() as f64).clamp(0.05, 1.0));
-            ctx.on_threads(|| {
-                parallel::for_each(active, |_, running| {
-                    let mut seat = seat();
-                    seat.worker.set_team(team);
-                    running.advance(&mut seat, Instant::now() + share);
-                    keep(seat);
-                });
-            });
-            let cancelled = ctx.cancel().is_cancelled();
-            if let Some((checkpoint, every)) = &checkpoint
-                && (cancelled || saved.elapsed() >= *every)
-            {
-                checkpoint.save(&program, &all)?;
-                saved = Instant::now();
-            }
-            ctx.cancel().check()?;
-            report(&all);
-        }
-        let fitted = ctx.on_host(|| {
-            Ok(parallel::map(all, |_, mut running| {
-                let mut seat = seat();
-                let scores = Part::ALL.map(|part| {
-                    (!running.parts[part as usize].is_empty()).then(|| running.score(&mut seat, part, true))
-                });
-                keep(seat);
-                Fitted::new(running, scores)
-            }))
-        })?;
+        let scores = OnHost::new(&grouped, checkpoint, &report).train(&mut all)?;
+        ctx.cancel().check()?;
+        let fitted = all.into_iter().zip(scores).map(|(running, scores)| Fitted::new(running, scores)).collect();
         Ok(Fit::new(program, spec, self.stop, fitted, decided.choice))
-    }
-
-    /// Creates all runs.
-    fn begin<T: Number>(
-        &self,
-        program: &Program,
-        samples: &Samples<T>,
-        runs: &Runs,
-        counts: [usize; 3],
-    ) -> Vec<Running<T>> {
-        // Runs that divide the data alike share the lists of their samples.
-        let mut seeds: Vec<u64> = runs.rows().iter().map(|run| self.split.seed.unwrap_or(run.seed)).collect();
-        seeds.sort_unstable();
-        seeds.dedup();
-        let divided = parallel::map(seeds.iter(), |_, &seed| {
-            let parts = Arc::new(self.split.rows(samples.len(), counts, seed));
-            let scaling = (self.scaling == Scaling::Standard).then(|| Arc::new(standard(samples, &parts[0])));
-            (parts, scaling)
-        });
-        let divided: HashMap<u64, _> = seeds.iter().copied().zip(divided).collect();
-        parallel::map(runs.rows().iter(), |_, run: &Run| {
-            let (parts, scaling) = &divided[&self.split.seed.unwrap_or(run.seed)];
-            let mut replica = Replica::new(program, self.init, run.seed, run.hyper);
-            replica.scaling.clone_from(scaling);
-            Running::new(run.clone(), replica, parts.clone())
-        })
     }
 
     #[expect(
@@ -460,13 +376,21 @@ impl Trainer {
         clippy::cast_sign_loss,
         reason = "estimates"
     )]
-    fn progress_of<T: Number>(&self, all: &[Running<T>], before: u64, elapsed: Duration, bytes: u64) -> Progress {
+    fn progress_of<T: Number>(
+        &self,
+        all: &[Running<T>],
+        tour: &Tour,
+        before: u64,
+        (elapsed, bytes): (Duration, u64),
+    ) -> Progress {
+        let [batches, of_visit] = tour.steps(|samples| self.batches(samples)).map(|steps| steps as u64);
         let ended: Vec<&Running<T>> = all.iter().filter(|running| running.is_done()).collect();
         let mean = ended.iter().map(|running| running.counters.epoch as f64).sum::<f64>() / ended.len() as f64;
         let (mut at_most, mut expected) = (0, 0.0);
         for running in all.iter().filter(|running| !running.is_done()) {
-            let batches = self.batches(running.parts[0].len()) as u64;
-            let left = (running.epochs(self) - running.counters.epoch) * batches - running.counters.batch as u64;
+            // Some visits may have one step more.
+            let made = running.counters.visit as u64 * of_visit + running.counters.batch as u64;
+            let left = (running.epochs(self) - running.counters.epoch) * batches - made.min(batches);
             at_most += left;
             // A run that is further than the ended ones were is expected to go on for its patience.
             let more = (mean - running.counters.epoch as f64).max(self.stop.map_or(0.0, |stop| stop.patience as f64));
@@ -484,31 +408,12 @@ impl Trainer {
             expected: expected as u64,
             elapsed,
             bytes,
+            groups: tour.groups,
         }
     }
 }
 
-/// Returns the mean of each input over the given samples and the inverse of its standard deviation, which divides by
-/// n - 1.
-#[expect(clippy::cast_precision_loss, reason = "a number of samples")]
-fn standard<T: Number>(samples: &Samples<T>, rows: &[u32]) -> Vec<[T; 2]> {
-    let n = rows.len() as f64;
-    let mut made = vec![[0.0_f64; 2]; samples.inputs()];
-    for &row in rows {
-        for (made, x) in made.iter_mut().zip(samples.row(row as usize)) {
-            made[0] += x.to_f64();
-        }
-    }
-    made.iter_mut().for_each(|made| made[0] /= n);
-    for &row in rows {
-        for (made, x) in made.iter_mut().zip(samples.row(row as usize)) {
-            made[1] += (x.to_f64() - made[0]).powi(2);
-        }
-    }
-    let factor = |[mean, sum]: [f64; 2]| {
-        let deviation = (sum / (n - 1.0).max(1.0)).sqrt();
-        // The rounding errors of a constant column's mean are far below 1e-10 of it.
-        if deviation > 1e-10 * mean.abs() { 1.0 / deviation } else { 1.0 }
-    };
-    made.into_iter().map(|pair| [T::from_f64(pair[0]), T::from_f64(factor(pair))]).collect()
+/// Returns the bytes of the inputs and the targets of a sample.
+pub(super) fn of_sample<T: Number>(program: &Program) -> u64 {
+    (program.net.inputs() * size_of::<T>() + 8) as u64
 }

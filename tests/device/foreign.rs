@@ -5,6 +5,8 @@ use common::solve::{Checked, alike, judge, solve};
 use common::{Test, on_gpus, suite};
 use fiedler::array::Array;
 use fiedler::ops::eigen::{eigh, eigvalsh};
+use fiedler::policy::Side;
+use fiedler::train::{Loss, Mlp, Optimizer, Runs, Samples, Split, Targets, Trainer};
 use fiedler::{Backend, Context, ErrorKind, Shape, WgpuBuffer, WgpuDevice};
 use wgpu::BufferUsages;
 
@@ -15,6 +17,7 @@ pub fn tests() -> Vec<Test> {
             on_gpus("a wgpu device of the caller", adopted),
             on_gpus("a wgpu buffer of the caller", buffers),
             on_gpus("an array of another context", mixed_up),
+            on_gpus("a training beyond one binding", beyond_one_binding),
         ],
     )
 }
@@ -94,6 +97,36 @@ fn buffers(ctx: &Context) -> Checked {
     for (usage, size, words) in [(full, 28, "at least 32 bytes"), (BufferUsages::COPY_DST, 64, "COPY_DST")] {
         let error = Array::from_wgpu(&shared, shape, WgpuBuffer(make(usage, size))).map(drop).expect_err(words);
         assert!(matches!(error.kind(), ErrorKind::Shape { .. }) && error.to_string().contains(words), "{error}");
+    }
+    Ok(())
+}
+
+/// A data set of 1.5 MiB, on a device with bindings of 1 MiB. In f64, the mean loss of the epoch is the same to the
+/// rounding errors of 4 steps.
+fn beyond_one_binding(ctx: &Context) -> Checked {
+    let small = wgpu::Limits { max_storage_buffer_binding_size: 1 << 20, ..wgpu::Limits::default() };
+    let theirs = opened(ctx, Some(small))?;
+    let shared = Context::builder().backend(Backend::Gpu).memory_budget(64 << 20).build_on(theirs)?;
+    assert_eq!(shared.adapter().expect("an adapter").limits.storage_binding, 1 << 20);
+    let x: Vec<f32> =
+        (0..6144 * 64_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0).collect();
+    let labels: Vec<u32> = x.chunks(64).map(|x| u32::from(x[3] > 0.0)).collect();
+    let wide = Samples::new(64, x.iter().map(|x| f64::from(*x)).collect(), Targets::Labels(labels.clone()))?;
+    let samples = Samples::new(64, x, Targets::Labels(labels))?;
+    let trainer = Trainer::new(Mlp::builder(64).output(2)?, Loss::CROSS_ENTROPY, Optimizer::Adam)
+        .batch(256)
+        .epochs(1)
+        .split(Split { shares: [0.125, 0.125, 0.75], seed: None });
+    let runs = Runs::seeds(Optimizer::Adam, 1, 2)?;
+    let error = trainer.fit(&shared, &samples, &runs).expect_err("one group");
+    assert!(error.to_string().contains("bytes of the inputs of all samples"), "{error}");
+    let found = trainer.fit_groups(&shared, &samples, &runs)?;
+    let wanted = trainer.row_group(3072).fit(&Context::cpu(), &wide, &runs)?;
+    assert_eq!((found.groups(), found.choice().side), (2, Side::Gpu));
+    for (found, wanted) in found.runs().iter().zip(wanted.runs()) {
+        assert_eq!((found.steps(), wanted.steps()), (4, 4));
+        let (a, b) = (found.history()[0].loss, wanted.history()[0].loss);
+        assert!((a - b).abs() < 1e-5 * b, "{a} and {b}");
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Test> {
             on_each("as in f64", as_in_f64),
             on_each("a layer at a time", a_layer_at_a_time),
             on_each("resumed", resumed),
+            on_each("in groups", in_groups),
             on_each("chains", chains),
             on_each("mixed precision", mixed),
             on_each("chosen", chosen),
@@ -119,6 +120,45 @@ fn resumed(ctx: &Context) -> Checked {
         let error = trainer()?.checkpoint(&path, Duration::ZERO).fit(&Context::cpu(), &samples, &runs()?);
         let message = error.err().map(|error| error.to_string()).unwrap_or_default();
         assert!(message.contains("side: \"cpu\" now"), "{message}");
+    }
+    Ok(())
+}
+
+/// Three groups of 80 samples, of which 56 are trained on: as in f64, see above; the same alone, and after
+/// interruptions.
+fn in_groups(ctx: &Context) -> Checked {
+    let trainer = || trainer().map(|trainer| trainer.row_group(80).epochs(8));
+    let samples = clouds(|x| x)?;
+    let found = trainer()?.fit(ctx, &samples, &runs()?)?;
+    let wanted = trainer()?.fit(&Context::cpu(), &clouds(f64::from)?, &runs()?)?;
+    assert_eq!((found.groups(), wanted.groups()), (3, 3));
+    for (found, wanted) in found.runs().iter().zip(wanted.runs()) {
+        assert!(found.status().is_good(), "{}", found.status());
+        let (a, b) = (found.history()[0], wanted.history()[0]);
+        assert!((a.loss - b.loss).abs() < 1e-5 * b.loss, "{} and {}", a.loss, b.loss);
+        assert!((a.validation[0] - b.validation[0]).abs() < 1e-2 * b.validation[0], "{a:?} and {b:?}");
+        assert_eq!(a.accuracy.to_bits(), b.accuracy.to_bits());
+        assert_eq!(found.scores(Part::Test).map(|scores| scores.samples()), Some(48));
+    }
+    let alone = trainer()?.fit(ctx, &samples, &Runs::seeds(Optimizer::Adam, 8, 1)?.grid("lr", &[3e-3])?)?;
+    let run = found.runs().iter().position(|run| run.run().seed == 8 && run.run().hyper.learning_rate < 5e-3);
+    assert_eq!(parameters(&alone, 0), parameters(&found, run.expect("that run")));
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("checkpoint.safetensors");
+    for after in [30, 100] {
+        let first = alike(ctx).build()?;
+        let cancel = first.cancel().clone();
+        let stopped = trainer()?.checkpoint(&path, Duration::ZERO).progress(Arc::new(move |progress| {
+            if progress.steps > after {
+                cancel.cancel();
+            }
+        }));
+        assert!(stopped.fit(&first, &samples, &runs()?).is_err_and(|error| error.is_cancelled()));
+    }
+    let rest = trainer()?.checkpoint(&path, Duration::from_secs(60)).fit(ctx, &samples, &runs()?)?;
+    for run in 0..found.runs().len() {
+        assert_eq!(parameters(&rest, run), parameters(&found, run), "run {run}");
+        assert_eq!(format!("{:?}", rest.runs()[run].history()), format!("{:?}", found.runs()[run].history()));
     }
     Ok(())
 }

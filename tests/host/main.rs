@@ -5,6 +5,7 @@ mod cache;
 mod gan;
 mod generate;
 mod graph;
+mod groups;
 mod io;
 mod io_foreign;
 mod io_plain;

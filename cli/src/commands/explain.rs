@@ -166,7 +166,11 @@ fn in_words(memory: &Memory) -> String {
         let (data, run, together) = (mb(device.data), mb(device.of_run), device.together);
         format!("; on the device {data} and {run} a run, at most {together} runs at the same time")
     });
-    format!("memory: {} on the host{device}", mb(memory.host))
+    let groups = match memory.groups {
+        1 => String::new(),
+        groups => format!("; the samples are read in {groups} groups, of which two are in memory"),
+    };
+    format!("memory: {} on the host{device}{groups}", mb(memory.host))
 }
 
 /// Describes what would change the choice.
@@ -220,6 +224,7 @@ fn as_json(case: &Work, ctx: &Context, choice: &Choice, (turns, memory): Told) -
         "measured": {"cpu": choice.measured[0], "gpu": choice.measured[1]},
         "turns_at": turns.map(|(items, to)| serde_json::json!({"items": items, "side": side(to)})),
         "memory": memory.map(|memory| serde_json::json!({
+            "row_groups": memory.groups,
             "host": memory.host,
             "device": memory.device.map(|device| serde_json::json!({
                 "data": device.data, "run": device.of_run, "runs_together": device.together,

@@ -9,6 +9,7 @@ mod matmul;
 mod policy;
 mod profile;
 mod readers;
+mod row_groups;
 mod run;
 mod sampling;
 mod stored;

@@ -1,7 +1,7 @@
 //! What a training costs, for the policy that chooses where it runs.
 
 use super::spec::Norm;
-use super::{Fleet, Optimizer, Program};
+use super::{Fleet, Held, Optimizer, Program};
 use crate::array::Scalar;
 use crate::context::Context;
 use crate::device::Gpu;
@@ -69,9 +69,11 @@ impl Program {
 pub(crate) struct Course {
     /// The number of runs.
     pub(crate) runs: usize,
-    /// The number of samples, and the number of those that a run is trained on.
+    /// The number of samples.
     pub(crate) samples: usize,
-    pub(crate) trained_on: usize,
+    /// The samples that a device has at a time, and how often it receives the data set.
+    pub(crate) held: Held,
+    pub(crate) passes: f64,
     /// The number of steps of a run.
     pub(crate) steps: f64,
     /// The number of samples of a run that are evaluated at the ends of epochs.
@@ -84,8 +86,7 @@ impl Course {
     /// Returns where the training would run, and why. If it stops early, it takes less time on either side.
     pub(crate) fn choose<T: Scalar>(&self, ctx: &Context, program: &Program) -> Choice {
         let moments = program.optimizer.most_moments();
-        let capacity =
-            |gpu: &Gpu, budget| Fleet::capacity(gpu, program, self.samples, self.trained_on, moments, budget);
+        let capacity = |gpu: &Gpu, budget| Fleet::capacity(gpu, program, self.held, moments, budget);
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
         let together = gpu.and_then(|gpu| capacity(gpu, ctx.memory_budget()).ok()).map(|capacity| capacity.runs);
         let form = gpu.filter(|_| together.is_some()).map_or("", |gpu| Fleet::form(gpu, program));
@@ -116,15 +117,23 @@ impl Course {
             algorithms: ["", form],
             ..Workload::default()
         }
-        .transferring(false, 4.0 * samples * as_f64(program.net.inputs() + 1) + numbers, numbers + outputs)
+        .transferring(
+            false,
+            self.passes * 4.0 * samples * as_f64(program.net.inputs() + 1) + numbers,
+            numbers + outputs,
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Activation, Loss, MixedPrecision, Mlp};
-    use super::{Course, Optimizer, Program};
+    use super::{Course, Held, Optimizer, Program};
     use crate::policy::CpuRates;
+
+    fn all(samples: usize) -> Held {
+        Held { samples, trained_on: samples, groups: 1 }
+    }
 
     fn program(sizes: &[usize], batch: usize, optimizer: Optimizer) -> Program {
         let [inputs, hidden @ .., outputs] = sizes else { panic!("no network") };
@@ -151,7 +160,8 @@ mod tests {
         ] {
             let program = program(sizes, batch, optimizer);
             for (runs, measured) in [1, 10, 100].into_iter().zip(measured) {
-                let course = Course { runs, samples: batch, trained_on: batch, steps: 1e6, scored: 0.0, waits: 1.0 };
+                let course =
+                    Course { runs, samples: batch, held: all(batch), passes: 1.0, steps: 1e6, scored: 0.0, waits: 1.0 };
                 let found = rates.seconds(&course.workload(&program, "", 1, 0)) / runs as f64;
                 let factor = (found / measured).max(measured / found);
                 assert!(factor < 1.5, "{}, {runs} runs: {found} us, measured {measured}", program.net);
@@ -164,7 +174,7 @@ mod tests {
     fn steps_and_runs_multiply() {
         let program = program(&[100, 30, 20, 3], 8, Optimizer::Adam);
         let seconds = |runs, steps| {
-            let course = Course { runs, samples: 8, trained_on: 8, steps, scored: 0.0, waits: 1.0 };
+            let course = Course { runs, samples: 8, held: all(8), passes: 1.0, steps, scored: 0.0, waits: 1.0 };
             CpuRates::default_of(2).seconds(&course.workload(&program, "", 1, 0))
         };
         for (more, less) in [(seconds(10, 2e6), seconds(10, 1e6)), (seconds(20, 1e6), seconds(10, 1e6))] {

@@ -23,7 +23,7 @@ mod weights;
 pub(crate) use choice::Course;
 pub(crate) use cpu::{Contending, GanWorker, Work, Worker};
 pub(crate) use gan::{GanProgram, Pair};
-pub(crate) use gpu::{Fleet, Leg, Trained};
+pub(crate) use gpu::{Fleet, Held, Leg, Parts, Trained, Uploaded};
 pub use mixed::MixedPrecision;
 pub(crate) use mixed::Scaler;
 pub use optimizer::{Hyper, Optimizer};
@@ -120,6 +120,11 @@ impl<T: Real> Samples<T> {
     /// [`crate::ErrorKind::Shape`] if the numbers of inputs and targets do not fit each other;
     /// [`crate::ErrorKind::Domain`] if a number is NaN or infinite.
     pub fn new(inputs: usize, x: Vec<T>, targets: Targets<T>) -> Result<Self> {
+        Self::from(0, inputs, x, targets)
+    }
+
+    /// Does the same for consecutive samples of a larger data set, the first of which has the number `first` there.
+    pub(crate) fn from(first: usize, inputs: usize, x: Vec<T>, targets: Targets<T>) -> Result<Self> {
         let samples = targets.len();
         if inputs == 0 || samples.checked_mul(inputs) != Some(x.len()) || samples > u32::MAX as usize {
             let expected = format!("{samples} samples of {inputs} inputs each, at most {} samples", u32::MAX);
@@ -135,17 +140,29 @@ impl<T: Real> Samples<T> {
             ));
         }
         if let Some(at) = x.iter().position(|x| !x.to_f64().is_finite()) {
-            let (sample, input) = (at / inputs, at % inputs);
+            let (sample, input) = (first + at / inputs, at % inputs);
             let what = format!("expected finite inputs, found {} at input {input} of sample {sample}", x[at].to_f64());
             return Err(Error::domain(NAME, what));
         }
         if let Targets::Values(values, each) = &targets
             && let Some(at) = values.iter().position(|x| !x.to_f64().is_finite())
         {
-            let what = format!("expected finite targets, found {} at sample {}", values[at].to_f64(), at / each);
+            let (value, sample) = (values[at].to_f64(), first + at / each);
+            let what = format!("expected finite targets, found {value} at sample {sample}");
             return Err(Error::domain(NAME, what));
         }
         Ok(Self { x, inputs, targets })
+    }
+
+    /// Returns a copy of consecutive samples.
+    pub(crate) fn part(&self, rows: Range<usize>) -> Self {
+        let targets = match &self.targets {
+            Targets::Labels(labels) => Targets::Labels(labels[rows.clone()].to_vec()),
+            Targets::Values(values, each) => {
+                Targets::Values(values[rows.start * each..rows.end * each].to_vec(), *each)
+            }
+        };
+        Self { x: self.x[rows.start * self.inputs..rows.end * self.inputs].to_vec(), inputs: self.inputs, targets }
     }
 
     /// Returns the number of samples.
@@ -184,6 +201,11 @@ impl<T: Real> Samples<T> {
     /// [`crate::ErrorKind::Shape`] if the numbers of inputs or targets differ; [`crate::ErrorKind::Domain`] if a label
     /// is out of range, if labels are needed and values are given, or the reverse.
     pub fn check(&self, program: &Program) -> Result<()> {
+        self.check_from(0, program)
+    }
+
+    /// Does the same for samples of a larger data set, the first of which has the number `first` there.
+    pub(crate) fn check_from(&self, first: usize, program: &Program) -> Result<()> {
         let (net, loss) = (&program.net, &program.loss);
         if self.inputs != net.inputs() {
             return Err(Error::shape(
@@ -202,8 +224,8 @@ impl<T: Real> Samples<T> {
                     return Err(Error::domain(NAME, what));
                 }
                 if let Some(at) = labels.iter().position(|&label| label as usize >= classes) {
-                    let what =
-                        format!("expected labels from 0 to {}, found {} at sample {at}", classes - 1, labels[at]);
+                    let (last, found, sample) = (classes - 1, labels[at], first + at);
+                    let what = format!("expected labels from 0 to {last}, found {found} at sample {sample}");
                     return Err(Error::domain(NAME, what));
                 }
             }
@@ -246,8 +268,9 @@ pub struct Segment<'a> {
     pub(crate) rows: &'a [u32],
     /// Whether the order of the samples is random. Otherwise, it is that of `rows`.
     pub(crate) shuffled: bool,
+    /// The number of the order of the samples: the epoch, or, if there are groups of samples, the number of the visit.
     pub(crate) epoch: u64,
-    /// The steps of the epoch.
+    /// The steps of the epoch or visit.
     pub(crate) batches: Range<usize>,
     /// The learning rate.
     pub(crate) rate: f64,
@@ -271,8 +294,15 @@ pub struct Tally {
     pub(crate) losses: Vec<f64>,
 }
 
-/// Returns a random order of 0..n for a purpose of the caller's, such as a split, that depends on the seed alone.
-pub(crate) fn shuffled(seed: u64, n: u32) -> impl Fn(u32) -> u32 {
-    let order = Words::new(seed, noise::SPLITS).order(noise::Purpose::Split, 0, n);
+/// Returns a random order of the `n` samples of a group, for a split. It depends on the seed and the number of the group
+/// alone.
+pub(crate) fn shuffled(seed: u64, group: u64, n: u32) -> impl Fn(u32) -> u32 {
+    let order = Words::new(seed, noise::SPLITS).order(noise::Purpose::Split, group, n);
+    move |position| order.at(position)
+}
+
+/// Returns the order in which an epoch visits `n` groups of samples.
+pub(crate) fn visits(seed: u64, epoch: u64, n: u32) -> impl Fn(u32) -> u32 {
+    let order = Words::new(seed, noise::SPLITS).order(noise::Purpose::Visits, epoch, n);
     move |position| order.at(position)
 }

@@ -44,6 +44,17 @@ impl Scores {
         }
     }
 
+    /// Adds the counts of other samples, with the same classes.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.loss += other.loss;
+        self.weight += other.weight;
+        self.samples += other.samples;
+        self.confusion.iter_mut().zip(&other.confusion).for_each(|(own, other)| *own += other);
+        for ((count, sum, right), other) in self.bins.iter_mut().zip(&other.bins) {
+            (*count, *sum, *right) = (*count + other.0, *sum + other.1, *right + other.2);
+        }
+    }
+
     /// Returns the number of samples.
     #[must_use]
     pub fn samples(&self) -> u64 {

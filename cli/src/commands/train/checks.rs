@@ -46,6 +46,10 @@ impl Train {
                 return Err(Failure::Call(format!("{option}: expected {wanted}")));
             }
         }
+        if self.sampling.sgld && self.row_group.is_some() {
+            // The steps of an epoch would not be independent draws.
+            return Err(Failure::Call("--row-group: expected a training without --sgld".to_owned()));
+        }
         if !self.sampling.sgld && self.epochs.len() > 1 {
             return Err(Failure::Call("--epochs: expected one number, or --sgld and one for each beta".to_owned()));
         }
@@ -53,15 +57,15 @@ impl Train {
     }
 
     /// Checks that the classes are such that a network can tell them apart.
-    pub(super) fn check_classes(&self, labels: &[u32], classes: &[String]) -> Result<(), Failure> {
+    pub(super) fn check_classes(&self, samples: usize, classes: &[String]) -> Result<(), Failure> {
         let shown = self.data.display();
         match classes {
             [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
-            _ if classes.len() * 2 > labels.len() => Err(Failure::Said(format!(
+            _ if classes.len() * 2 > samples => Err(Failure::Said(format!(
                 "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
                  --loss mse",
                 classes.len(),
-                labels.len()
+                samples
             ))),
             _ => Ok(()),
         }

@@ -13,8 +13,8 @@ use clap::Args;
 use fiedler::io::{self, SampleTable, TableTargets, Wanted};
 use fiedler::policy::Choice;
 use fiedler::train::{
-    Fit, Init, LOG, Layer, Loss, Mlp, Number, OnProgress, Optimizer, Origin, Runs, SUMMARY, Samples, Stop, Targets,
-    Trainer, WEIGHTS,
+    Fit, Init, LOG, Layer, Loss, Mlp, Number, OnProgress, Optimizer, Origin, Runs, SUMMARY, SampleFile, Samples,
+    Source, Stop, Targets, Trainer, WEIGHTS,
 };
 use fiedler::{Context, Error};
 use options::{ActivationName, InitName, LossName, NormName, OptimizerName, Precision, ScalingName, schedule, split};
@@ -115,6 +115,11 @@ pub(super) struct Train {
     /// The number of samples of a step.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = counted)]
     batch: usize,
+    /// The most samples that are read together, if the data set exceeds the memory: an .npz without compression or a
+    /// .safetensors file is read group by group in every epoch [default: all samples, if they fit in a quarter of the
+    /// memory].
+    #[arg(long, value_name = "ROWS", value_parser = counted)]
+    row_group: Option<usize>,
     /// The largest number of epochs; with --sgld, one number, or one for each beta.
     #[arg(long, value_name = "N", default_value = "100", value_delimiter = ',', value_parser = counted)]
     epochs: Vec<usize>,
@@ -160,6 +165,31 @@ pub(super) struct Train {
     /// Print the report as one JSON object.
     #[arg(long)]
     json: bool,
+}
+
+/// A data set, and what its file says about it.
+struct Data<T> {
+    samples: usize,
+    inputs: usize,
+    /// The number of values of a sample, or 0 for labels.
+    values: usize,
+    origin: Origin,
+    source: Box<dyn Source<T>>,
+    /// Whether it is in memory.
+    whole: bool,
+}
+
+impl<T: Number> Data<T> {
+    fn of_file(file: SampleFile) -> Self {
+        Self {
+            samples: file.len(),
+            inputs: file.inputs(),
+            values: file.values(),
+            origin: Origin { classes: file.classes().to_vec(), ..Origin::default() },
+            source: Box::new(file),
+            whole: false,
+        }
+    }
 }
 
 fn stop(text: &str) -> Result<Stop, String> {
@@ -213,6 +243,14 @@ impl Train {
         }
         let name = self.label.as_deref();
         let wanted = if self.loss.takes_labels() { Wanted::Labels(name) } else { Wanted::Values(name) };
+        if !self.sampling.sgld
+            && let Some(file) = SampleFile::open(&self.data, wanted)?
+        {
+            return match self.precision {
+                Precision::F64 => self.train_on::<f64>(&Data::of_file(file)),
+                _ => self.train_on::<f32>(&Data::of_file(file)),
+            };
+        }
         let table = io::read_samples(&self.data, wanted)?;
         if self.precision == Precision::F64 {
             return self.train(table, |x| x);
@@ -231,38 +269,56 @@ impl Train {
 
     fn train<T: Number>(&self, table: SampleTable, element: fn(f64) -> T) -> Result<Outcome, Failure> {
         let SampleTable { inputs, x, targets, names, target } = table;
-        let (targets, classes, outputs) = match targets {
-            TableTargets::Labels(labels, classes) => {
-                self.check_classes(&labels, &classes)?;
-                let outputs =
-                    self.loss.outputs(classes.len()).map_err(|what| Failure::Call(format!("--loss: {what}")))?;
-                (Targets::Labels(labels), classes, outputs)
-            }
+        let (targets, classes, values) = match targets {
+            TableTargets::Labels(labels, classes) => (Targets::Labels(labels), classes, 0),
             TableTargets::Values(values, each) => {
-                let outputs = if self.loss == LossName::Weighted { 1 } else { each };
-                (Targets::Values(values.into_iter().map(element).collect(), each), Vec::new(), outputs)
+                (Targets::Values(values.into_iter().map(element).collect(), each), Vec::new(), each)
             }
-            TableTargets::None => (Targets::Labels(Vec::new()), Vec::new(), 1),
+            TableTargets::None => (Targets::Labels(Vec::new()), Vec::new(), 0),
         };
         let samples = Samples::new(inputs, x.into_iter().map(element).collect(), targets)?;
-        let net = self.net(inputs, outputs).map_err(wrong)?;
         let origin = Origin { classes, inputs: names, target };
         if self.sampling.sgld {
+            let net = self.checked_net(samples.len(), inputs, values, &origin.classes)?;
             return self.sample(&samples, net, &origin);
         }
+        self.train_on(&Data { samples: samples.len(), inputs, values, origin, source: Box::new(samples), whole: true })
+    }
+
+    /// Returns the network, after a check that the classes are such that it can tell them apart.
+    fn checked_net(&self, samples: usize, inputs: usize, values: usize, classes: &[String]) -> Result<Mlp, Failure> {
+        let outputs = if self.loss.takes_labels() {
+            self.check_classes(samples, classes)?;
+            self.loss.outputs(classes.len()).map_err(|what| Failure::Call(format!("--loss: {what}")))?
+        } else if self.loss == LossName::Weighted {
+            1
+        } else {
+            values
+        };
+        self.net(inputs, outputs).map_err(wrong)
+    }
+
+    fn train_on<T: Number>(&self, data: &Data<T>) -> Result<Outcome, Failure> {
+        let net = self.checked_net(data.samples, data.inputs, data.values, &data.origin.classes)?;
         let optimizer: Optimizer = self.optimizer().into();
         let runs = self.grid(optimizer).map_err(wrong)?;
         runs.rows().iter().try_for_each(|run| run.hyper.check(optimizer)).map_err(wrong)?;
         let trainer = self.trainer(net, optimizer);
-        let ctx = &self.context(|ctx| trainer.choose::<T>(ctx, samples.len(), runs.rows().len()))?;
-        let work =
-            |path: &Path, every, progress| trainer.checkpoint(path, every).progress(progress).fit(ctx, &samples, &runs);
+        let trainer = match self.row_group.or_else(|| data.whole.then_some(data.samples)) {
+            Some(rows) => trainer.row_group(rows),
+            None => trainer,
+        };
+        let ctx = &self.context(|ctx| trainer.choose::<T>(ctx, data.samples, runs.rows().len()))?;
+        let source = data.source.as_ref();
+        let work = |path: &Path, every, progress| {
+            trainer.checkpoint(path, every).progress(progress).fit_groups(ctx, source, &runs)
+        };
         let (fit, seconds) = self.in_folder(work)?;
-        self.store(&fit, &fit.table(), &origin)?;
+        self.store(&fit, &fit.table(), &data.origin)?;
         if !self.quiet {
             let done = report::Done {
                 fit: &fit,
-                samples: &samples,
+                samples: [data.samples, data.inputs],
                 runs: &runs,
                 split: self.split(),
                 seconds,

@@ -17,17 +17,18 @@ pub(super) fn bar(quiet: bool) -> ProgressBar {
 #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
 pub(super) fn on_progress(bar: ProgressBar) -> OnProgress {
     Arc::new(move |progress: &Progress| {
-        let Progress { runs, ended, stopped, steps, at_most, expected, elapsed, bytes } = *progress;
+        let Progress { runs, ended, stopped, steps, at_most, expected, elapsed, bytes, groups } = *progress;
         let rate = steps as f64 / elapsed.as_secs_f64();
         let left = |steps: u64| Duration::from_secs_f64((steps as f64 / rate.max(1.0)).ceil());
         bar.set_length(steps + at_most);
         bar.set_position(steps);
         bar.set_message(format!(
             "{ended} of {runs} runs ended, {stopped} of them early; {rate:.0} steps a second; to go: {} at most, \
-             {} expected; {} MB",
+             {} expected; {} MB{}",
             indicatif::HumanDuration(left(at_most)),
             indicatif::HumanDuration(left(expected)),
-            bytes / 1_000_000
+            bytes / 1_000_000,
+            if groups > 1 { format!(", samples in {groups} groups") } else { String::new() }
         ));
     })
 }

@@ -1,13 +1,14 @@
 //! What is printed after a training.
 
 use crate::commands::many;
-use fiedler::train::{Fit, Fitted, Hyper, Metric, Number, Part, RunStatus, Runs, Samples, Summary};
+use fiedler::train::{Fit, Fitted, Hyper, Metric, Number, Part, RunStatus, Runs, Summary};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 pub(super) struct Done<'a, T> {
     pub(super) fit: &'a Fit<T>,
-    pub(super) samples: &'a Samples<T>,
+    /// The number of samples, and of the inputs of a sample.
+    pub(super) samples: [usize; 2],
     pub(super) runs: &'a Runs,
     pub(super) split: [f64; 3],
     pub(super) seconds: f64,
@@ -25,13 +26,17 @@ impl<T: Number> Done<'_, T> {
     #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
     pub(super) fn words(&self) -> String {
         let (fit, runs) = (self.fit, self.fit.runs());
+        let [samples, inputs] = self.samples;
+        let groups = match fit.groups() {
+            1 => String::new(),
+            groups => format!(" in {groups} groups"),
+        };
         let mut text = format!(
-            "{} of {} ({} parameters), {} of {} inputs: {}",
+            "{} of {} ({} parameters), {} of {inputs} inputs{groups}: {}",
             many(runs.len(), "run", "runs"),
             fit.net(),
             fit.net().parameters(),
-            many(self.samples.len(), "sample", "samples"),
-            self.samples.inputs(),
+            many(samples, "sample", "samples"),
             ended(fit, self.seconds, self.threads),
         );
         let metric = self.metric();
@@ -121,7 +126,8 @@ impl<T: Number> Done<'_, T> {
         let mut report = json!({
             "net": self.fit.net().to_string(),
             "parameters": self.fit.net().parameters(),
-            "samples": self.samples.len(),
+            "samples": self.samples[0],
+            "row_groups": self.fit.groups(),
             "runs": self.fit.runs().len(),
             "metrics": metrics,
             "groups": groups.collect::<serde_json::Map<_, _>>(),

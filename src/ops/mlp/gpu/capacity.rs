@@ -20,10 +20,20 @@ use std::sync::Arc;
 pub(crate) struct Capacity {
     /// The number of runs.
     pub(crate) runs: usize,
-    /// The bytes of the data set.
+    /// The bytes of the data set, or of the groups of it.
     pub(crate) data: u64,
     /// The bytes of one run.
     pub(crate) of_run: u64,
+}
+
+/// The samples that a device has at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    /// The number of samples of a group, and the number of those that a run is trained on.
+    pub(crate) samples: usize,
+    pub(crate) trained_on: usize,
+    /// The number of groups: 2 if the next one is uploaded while one trains.
+    pub(crate) groups: u64,
 }
 
 /// The sizes of a fleet.
@@ -87,29 +97,24 @@ impl Fleet {
         Form::of(gpu.adapter(), program).name()
     }
 
-    /// Returns how many runs a device can train at the same time, with `budget` bytes of its memory. There are
-    /// `samples` samples, of which each run is trained on `trained_on`. `moments` is the largest number of vectors that
-    /// the optimizer keeps for a run.
+    /// Returns how many runs a device can train at the same time, with `budget` bytes of its memory. `moments` is the
+    /// largest number of vectors that the optimizer keeps for a run.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Limit`] if it cannot train a single one.
-    pub(crate) fn capacity(
-        gpu: &Gpu,
-        program: &Program,
-        samples: usize,
-        trained_on: usize,
-        moments: usize,
-        budget: u64,
-    ) -> Result<Capacity> {
+    pub(crate) fn capacity(gpu: &Gpu, program: &Program, held: Held, moments: usize, budget: u64) -> Result<Capacity> {
+        let Held { samples, trained_on, groups } = held;
         let adapter = gpu.adapter();
         let what = format_args!("training {} on {}", program.net, adapter.name);
         within_limits(what, [("vectors of one run", most_quads(program), (u32::MAX / 2).into())])?;
         let sizes = Sizes::new(gpu, program, moments);
         let inputs = program.net.inputs();
         let of_run = sizes.of_run(samples, inputs);
-        let [.., scaling] = of_run;
+        let [.., list, scaling] = of_run;
         let data = 16 * (samples as u64) * inputs.div_ceil(4) as u64;
-        let each: u64 = of_run.iter().sum();
+        let all_data = data * groups;
+        // The lists and scalings of a run are those of a group.
+        let each: u64 = of_run.iter().sum::<u64>() + (groups - 1) * (list + scaling);
         // The pool rounds sizes up, by a third on average.
         let allowed = budget / 4 * 3;
         let largest = of_run.into_iter().max().unwrap_or(0).max(1);
@@ -120,12 +125,12 @@ impl Fleet {
             ("bytes of the inputs of all samples", data + scaling, binding),
             ("bytes of the outputs of one run", outputs, binding),
             ("bytes of the numbers of one run", largest, binding),
-            (DEVICE_BYTES, data + each, allowed),
+            (DEVICE_BYTES, all_data + each, allowed),
             ("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2)),
         ];
         within_limits(what, limits)?;
-        let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - data) / each.max(1));
+        let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - all_data) / each.max(1));
         let runs = usize::try_from(fitting.min(u64::from(u32::MAX) / RECORD_WORDS as u64)).unwrap_or(usize::MAX);
-        Ok(Capacity { runs, data, of_run: each })
+        Ok(Capacity { runs, data: all_data, of_run: each })
     }
 }

@@ -16,6 +16,7 @@ use super::super::layout::{Layout, Placed};
 use super::super::spec::Norm;
 use super::Fleet;
 use super::form::walks;
+use super::upload::Uploaded;
 use crate::device::{Buffer, Recorder};
 use crate::error::Result;
 use crate::shape::to_u32;
@@ -69,7 +70,7 @@ impl Fleet {
             let runs = to_u32(counts.iter().take_while(|&&count| count > turn).count());
             let params = Params { records_at, turn, ..self.steps.params };
             self.forward(rec, plan, params, runs, true)?;
-            let Self { targets, scratch, found, .. } = self;
+            let Self { data: Uploaded { targets, .. }, scratch, found, .. } = self;
             let work = ELEMENT * f64::from(params.batch) * f64::from(to_u32(self.program.net.outputs()));
             record!(rec, params, runs, work, &[], Losses { plan, targets, scratch, found });
             self.backward(rec, plan, params, runs)?;
@@ -106,7 +107,7 @@ impl Fleet {
         runs: u32,
         trains: bool,
     ) -> Result<()> {
-        let Self { layout, lists, x, weights, scratch, program, .. } = self;
+        let Self { layout, data: Uploaded { lists, x, .. }, weights, scratch, program, .. } = self;
         let batch = program.batch;
         let work = ELEMENT * 4.0 * f64::from(to_u32(program.net.inputs()));
         record!(rec, params, runs * to_u32(quads(batch)), work, &[], Gather { plan, lists, x, scratch });

@@ -22,18 +22,20 @@ use super::kernels::{
 };
 use super::layout::Layout;
 use super::optimizer::Update;
-use super::{Hyper, MixedPrecision, Optimizer, Program, Replica, Samples, Scaler};
+use super::{Hyper, MixedPrecision, Optimizer, Program, Replica, Scaler};
 use crate::array::Real;
 use crate::device::{Buffer, Gpu, Read};
 use crate::error::Result;
 use crate::shape::to_u32;
+pub(crate) use capacity::Held;
 use capacity::Sizes;
 use form::{Parameters, iterations, narrow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tables::{OfLoss, Record, of_update};
-use upload::{Place, counts, data, numbers, targets};
+pub(crate) use upload::Uploaded;
+use upload::{Place, counts, numbers};
 
 /// A dispatch should take about this long, so that a display stays responsive and a cancelled call returns soon.
 const DISPATCH: Duration = Duration::from_millis(50);
@@ -102,10 +104,7 @@ pub(crate) struct Fleet {
     steps: Plan,
     /// Outputs are computed in f32.
     outputs: Plan,
-    places: Vec<Place>,
-    x: Buffer<[f32; 4]>,
-    lists: Buffer<u32>,
-    targets: Buffer<u32>,
+    data: Uploaded,
     weights: Buffer<[f32; 4]>,
     moved: Buffer<[f32; 4]>,
     scratch: Buffer<[u32; 4]>,
@@ -119,7 +118,7 @@ pub(crate) struct Fleet {
 
 impl Plan {
     /// Returns the plan of a program, and the sizes that it was made from.
-    fn new(sizes: Sizes, program: &Program, samples: u32, batches: u32) -> (Self, Sizes) {
+    fn new(sizes: Sizes, program: &Program) -> (Self, Sizes) {
         let Sizes { form, layout, parameters, rows, moments, noise, scratch, gradients_at, lengths_at } = &sizes;
         let layers = tables::layers(layout, parameters, rows);
         let blocks = tables::blocks(layout, parameters, rows);
@@ -132,8 +131,8 @@ impl Plan {
             blocks: to_u32(blocks.len() / BLOCK_WORDS),
             blocks_at: to_u32(layers.len()),
             batch: to_u32(program.batch),
-            samples,
-            batches,
+            samples: 0,
+            batches: 0,
             quads: parameters.quads,
             stride: parameters.stride,
             moments: *moments,
@@ -156,63 +155,65 @@ impl Plan {
 }
 
 impl Fleet {
-    /// Uploads a data set and runs, which have equally many samples and `batches` steps in an epoch.
+    /// Uploads runs that train on data that are on the device.
     ///
     /// # Errors
     /// Device errors.
-    pub(crate) fn new<T: Real>(
-        gpu: &Arc<Gpu>,
-        program: &Program,
-        samples: &Samples<T>,
-        runs: &[(&Replica<T>, &Parts)],
-        batches: usize,
-    ) -> Result<Self> {
-        let moments = runs.iter().map(|(replica, _)| program.optimizer.moments(&replica.hyper)).max().unwrap_or(0);
-        let trained_on = runs.first().map_or(0, |(_, parts)| to_u32(parts[0].len()));
-        let of = |program: &Program| Plan::new(Sizes::new(gpu, program, moments), program, trained_on, to_u32(batches));
-        let (mut steps, Sizes { layout, parameters, moments, mut scratch, .. }) = of(program);
-        let (mut outputs, Sizes { scratch: for_outputs, .. }) =
+    pub(crate) fn of<T: Real>(gpu: &Arc<Gpu>, program: &Program, data: Uploaded, runs: &[&Replica<T>]) -> Result<Self> {
+        let moments = runs.iter().map(|replica| program.optimizer.moments(&replica.hyper)).max().unwrap_or(0);
+        let of = |program: &Program| Plan::new(Sizes::new(gpu, program, moments), program);
+        let (steps, Sizes { layout, parameters, moments, mut scratch, .. }) = of(program);
+        let (outputs, Sizes { scratch: for_outputs, .. }) =
             of(&Program { mixed: MixedPrecision::Off, ..program.clone() });
         let form = steps.form;
         if outputs.form.is_layered() {
             scratch = scratch.max(for_outputs);
         }
         log::debug!("{} runs of {} on {}: {}", runs.len(), program.net, gpu.adapter().name, form.name());
-        let (each, targets) = targets(samples);
-        (steps.params.each, outputs.params.each) = (each, each);
-        let (x, lists, places) = data(samples, runs);
         let mut rec = gpu.record();
-        let x = rec.upload(&x)?;
-        let lists = rec.upload(&lists)?;
-        let targets = rec.upload(&targets)?;
         let (weights, moved) = numbers(&parameters, moments, runs);
         let weights = rec.upload(&weights)?;
         let moved = rec.upload(&moved)?;
         let scratch = rec.array(runs.len() * scratch as usize)?;
         let found = rec.upload(&counts(form.width, runs))?;
         drop(rec);
-        let most = u64::from(gpu.adapter().loop_budget / 2) / iterations(program, &form, trained_on as usize);
-        // Each step has dispatches of its own.
-        let (most, first_steps) = if form.is_layered() { (u64::MAX, FIRST_LAYERED) } else { (most, FIRST_STEPS) };
-        Ok(Self {
+        let first_steps = if form.is_layered() { FIRST_LAYERED } else { FIRST_STEPS };
+        let mut fleet = Self {
             gpu: Arc::clone(gpu),
             program: program.clone(),
             layout,
             parameters,
             steps,
             outputs,
-            places,
-            x,
-            lists,
-            targets,
+            data,
             weights,
             moved,
             scratch,
             found,
             pace: (first_steps, true),
-            most_steps: u32::try_from(most).unwrap_or(u32::MAX).max(1),
+            most_steps: 1,
             counted: vec![0; runs.len()],
-        })
+        };
+        fleet.follow_data();
+        Ok(fleet)
+    }
+
+    /// Lets the runs train on other data.
+    pub(crate) fn exchange(&mut self, data: Uploaded) {
+        self.data = data;
+        self.follow_data();
+    }
+
+    fn follow_data(&mut self) {
+        let Uploaded { trained_on, batches, each, .. } = self.data;
+        for params in [&mut self.steps.params, &mut self.outputs.params] {
+            (params.samples, params.batches, params.each) = (trained_on, batches, each);
+        }
+        let most = u64::from(self.gpu.adapter().loop_budget / 2);
+        // In the form of layers, each step has dispatches of its own.
+        let most = if self.steps.form.is_layered() { u64::MAX } else { most };
+        let most = most / iterations(&self.program, &self.steps.form, trained_on as usize);
+        self.most_steps = u32::try_from(most).unwrap_or(u32::MAX).max(1);
     }
 
     /// Trains runs. `rate(place, epoch)` is the learning rate of the leg at that place. Runs without a leg rest.
@@ -313,8 +314,8 @@ impl Fleet {
                 epoch,
                 batch: to_u32(usize::try_from(position % batches).unwrap_or(0)),
                 steps: to_u32(usize::try_from(own).unwrap_or(0)),
-                list: self.places[leg.run].parts[0].0,
-                scaling: self.places[leg.run].scaling,
+                list: self.data.places[leg.run].parts[0].0,
+                scaling: self.data.places[leg.run].scaling,
                 rates,
                 update,
                 shuffled: leg.shuffled,
@@ -338,7 +339,7 @@ impl Fleet {
         let work = f64::from(steps) * self.operations();
         for range in rec.ranges(to_u32(legs.len()), work) {
             let params = Params { first: range.first, records_at, ..self.steps.params };
-            let (lists, x, targets) = (&self.lists, &self.x, &self.targets);
+            let Uploaded { lists, x, targets, .. } = &self.data;
             let (plan, weights, moments, found) = (&plan, &mut self.weights, &mut self.moved, &mut self.found);
             let form = &self.steps.form;
             if form.mixed == MixedPrecision::Off {
@@ -383,7 +384,7 @@ impl Fleet {
     /// # Errors
     /// Device errors.
     pub(crate) fn outputs(&mut self, runs: &[usize], part: usize, mut each: impl FnMut(usize, &[f32])) -> Result<()> {
-        let samples = runs.iter().map(|&run| self.places[run].parts[part].1).max().unwrap_or(0);
+        let samples = runs.iter().map(|&run| self.data.places[run].parts[part].1).max().unwrap_or(0);
         let of_run = samples as usize * self.width();
         if of_run == 0 {
             return Ok(());
@@ -414,7 +415,7 @@ impl Fleet {
         let mut words = self.outputs.tables.clone();
         let records_at = to_u32(words.len());
         for &run in runs {
-            let Place { parts, scaling } = self.places[run];
+            let Place { parts, scaling } = self.data.places[run];
             let mut record = vec![0; RECORD_WORDS];
             (record[RUN], record[LIST], record[SCALING]) = (to_u32(run), parts[part].0, scaling.unwrap_or(NONE));
             words.append(&mut record);
@@ -438,8 +439,8 @@ impl Fleet {
             let kernel = Outputs {
                 params,
                 plan: &plan,
-                lists: &self.lists,
-                x: &self.x,
+                lists: &self.data.lists,
+                x: &self.data.x,
                 weights: &self.weights,
                 scratch: &mut scratch,
                 outputs: &mut outputs,

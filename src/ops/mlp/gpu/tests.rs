@@ -6,9 +6,11 @@ mod mixed;
 use super::super::cpu::tests::gradients::{ACTIVATIONS, losses};
 use super::super::cpu::tests::{hidden, output, program, samples};
 use super::super::cpu::{Trains as _, Work};
-use super::{Fleet, Form, Leg, Parts, Trained};
+use super::{Fleet, Form, Leg, Parts, Trained, Uploaded};
+use crate::array::Real;
 use crate::device::trial::{on_each_adapter, options};
 use crate::device::{DeviceOptions, Gpu};
+use crate::error::Result;
 use crate::forms::{KernelForm, MlpForm};
 use crate::ops::mlp::kernels::MIXED;
 use crate::ops::mlp::weights::Init;
@@ -30,6 +32,21 @@ fn both(program: &Program, seed: u64, hyper: Hyper) -> (Replica<f32>, Replica<f6
     let mut wide: Replica<f64> = Replica::new(program, Init::Xavier, seed, hyper);
     wide.moved.weights = narrow.moved.weights.iter().map(|x| f64::from(*x)).collect();
     (narrow, wide)
+}
+
+impl Fleet {
+    /// Uploads a data set and runs, which have equally many samples and `batches` steps in an epoch.
+    pub(super) fn new<T: Real>(
+        gpu: &Arc<Gpu>,
+        program: &Program,
+        samples: &Samples<T>,
+        runs: &[(&Replica<T>, &Parts)],
+        batches: usize,
+    ) -> Result<Self> {
+        let members: Vec<_> = runs.iter().map(|(replica, parts)| (replica.scaling.as_ref(), *parts)).collect();
+        let data = Uploaded::upload(gpu, samples, &members, batches)?;
+        Self::of(gpu, program, data, &runs.iter().map(|(replica, _)| *replica).collect::<Vec<_>>())
+    }
 }
 
 fn everything(samples: usize) -> Parts {
@@ -258,7 +275,7 @@ fn bits_depend_on_the_run_alone() {
                 let program = program(inputs, layers, Loss::CROSS_ENTROPY, optimizer, 8);
                 let data = samples::<f32>(&program, 90, 5);
                 let split = |seed| {
-                    let order = shuffled(seed, 90);
+                    let order = shuffled(seed, 0, 90);
                     let rows: Vec<u32> = (0..90).map(order).collect();
                     Arc::new([rows[..60].to_vec(), rows[60..].to_vec(), Vec::new()])
                 };

@@ -1,9 +1,11 @@
-//! What is uploaded when a training begins: the data set, the lists of samples, and the numbers of the runs.
+//! What is uploaded: the data set or a group of it, with the lists of samples; and the numbers of the runs.
 
 use super::super::{Replica, Samples, Scaler, Targets};
 use super::Parts;
 use super::form::{Parameters, narrow};
 use crate::array::Real;
+use crate::device::{Buffer, Gpu};
+use crate::error::Result;
 use crate::shape::to_u32;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,8 +18,48 @@ pub(super) struct Place {
     pub(super) scaling: Option<u32>,
 }
 
+/// A run, by the scaling of its inputs and the lists of its samples.
+pub(crate) type Member<'a, T> = (Option<&'a Arc<Vec<[T; 2]>>>, &'a Parts);
+
+/// A data set, or a group of it, on a device.
+#[derive(Debug)]
+pub(crate) struct Uploaded {
+    pub(super) places: Vec<Place>,
+    pub(super) x: Buffer<[f32; 4]>,
+    pub(super) lists: Buffer<u32>,
+    pub(super) targets: Buffer<u32>,
+    /// The number of values of a sample, or 0 for labels.
+    pub(super) each: u32,
+    /// The number of samples that a run is trained on, and of the steps through them.
+    pub(super) trained_on: u32,
+    pub(super) batches: u32,
+}
+
+impl Uploaded {
+    /// Uploads samples, for runs that have equally many of each part and `batches` steps through them. A run is given
+    /// by its scaling and its lists of samples.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub(crate) fn upload<T: Real>(
+        gpu: &Gpu,
+        samples: &Samples<T>,
+        runs: &[Member<'_, T>],
+        batches: usize,
+    ) -> Result<Self> {
+        let trained_on = runs.first().map_or(0, |(_, parts)| to_u32(parts[0].len()));
+        let (each, targets) = targets(samples);
+        let (x, lists, places) = data(samples, runs);
+        let mut rec = gpu.record();
+        let x = rec.upload(&x)?;
+        let lists = rec.upload(&lists)?;
+        let targets = rec.upload(&targets)?;
+        Ok(Self { places, x, lists, targets, each, trained_on, batches: to_u32(batches) })
+    }
+}
+
 /// Returns the number of values of a sample, or 0 for labels; and the targets of all samples as words.
-pub(super) fn targets<T: Real>(samples: &Samples<T>) -> (u32, Vec<u32>) {
+fn targets<T: Real>(samples: &Samples<T>) -> (u32, Vec<u32>) {
     match samples.targets() {
         Targets::Labels(labels) => (0, labels.clone()),
         Targets::Values(values, each) => (to_u32(*each), values.iter().map(|&value| narrow(value).to_bits()).collect()),
@@ -26,10 +68,7 @@ pub(super) fn targets<T: Real>(samples: &Samples<T>) -> (u32, Vec<u32>) {
 
 /// Returns the inputs of all samples in rows of vectors, followed by the means and the factors of every scaling; the
 /// lists of samples; and where those of every run are.
-pub(super) fn data<T: Real>(
-    samples: &Samples<T>,
-    runs: &[(&Replica<T>, &Parts)],
-) -> (Vec<[f32; 4]>, Vec<u32>, Vec<Place>) {
+fn data<T: Real>(samples: &Samples<T>, runs: &[Member<'_, T>]) -> (Vec<[f32; 4]>, Vec<u32>, Vec<Place>) {
     let inputs = samples.inputs();
     let columns = inputs.div_ceil(4);
     let mut x = Vec::with_capacity(samples.len() * columns);
@@ -48,7 +87,7 @@ pub(super) fn data<T: Real>(
     let mut known = HashMap::new();
     let mut scalings = HashMap::new();
     let mut rows = samples.len() * columns;
-    for (replica, parts) in runs {
+    for (scaling, parts) in runs {
         let parts = *known.entry(Arc::as_ptr(parts)).or_insert_with(|| {
             [0, 1, 2].map(|part| {
                 let own: &Vec<u32> = &parts[part];
@@ -56,7 +95,7 @@ pub(super) fn data<T: Real>(
                 (to_u32(lists.len() - own.len()), to_u32(own.len()))
             })
         });
-        let scaling = replica.scaling.as_ref().map(|scaling| {
+        let scaling = scaling.map(|scaling| {
             *scalings.entry(Arc::as_ptr(scaling)).or_insert_with(|| {
                 for which in 0..2 {
                     push(&mut scaling.iter().map(|both| narrow(both[which])));
@@ -71,9 +110,9 @@ pub(super) fn data<T: Real>(
 }
 
 /// Returns what the kernels keep of every run beside its numbers: see `found` in step.wgsl.
-pub(super) fn counts<T>(width: u32, runs: &[(&Replica<T>, &Parts)]) -> Vec<[u32; 4]> {
+pub(super) fn counts<T>(width: u32, runs: &[&Replica<T>]) -> Vec<[u32; 4]> {
     let mut found = Vec::new();
-    for (replica, _) in runs {
+    for replica in runs {
         let Scaler { scale, clean, skipped, in_a_row } = replica.scaler;
         found.extend([[0; 4], [scale.to_bits(), clean, skipped, in_a_row]]);
         found.resize(found.len() + width as usize, [0; 4]);
@@ -85,12 +124,12 @@ pub(super) fn counts<T>(width: u32, runs: &[(&Replica<T>, &Parts)]) -> Vec<[u32;
 pub(super) fn numbers<T: Real>(
     parameters: &Parameters,
     moments: u32,
-    runs: &[(&Replica<T>, &Parts)],
+    runs: &[&Replica<T>],
 ) -> (Vec<[f32; 4]>, Vec<[f32; 4]>) {
     let (stride, quads) = (parameters.stride as usize, parameters.quads as usize);
     let mut weights = vec![[0.0; 4]; runs.len() * stride];
     let mut moved = vec![[0.0; 4]; runs.len() * quads * moments as usize];
-    for (run, (replica, _)) in runs.iter().enumerate() {
+    for (run, replica) in runs.iter().enumerate() {
         let own = bytemuck::cast_slice_mut(&mut weights[run * stride..][..stride]);
         parameters.pack(&replica.moved.weights, own);
         parameters.pack_running(&replica.moved.running, own);

@@ -1,0 +1,215 @@
+//! A data set in groups, and the passes over all groups before a training.
+
+use super::groups::{Reader, Source, Tour};
+use super::running::Running;
+use super::trainer::{Scaling, Trainer};
+use super::{Run, Runs};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::ops::mlp::{MixedPrecision, Number, Parts, Program, Replica, Samples, Targets};
+use crate::parallel;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The least number that binary16 rounds to infinity.
+const BEYOND_F16: f64 = 65520.0;
+
+/// The mean of each input, and the factor of the difference from it.
+type Scalings<T> = Arc<Vec<[T; 2]>>;
+
+/// A data set in groups, and what is trained on it.
+#[derive(Clone, Copy)]
+pub(super) struct Grouped<'a, T> {
+    pub(super) trainer: &'a Trainer,
+    pub(super) ctx: &'a Context,
+    pub(super) program: &'a Program,
+    pub(super) source: &'a dyn Source<T>,
+    pub(super) tour: Tour,
+}
+
+/// What is known of a data set after passes over all groups.
+pub(super) struct Surveyed<T> {
+    /// A hash of all inputs and targets.
+    pub(super) hash: String,
+    /// The scaling of the inputs, by the seeds of splits.
+    scalings: HashMap<u64, Scalings<T>>,
+}
+
+impl<'a, T: Number> Grouped<'a, T> {
+    /// Reads a group, and checks that it can be trained on.
+    ///
+    /// # Errors
+    /// Those of the source; [`crate::ErrorKind::Shape`] and [`crate::ErrorKind::Domain`] if the samples do not fit.
+    pub(super) fn read(&self, group: usize) -> Result<Cow<'a, Samples<T>>> {
+        let rows = self.tour.rows(group);
+        let samples = self.source.read(rows.clone())?;
+        if samples.len() != rows.len() {
+            return Err(Error::shape(
+                "train",
+                format!("{} samples from number {} on", rows.len(), rows.start),
+                samples.len().to_string(),
+            ));
+        }
+        samples.check_from(rows.start, self.program)?;
+        Ok(samples)
+    }
+
+    /// Returns the samples of each part of a group, for the seeds of the runs' splits. Runs that divide the data alike
+    /// share the lists.
+    pub(super) fn parts(&self, group: usize, seeds: &[u64]) -> Vec<Parts> {
+        let (samples, counts) = (self.tour.rows(group).len(), self.tour.counts(group));
+        let mut different = seeds.to_vec();
+        different.sort_unstable();
+        different.dedup();
+        let made = self.ctx.on_threads(|| {
+            parallel::map(different.iter(), |_, &seed| {
+                Arc::new(self.trainer.split.rows(group as u64, samples, counts, seed))
+            })
+        });
+        let of = |seed| different.binary_search(seed).map_or_else(|_| Parts::default(), |place| made[place].clone());
+        seeds.iter().map(of).collect()
+    }
+
+    /// Returns the seeds of the runs' splits.
+    pub(super) fn seeds<'r>(&self, runs: impl Iterator<Item = &'r Run>) -> Vec<u64> {
+        runs.map(|run| self.trainer.split.seed.unwrap_or(run.seed)).collect()
+    }
+
+    /// Passes over all groups: checks and hashes them, and computes the scalings of the inputs.
+    ///
+    /// # Errors
+    /// The errors of [`Grouped::read`]; [`crate::ErrorKind::Domain`] if there is only one class, or if an input exceeds
+    /// the range of f16; [`crate::ErrorKind::Cancelled`].
+    pub(super) fn survey(&self, runs: &Runs) -> Result<Surveyed<T>> {
+        let mut seeds = self.seeds(runs.rows().iter());
+        seeds.sort_unstable();
+        seeds.dedup();
+        let scaled = self.trainer.scaling == Scaling::Standard;
+        let read = |group: usize| {
+            let samples = self.read(group)?;
+            let parts = if scaled { self.parts(group, &seeds) } else { Vec::new() };
+            Ok((samples, parts))
+        };
+        std::thread::scope(|scope| {
+            let groups = self.tour.groups;
+            let mut reader = Reader::new(scope, groups, &read);
+            let mut hash = blake3::Hasher::new();
+            let mut classes = [None; 2];
+            let mut sums = vec![vec![[0.0; 2]; self.program.net.inputs()]; if scaled { seeds.len() } else { 0 }];
+            let passes = if scaled { 2 } else { 1 };
+            for pass in 0..passes {
+                for group in 0..groups {
+                    self.ctx.cancel().check()?;
+                    reader.go(group)?;
+                    if (pass, group) != (passes - 1, groups - 1) {
+                        reader.ahead((group + 1) % groups);
+                    }
+                    let (samples, parts) = reader.go(group)?;
+                    if pass == 0 {
+                        self.check_mixed(self.tour.rows(group).start, samples)?;
+                        note(samples, &mut hash, &mut classes);
+                    }
+                    self.ctx.on_threads(|| {
+                        let both = sums.iter_mut().zip(parts);
+                        parallel::for_each(both, |_, (sums, parts)| add(samples, &parts[0], sums, pass));
+                    });
+                }
+                if pass == 0 {
+                    check_classes(classes)?;
+                    let n = self.tour.all()[0];
+                    #[expect(clippy::cast_precision_loss, reason = "a number of samples")]
+                    sums.iter_mut().flatten().for_each(|sum| sum[0] /= n as f64);
+                }
+            }
+            let n = self.tour.all()[0];
+            let scalings = sums.into_iter().map(|sums| Arc::new(scaling(sums, n)));
+            Ok(Surveyed {
+                hash: hash.finalize().to_hex().as_str().to_owned(),
+                scalings: seeds.iter().copied().zip(scalings).collect(),
+            })
+        })
+    }
+
+    /// Creates all runs. They have no samples before they visit a group.
+    pub(super) fn begin(&self, runs: &Runs, surveyed: &Surveyed<T>) -> Vec<Running<T>> {
+        let make = |_, run: &Run| {
+            let mut replica = Replica::new(self.program, self.trainer.init, run.seed, run.hyper);
+            replica.scaling = surveyed.scalings.get(&self.trainer.split.seed.unwrap_or(run.seed)).cloned();
+            Running::new(run.clone(), replica)
+        };
+        self.ctx.on_threads(|| parallel::map(runs.rows().iter(), make))
+    }
+
+    /// Checks that the samples can be trained on in mixed precision, if that is asked for. The first of them has the
+    /// number `first`.
+    fn check_mixed(&self, first: usize, samples: &Samples<T>) -> Result<()> {
+        // Scaled inputs are small.
+        if self.trainer.mixed != MixedPrecision::F16 || self.trainer.scaling != Scaling::None {
+            return Ok(());
+        }
+        for sample in 0..samples.len() {
+            if let Some(input) = samples.row(sample).iter().position(|x| x.to_f64().abs() >= BEYOND_F16) {
+                let (found, sample) = (samples.row(sample)[input].to_f64(), first + sample);
+                return Err(Error::domain(
+                    "train",
+                    format!(
+                        "mixed precision: expected inputs that f16 can represent, at most 65504, found {found} at \
+                         input {input} of sample {sample}; scale the inputs, or use bf16"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hashes samples, and notes the first class and the first other one.
+fn note<T: Number>(samples: &Samples<T>, hash: &mut blake3::Hasher, classes: &mut [Option<u32>; 2]) {
+    for row in 0..samples.len() {
+        hash.update(bytemuck::cast_slice(samples.row(row)));
+    }
+    match samples.targets() {
+        Targets::Labels(labels) => {
+            hash.update(bytemuck::cast_slice(labels));
+            let first = *classes[0].get_or_insert(labels.first().copied().unwrap_or(0));
+            classes[1] = classes[1].or_else(|| labels.iter().copied().find(|label| *label != first));
+        }
+        Targets::Values(values, _) => {
+            hash.update(bytemuck::cast_slice(values));
+        }
+    }
+}
+
+fn check_classes(classes: [Option<u32>; 2]) -> Result<()> {
+    if let [Some(only), None] = classes {
+        let what = format!("expected at least two classes in the data, found only class {only}");
+        return Err(Error::domain("train", what));
+    }
+    Ok(())
+}
+
+/// Adds the inputs of samples in the first pass, and the squares of their differences from the means in the second.
+fn add<T: Number>(samples: &Samples<T>, rows: &[u32], sums: &mut [[f64; 2]], pass: usize) {
+    for &row in rows {
+        for (sum, x) in sums.iter_mut().zip(samples.row(row as usize)) {
+            if pass == 0 {
+                sum[0] += x.to_f64();
+            } else {
+                sum[1] += (x.to_f64() - sum[0]).powi(2);
+            }
+        }
+    }
+}
+
+/// Returns the mean of each input over `n` samples and the inverse of its standard deviation, which divides by n - 1,
+/// from the means and the sums of squares.
+#[expect(clippy::cast_precision_loss, reason = "a number of samples")]
+fn scaling<T: Number>(sums: Vec<[f64; 2]>, n: usize) -> Vec<[T; 2]> {
+    let factor = |[mean, sum]: [f64; 2]| {
+        let deviation = (sum / (n as f64 - 1.0).max(1.0)).sqrt();
+        // The rounding errors of a constant column's mean are far below 1e-10 of it.
+        if deviation > 1e-10 * mean.abs() { 1.0 / deviation } else { 1.0 }
+    };
+    sums.into_iter().map(|pair| [T::from_f64(pair[0]), T::from_f64(factor(pair))]).collect()
+}

@@ -22,7 +22,7 @@ use super::kernels::{
 };
 use super::layout::Layout;
 use super::optimizer::Update;
-use super::{Hyper, MixedPrecision, Optimizer, Program, Replica, Samples, Scaler};
+use super::{Hyper, MixedPrecision, Optimizer, Program, Replica, Scaler};
 use crate::array::Real;
 use crate::device::{Buffer, Gpu, Read};
 use crate::error::Result;

@@ -320,6 +320,9 @@ impl Trainer {
     /// device is required: [`crate::ErrorKind::NoAdapter`], [`crate::ErrorKind::Domain`] for f64,
     /// [`crate::ErrorKind::Limit`] if it cannot hold the data set and one run; device errors.
     pub fn fit<T: Number>(&self, ctx: &Context, samples: &Samples<T>, runs: &Runs) -> Result<Fit<T>> {
+        let program = self.program();
+        program.check()?;
+        samples.check(&program)?;
         let row_group = self.row_group.unwrap_or(samples.len());
         self.clone().row_group(row_group).fit_groups(ctx, samples, runs)
     }

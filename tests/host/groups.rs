@@ -118,7 +118,7 @@ fn a_run_is_the_same_alone_and_beside_others() {
         let alone = trainer.fit(&threads(2), &samples, &grid(9, 1)).expect("a fit");
         assert!((0..2).all(|run| result(&all, run + 4) == result(&alone, run)), "{groups} groups");
         let epochs: Vec<u64> = all.runs().iter().map(|run| run.epochs()).collect();
-        assert!(epochs.iter().any(|epochs| *epochs != epochs[0]), "all runs stopped together: {epochs:?}");
+        assert!(epochs.iter().any(|own| *own != epochs[0]), "all runs stopped together: {epochs:?}");
     }
 }
 
@@ -205,10 +205,23 @@ fn scores_are_those_of_the_whole() {
     let net = Mlp::builder(5).layer(16, Activation::Relu).output(3).expect("a net");
     let split = Split { shares: [1.0, 0.0, 0.0], seed: None };
     let trainer = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam).epochs(4).split(split);
-    let fit = trainer.scaling(Scaling::Standard).row_group(129).fit(&ctx, &samples, &grid(7, 1)).expect("a fit");
+    let trainer = trainer.scaling(Scaling::Standard);
+    let fit = trainer.clone().row_group(129).fit(&ctx, &samples, &grid(7, 1)).expect("a fit");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(WEIGHTS);
-    fit.write_weights(&path, &Origin::default()).expect("a file");
+    // All samples are trained on, so the scaling is the same, except for the order of the sums.
+    let scaling = |fit: &Fit<f32>| {
+        fit.write_weights(&path, &Origin::default()).expect("a file");
+        let tensors = io::Tensors::open(&path).expect("tensors");
+        ["scaling.mean", "scaling.factor"].map(|name| match tensors.array(name).expect("a tensor").data {
+            io::NpyData::F32(data) => data,
+            other => panic!("{name} in {}", other.name()),
+        })
+    };
+    let whole = scaling(&trainer.fit(&ctx, &samples, &grid(7, 1)).expect("a fit"));
+    for (a, b) in whole.into_iter().flatten().zip(scaling(&fit).into_iter().flatten()) {
+        assert!((a - b).abs() < 1e-6 * a.abs().max(1.0), "{a} and {b}");
+    }
     let model = Model::<f32>::open(&path).expect("a model");
     for (run, fitted) in fit.runs().iter().enumerate() {
         let found = model.predict(&ctx, 5, x.clone(), &[run]).expect("predictions");
@@ -222,15 +235,11 @@ fn scores_are_those_of_the_whole() {
     }
 }
 
-/// Writes a data set under the names of a file of arrays.
-fn written(path: &Path, x: Data<'_>, y: Data<'_>, inputs: usize) {
-    let rows = y.len();
+/// Writes a data set of `rows` samples to a file of arrays.
+fn written(path: &Path, rows: usize, x: (usize, Data<'_>), y: Data<'_>) {
     let array = |name, shape, data| NamedArray { name, rows: Rows::Other, shape, data };
-    io::write(
-        path,
-        &[array("other", vec![1], Data::I64(&[3])), array("X", vec![rows, inputs], x), array("y", vec![rows], y)],
-    )
-    .expect("a file");
+    let other = array("other", vec![1], Data::I64(&[3]));
+    io::write(path, &[other, array("X", vec![rows, x.0], x.1), array("y", vec![rows], y)]).expect("a file");
 }
 
 #[test]
@@ -242,7 +251,7 @@ fn a_file_is_what_it_contains() {
     let wide: Vec<f64> = x.iter().map(|x| f64::from(*x)).collect();
     for (ending, data) in [("npz", Data::F32(&x)), ("safetensors", Data::F64(&wide))] {
         let path = folder.path().join(format!("data.{ending}"));
-        written(&path, data, Data::I64(&names), 5);
+        written(&path, 601, (5, data), Data::I64(&names));
         let file = SampleFile::open(&path, Wanted::Labels(None)).expect("a file").expect("groups");
         assert_eq!((file.len(), file.inputs(), file.values()), (601, 5, 0));
         assert_eq!(file.classes(), ["-10", "0", "10"]);
@@ -254,7 +263,7 @@ fn a_file_is_what_it_contains() {
     }
     // Values, of which a sample has one or several.
     let path = folder.path().join("values.npz");
-    written(&path, Data::F32(&x), Data::F64(&wide[..601]), 5);
+    written(&path, 601, (5, Data::F32(&x)), Data::F64(&wide[..601]));
     let file = SampleFile::open(&path, Wanted::Values(Some("y"))).expect("a file").expect("groups");
     let samples: Cow<'_, Samples<f64>> = file.read(100..103).expect("rows");
     assert_eq!((samples.row(1), samples.targets()), (&wide[505..510], &Targets::Values(wide[100..103].to_vec(), 1)));
@@ -294,7 +303,7 @@ fn what_is_wrong_is_named_by_its_row() {
     (labels[450], x[5 * 450 + 2]) = (0, f32::NAN);
     let path = folder.path().join("data.npz");
     let names: Vec<i64> = labels.iter().map(|label| i64::from(*label)).collect();
-    written(&path, Data::F32(&x), Data::I64(&names), 5);
+    written(&path, 601, (5, Data::F32(&x)), Data::I64(&names));
     let file = SampleFile::open(&path, Wanted::Labels(None)).expect("a file").expect("groups");
     says(fit(&trainer().row_group(201), &file).to_string(), "found NaN at input 2 of sample 450");
     x[5 * 450 + 2] = 1e5;
@@ -308,7 +317,7 @@ fn what_is_wrong_is_named_by_its_row() {
     assert!(trainer().row_group(151).fit(&threads(2), &sorted, &grid(7, 1)).is_ok());
     let words = vec![0.5; 10];
     let path = folder.path().join("words.npz");
-    written(&path, Data::F64(&words), Data::F64(&words), 1);
+    written(&path, 10, (1, Data::F64(&words)), Data::F64(&words));
     says(SampleFile::open(&path, Wanted::Labels(None)).expect_err("no labels").to_string(), "0.5 as label of sample 0");
 }
 
@@ -320,7 +329,7 @@ fn a_file_that_is_cut_off() {
     let folder = tempfile::tempdir().expect("a folder");
     let names: Vec<i64> = labels.iter().map(|label| i64::from(*label)).collect();
     let (path, checkpoint) = (folder.path().join("data.safetensors"), folder.path().join("checkpoint.safetensors"));
-    written(&path, Data::F32(&x), Data::I64(&names), 5);
+    written(&path, 601, (5, Data::F32(&x)), Data::I64(&names));
     let bytes = std::fs::read(&path).expect("bytes");
     let trainer = trainer().row_group(201).epochs(4);
     let open = || SampleFile::open(&path, Wanted::Labels(None)).expect("a file").expect("groups");

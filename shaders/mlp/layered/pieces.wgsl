@@ -16,8 +16,8 @@ fn element_of(at: u32) -> Element {
     let within = at - block_word(block, PLACE);
     let i = within / block_word(block, BLOCK_PITCH);
     let column = within % block_word(block, BLOCK_PITCH);
-    let within_rows = i < block_word(block, BLOCK_ROWS) && column < quads(block_word(block, BLOCK_COLS));
-    let exists = at < params.quads && within_rows;
+    let columns = quads(block_word(block, BLOCK_COLS));
+    let exists = at < params.quads && i < block_word(block, BLOCK_ROWS) && column < columns;
     return Element(block, i, column, exists);
 }
 

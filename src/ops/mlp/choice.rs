@@ -5,6 +5,7 @@ use super::{Fleet, Held, Optimizer, Program};
 use crate::array::Scalar;
 use crate::context::Context;
 use crate::device::Gpu;
+use crate::forms::MlpForm;
 use crate::ops::operation::{Call, Operation as _, Precision};
 use crate::policy::{Choice, Family, Workload};
 
@@ -57,6 +58,13 @@ impl Program {
         PRODUCT * self.products() + ELEMENT * self.elements() + STEP + update * as_f64(self.net.parameters())
     }
 
+    /// Returns the dispatches of a step in the form that computes a layer at a time: three products for each layer but
+    /// the first, which has two, and two normalizations; the gathering, the losses, and the other gradients.
+    fn dispatches_of_step(&self) -> usize {
+        let of = |layer: &super::Layer| if layer.norm == Norm::None { 3 } else { 5 };
+        self.net.layers().iter().map(of).sum::<usize>() + 2
+    }
+
     /// Returns the operations of one step of one run on a device.
     fn size_on_device(&self) -> f64 {
         let [_, update] = of_parameter(self.optimizer);
@@ -103,6 +111,8 @@ impl Course {
         let steps = self.steps + FORWARD * self.scored / batch;
         let kept = runs * program.size() * FORWARD * samples / batch;
         let rounds = self.waits * as_f64(waves);
+        let is_layered = form == MlpForm::Layered.name();
+        let of_steps = if is_layered { self.steps * as_f64(waves * program.dispatches_of_step()) } else { 0.0 };
         let numbers = 4.0 * parameters * as_f64(1 + moments) * runs;
         let outputs = 4.0 * as_f64(program.net.outputs().next_multiple_of(4)) * self.scored * runs;
         Workload {
@@ -112,7 +122,7 @@ impl Course {
             cpu_flops: runs * program.size() * steps + kept,
             gpu_flops: runs * program.size_on_device() * steps,
             kept_flops: kept,
-            dispatches: rounds,
+            dispatches: rounds + of_steps,
             waits: (rounds - 1.0).max(0.0),
             algorithms: ["", form],
             ..Workload::default()
@@ -167,6 +177,17 @@ mod tests {
                 assert!(factor < 1.5, "{}, {runs} runs: {found} us, measured {measured}", program.net);
             }
         }
+    }
+
+    /// Only the form that computes a layer at a time has dispatches for every step.
+    #[test]
+    fn layers_are_dispatched_one_by_one() {
+        let program = program(&[1_792, 512, 512, 512, 10], 256, Optimizer::Adam);
+        let course =
+            Course { runs: 10, samples: 256, held: all(256), passes: 1.0, steps: 100.0, scored: 0.0, waits: 2.0 };
+        let dispatches = |form| course.workload(&program, form, 1, 2).dispatches;
+        // Gather; four products; losses; three products backward; four gradients; the other gradients.
+        assert_eq!([dispatches("stored"), dispatches("layered")].map(|count| count as u64), [2, 2 + 100 * 14]);
     }
 
     /// Twice as many steps take twice as long, and so do twice as many runs of more runs than threads.

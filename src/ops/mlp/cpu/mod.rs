@@ -9,6 +9,7 @@ mod blocked;
 mod elementary;
 mod gan;
 mod loss;
+mod norm;
 mod product;
 mod step;
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod elementary;
 mod gan;
 mod loss;
 mod narrow;
+mod norm;
 mod product;
 mod step;
 #[cfg(test)]

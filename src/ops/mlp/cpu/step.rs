@@ -5,14 +5,14 @@ use super::super::mixed::MixedPrecision;
 use super::super::noise::{ABREAST, Words, keep};
 use super::super::optimizer::Update;
 use super::super::spec::{Activation, Norm};
-use super::between::{
-    Scaling, activate, activate_backward, batch_norm, batch_norm_backward, batch_norm_fixed, column_sums, layer_norm,
-    layer_norm_backward, multiply,
-};
+use super::between::{activate, activate_backward, multiply};
 use super::blocked::{self, Team, is_large};
 use super::elementary::Elementary;
 use super::loss::{Prepared, Targets, is_right};
 use super::narrow::narrow;
+use super::norm::{
+    Scaling, batch_norm, batch_norm_backward, batch_norm_fixed, column_sums, layer_norm, layer_norm_backward,
+};
 use super::product::{Factor, Rows, Sizes, dots, product};
 use super::update::{Moving, Normals, PART, length, update, update_in_parts};
 use crate::array::Real as _;

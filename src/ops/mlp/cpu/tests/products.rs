@@ -55,7 +55,8 @@ impl<T: Elementary> Task<T> for Multiplied<'_, T> {
 
     fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> Vec<T> {
         let Self { team, left, right, start, sizes, blocked } = self;
-        let mut out = all(&vec![0.5; sizes.rows * padded(sizes.cols)]);
+        // Narrow vectors do not touch all of the padding, which is zero.
+        let mut out = all(&vec![0.0; sizes.rows * padded(sizes.cols)]);
         match right {
             Factor::Plain(right) if !blocked => product::<V>(token, team, sizes, left, right, start, &mut out),
             _ => blocked::product::<V>(token, team, sizes, left, right, start, &mut out),

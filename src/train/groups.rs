@@ -216,6 +216,8 @@ mod tests {
             let mut sorted = order(3);
             sorted.sort_unstable();
             assert!(sorted.into_iter().eq(0..groups));
+            let numbers: Vec<u64> = (0..2 * groups).map(|i| tour.number((i / groups) as u64, i % groups)).collect();
+            assert!(numbers.into_iter().eq(0..2 * groups as u64), "{groups}: orders of samples repeat");
             assert!(groups < 7 || order(0) != order(1), "{groups}: two epochs, one order");
         }
     }

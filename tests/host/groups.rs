@@ -168,7 +168,9 @@ fn every_sample_is_used_once_in_an_epoch() {
     let split = Split { shares: [1.0, 0.0, 0.0], seed: None };
     let optimizer = Optimizer::Sgd { nesterov: false };
     let runs = Runs::seeds(optimizer, 7, 2).and_then(|runs| runs.grid("lr", &[1e-30])).expect("runs");
-    for (rows, drop_last, steps) in [(301, false, 38), (201, false, 39), (86, false, 42), (86, true, 35)] {
+    for (rows, drop_last, steps) in
+        [(601, false, 38), (301, false, 38), (201, false, 39), (86, false, 42), (86, true, 35)]
+    {
         let trainer = Trainer::new(net.clone(), Loss::CROSS_ENTROPY, optimizer).batch(16).epochs(3).split(split);
         let watched = Watched::new(&samples);
         let trainer = trainer.row_group(rows).drop_last(drop_last);
@@ -177,6 +179,9 @@ fn every_sample_is_used_once_in_an_epoch() {
             assert_eq!(run.steps(), 3 * steps, "groups of {rows}");
             let whole = run.scores(Part::Train).expect("scores");
             assert_eq!(whole.samples(), 601);
+            let losses: Vec<f64> = run.history().iter().map(|epoch| epoch.loss).collect();
+            // The same batches in the same order would have the same bits.
+            assert!(losses[0] != losses[1] && losses[1] != losses[2], "one order in several epochs");
             for epoch in run.history() {
                 let off = (epoch.loss - whole.loss()).abs() / whole.loss();
                 assert!(drop_last || off < 1e-6 && (epoch.accuracy - whole.accuracy()).abs() < 1e-12, "{off}");
@@ -187,7 +192,10 @@ fn every_sample_is_used_once_in_an_epoch() {
         let groups = fit.groups();
         let mut counts = BTreeMap::new();
         reads.iter().for_each(|rows| *counts.entry(rows.start).or_insert(0) += 1);
-        assert!(counts.len() == groups && counts.values().all(|count| (3..=6).contains(count)), "{counts:?}");
+        assert!(
+            counts.len() == groups && counts.values().all(|count| groups == 1 || (3..=5).contains(count)),
+            "{counts:?}"
+        );
         assert!(groups < 7 || reads[7..14] != reads[14..21], "{reads:?}");
     }
 }

@@ -178,8 +178,8 @@ impl<T: Number> Running<T> {
         self.is_done() || tour.groups > 1 && self.counters.batch == trainer.batches(self.parts[0].len())
     }
 
-    /// Trains until `until`, to the end of the run or of a visit to one of several groups, or until the work is cancelled. Where it is interrupted changes no
-    /// bit of the result.
+    /// Trains until `until`, to the end of the run or of a visit to one of several groups, or until the work is
+    /// cancelled. Where it is interrupted changes no bit of the result.
     pub(super) fn advance(&mut self, seat: &mut Seat<'_, T>, until: Instant) {
         let begin = Instant::now();
         while !self.rests(seat.trainer, seat.tour) && Instant::now() < until && !seat.cancel.is_cancelled() {

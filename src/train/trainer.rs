@@ -329,8 +329,8 @@ impl Trainer {
 
     /// Does the same with a data set that is read in groups of samples ([`Trainer::row_group`]). While all runs are
     /// trained on a group, the next one is read, so two groups are in memory. Before the training, there is a pass over
-    /// all groups that checks them, or two passes if inputs are scaled. After every epoch whose scores are wanted, there
-    /// is another one. With one group, the result has the bits of [`Trainer::fit`].
+    /// all groups that checks them, or two passes if inputs are scaled. After every epoch whose scores are wanted,
+    /// there is another one. With one group, the result has the bits of [`Trainer::fit`].
     ///
     /// # Errors
     /// The same as for [`Trainer::fit`], and those of the source. If a group cannot be read during the training, the

@@ -293,8 +293,8 @@ pub struct Tally {
     pub(crate) losses: Vec<f64>,
 }
 
-/// Returns a random order of the `n` samples of a group, for a split. It depends on the seed and the number of the group
-/// alone.
+/// Returns a random order of the `n` samples of a group, for a split. It depends on the seed and the number of the
+/// group alone.
 pub(crate) fn shuffled(seed: u64, group: u64, n: u32) -> impl Fn(u32) -> u32 {
     let order = Words::new(seed, noise::SPLITS).order(noise::Purpose::Split, group, n);
     move |position| order.at(position)

@@ -208,10 +208,8 @@ mod tests {
                 assert!(tour.largest() - tour.rows(group).len() <= 1);
             }
             assert_eq!((tour.all()[0], tour.most()[0]), (samples, tour.rows(0).len()));
-            assert_eq!(
-                tour.steps(|n| n.div_ceil(4))[0],
-                (0..groups).map(|g| tour.rows(g).len().div_ceil(4)).sum::<usize>()
-            );
+            let steps: usize = (0..groups).map(|group| tour.rows(group).len().div_ceil(4)).sum();
+            assert_eq!(tour.steps(|n| n.div_ceil(4))[0], steps);
             let order = |epoch| (0..groups).map(|visit| tour.group(epoch, visit)).collect::<Vec<_>>();
             let mut sorted = order(3);
             sorted.sort_unstable();

@@ -139,7 +139,7 @@ impl Trainer {
         Self { batch, ..self }
     }
 
-    /// Sets the largest number of epochs of the runs that have none of their own ([`Run::epochs`]).
+    /// Sets the largest number of epochs of the runs that have none of their own ([`Run::epochs`](super::Run::epochs)).
     #[must_use]
     pub fn epochs(self, epochs: u64) -> Self {
         Self { epochs, ..self }

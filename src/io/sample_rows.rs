@@ -130,7 +130,7 @@ impl SampleRows {
     ///
     /// # Errors
     /// [`Parse`](crate::ErrorKind::Parse) if a label is not a whole number, or if there are more than 2^20 classes;
-    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error, or a checksum of an archive is wrong.
     pub fn open(path: &Path, wanted: Wanted<'_>) -> Result<Option<Self>> {
         let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
         let arrays = match ending.as_ref().and_then(|ending| ending.to_str()) {
@@ -151,6 +151,9 @@ impl SampleRows {
         let labeled = matches!(wanted, Wanted::Labels(_));
         if y.shape.first() != Some(&len) || len == 0 || inputs == 0 || values == 0 || labeled && values > 1 {
             return Ok(None);
+        }
+        if ending.is_some_and(|ending| ending == "npz") {
+            check_sums(path)?;
         }
         let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
         let (path, file, values) = (path.to_owned(), Mutex::new(file), if labeled { 0 } else { values });
@@ -303,6 +306,18 @@ impl SampleRows {
     fn wrong(&self, expected: impl Into<String>, found: String) -> Error {
         Error::parse(&self.path, None, expected, found)
     }
+}
+
+/// Reads an archive once, because its checksums are those of whole arrays.
+fn check_sums(path: &Path) -> Result<()> {
+    let refused = |error| Error::io("read", path, error);
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| refused(error.into()))?;
+    for member in 0..archive.len() {
+        let mut member = archive.by_index(member).map_err(|error| refused(error.into()))?;
+        std::io::copy(&mut member, &mut std::io::sink()).map_err(refused)?;
+    }
+    Ok(())
 }
 
 /// Returns the arrays of an archive, or `None` if it has others than those that are supported.

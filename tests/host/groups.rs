@@ -331,6 +331,23 @@ fn what_is_wrong_is_named_by_its_row() {
 
 /// A file that becomes shorter while a training reads it ends the training with an error, after a checkpoint. With the
 /// whole file, it goes on to the same end.
+/// The bytes of an array in an archive differ from those that it was written with.
+#[test]
+fn a_damaged_archive_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("damaged.npz");
+    let (x, labels) = clouds(90, 1.5);
+    let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
+    written(&path, 90, (x.len() / 90, Data::F32(&x)), Data::I64(&labels));
+    assert!(SampleFile::open(&path, Wanted::Labels(None)).is_ok_and(|file| file.is_some()));
+    let mut bytes = std::fs::read(&path).expect("the file");
+    let place = bytes.windows(4).position(|four| four == x[7].to_le_bytes()).expect("a number");
+    bytes[place] ^= 1;
+    std::fs::write(&path, bytes).expect("a file");
+    let error = SampleFile::open(&path, Wanted::Labels(None)).expect_err("a wrong checksum");
+    assert!(error.to_string().contains("checksum"), "{error}");
+}
+
 #[test]
 fn a_file_that_is_cut_off() {
     let (x, labels) = clouds(601, 1.5);

@@ -141,8 +141,7 @@ impl<'a, T: Number> Grouped<'a, T> {
         self.ctx.on_threads(|| parallel::map(runs.rows().iter(), make))
     }
 
-    /// Checks that the samples can be trained on in mixed precision, if that is asked for. The first of them has the
-    /// number `first`.
+    /// Refuses inputs that f16 would round to infinity. `first` is the number of the first sample in the data set.
     fn check_mixed(&self, first: usize, samples: &Samples<T>) -> Result<()> {
         // Scaled inputs are small.
         if self.trainer.mixed != MixedPrecision::F16 || self.trainer.scaling != Scaling::None {

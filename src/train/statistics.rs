@@ -32,6 +32,8 @@ impl Summary {
         let mean = values.iter().sum::<f64>() / n;
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let deviation = if values.len() > 1 { variance.sqrt() } else { f64::NAN };
+        // The best of one run is that run.
+        let gain = if values.len() > 1 { expected_maximum(values.len()) * deviation } else { 0.0 };
         let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |t| t.inverse_cdf(0.975));
         let best = values.iter().copied().reduce(if larger_is_better { f64::max } else { f64::min });
         Self {
@@ -40,11 +42,11 @@ impl Summary {
             deviation,
             half_width: quantile * deviation / n.sqrt(),
             best: best.unwrap_or(f64::NAN),
-            // No metric that is to be large exceeds 1, and none that is to be small is negative.
+            // No metric that is to be large exceeds 1, and none that is to be small is negative. NaN stays NaN.
             expected_best: if larger_is_better {
-                (mean + expected_maximum(values.len()) * deviation).min(1.0)
+                (mean + gain).clamp(f64::NEG_INFINITY, 1.0)
             } else {
-                (mean - expected_maximum(values.len()) * deviation).max(0.0)
+                (mean - gain).clamp(0.0, f64::INFINITY)
             },
         }
     }
@@ -104,5 +106,7 @@ mod tests {
         assert_eq!(Summary::of([0.9, 1.0, 1.0, 1.0], true).expected_best, 1.0);
         let one = Summary::of([0.5], true);
         assert!(one.half_width.is_nan() && one.to_string().contains("one run"), "{one}");
+        assert_eq!((one.expected_best, Summary::of([0.7], false).expected_best), (0.5, 0.7));
+        assert!(Summary::of([], true).expected_best.is_nan());
     }
 }

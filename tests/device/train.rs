@@ -64,11 +64,8 @@ fn parameters(fit: &Fit<f32>, run: usize) -> Vec<u32> {
 
 /// The loss of the first epoch, of 11 steps, has a relative error of some 11 steps' rounding errors. The biases in
 /// front of the batch normalization have no gradient but rounding errors, which Adam turns into whole steps. The
-/// running means follow them late, so the validation loss is less accurate. Later, trajectories part, and only the
-/// accuracies of the test samples are compared, whose mean has a standard deviation of 2 points.
-fn as_in_f64(ctx: &Context) -> Checked {
-    let found = trainer()?.fit(ctx, &clouds(|x| x)?, &runs()?)?;
-    let wanted = trainer()?.fit(&Context::cpu(), &clouds(f64::from)?, &runs()?)?;
+/// running means follow them late, so the validation loss is less accurate.
+fn first_epochs_agree(found: &Fit<f32>, wanted: &Fit<f64>) {
     for (found, wanted) in found.runs().iter().zip(wanted.runs()) {
         assert!(found.status().is_good(), "{}", found.status());
         let (a, b) = (found.history()[0], wanted.history()[0]);
@@ -76,6 +73,14 @@ fn as_in_f64(ctx: &Context) -> Checked {
         assert!((a.validation[0] - b.validation[0]).abs() < 1e-2 * b.validation[0], "{a:?} and {b:?}");
         assert_eq!(a.accuracy.to_bits(), b.accuracy.to_bits());
     }
+}
+
+/// After the first epoch, trajectories part, and only the accuracies of the test samples are compared, whose mean has a
+/// standard deviation of 2 points.
+fn as_in_f64(ctx: &Context) -> Checked {
+    let found = trainer()?.fit(ctx, &clouds(|x| x)?, &runs()?)?;
+    let wanted = trainer()?.fit(&Context::cpu(), &clouds(f64::from)?, &runs()?)?;
+    first_epochs_agree(&found, &wanted);
     let mean = |part: fiedler::train::Summary| part.mean;
     let (a, b) =
         (mean(found.summary(Part::Test, Metric::Accuracy)), mean(wanted.summary(Part::Test, Metric::Accuracy)));
@@ -132,13 +137,9 @@ fn in_groups(ctx: &Context) -> Checked {
     let found = trainer()?.fit(ctx, &samples, &runs()?)?;
     let wanted = trainer()?.fit(&Context::cpu(), &clouds(f64::from)?, &runs()?)?;
     assert_eq!((found.groups(), wanted.groups()), (3, 3));
-    for (found, wanted) in found.runs().iter().zip(wanted.runs()) {
-        assert!(found.status().is_good(), "{}", found.status());
-        let (a, b) = (found.history()[0], wanted.history()[0]);
-        assert!((a.loss - b.loss).abs() < 1e-5 * b.loss, "{} and {}", a.loss, b.loss);
-        assert!((a.validation[0] - b.validation[0]).abs() < 1e-2 * b.validation[0], "{a:?} and {b:?}");
-        assert_eq!(a.accuracy.to_bits(), b.accuracy.to_bits());
-        assert_eq!(found.scores(Part::Test).map(|scores| scores.samples()), Some(48));
+    first_epochs_agree(&found, &wanted);
+    for run in found.runs() {
+        assert_eq!(run.scores(Part::Test).map(|scores| scores.samples()), Some(48));
     }
     let alone = trainer()?.fit(ctx, &samples, &Runs::seeds(Optimizer::Adam, 8, 1)?.grid("lr", &[3e-3])?)?;
     let run = found.runs().iter().position(|run| run.run().seed == 8 && run.run().hyper.learning_rate < 5e-3);

@@ -297,8 +297,7 @@ fn a_diverged_run_is_told() {
     assert!(code == 3 && printed.contains("1 Diverged") && printed.contains("no run ended well"), "{code}: {printed}");
 }
 
-/// Mixed precision is asked for by name, and what it skips is told. The first scale is too large for these
-/// targets.
+/// The report has the number of skipped steps, which only f16 has. The first scale is too large for these targets.
 #[test]
 fn skipped_steps_are_told() {
     let files = Files::new();

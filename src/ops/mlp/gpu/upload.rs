@@ -109,7 +109,7 @@ fn data<T: Real>(samples: &Samples<T>, runs: &[Member<'_, T>]) -> (Vec<[f32; 4]>
     (x, lists, places)
 }
 
-/// Returns what the kernels keep of every run beside its numbers: see `found` in step.wgsl.
+/// Returns the initial counts and loss scale of every run, in the layout of `found` in step.wgsl.
 pub(super) fn counts<T>(width: u32, runs: &[&Replica<T>]) -> Vec<[u32; 4]> {
     let mut found = Vec::new();
     for replica in runs {

@@ -85,6 +85,9 @@ pub trait Vector:
     /// Returns the larger of two values in each lane. The result is unspecified if either value is NaN.
     #[must_use]
     fn max(self, other: Self) -> Self;
+    /// Returns the smaller of two values in each lane. The result is unspecified if either value is NaN.
+    #[must_use]
+    fn min(self, other: Self) -> Self;
     /// Returns a mask that is set in the lanes where `self < other`.
     fn lt(self, other: Self) -> Self::Mask;
     /// Returns a mask that is set in the lanes where `self <= other`.
@@ -110,7 +113,7 @@ pub(crate) fn element<V: Vector>(x: &[V], i: usize) -> V::Scalar {
 
 macro_rules! laned {
     ($scalar:ty, $Vector:ident, $numbers:ident, $mask:ident, $lanes:ident, $first_true:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $max:ident, $lt:ident, $le:ident,
+     $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $max:ident, $min:ident, $lt:ident, $le:ident,
      $and:ident, $select:ident, $sum:ident, $as_simd:ident, $as_mut_simd:ident) => {
         #[derive(Clone, Copy)]
         struct $Vector<S: Simd> {
@@ -240,6 +243,10 @@ macro_rules! laned {
                 self.with(self.simd.$max(self.x, other.x))
             }
             #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                self.with(self.simd.$min(self.x, other.x))
+            }
+            #[inline(always)]
             fn lt(self, other: Self) -> Self::Mask {
                 self.simd.$lt(self.x, other.x)
             }
@@ -312,6 +319,7 @@ laned!(
     negate_mul_add_e_f32s,
     sqrt_f32s,
     max_f32s,
+    min_f32s,
     less_than_f32s,
     less_than_or_equal_f32s,
     and_m32s,
@@ -337,6 +345,7 @@ laned!(
     negate_mul_add_e_f64s,
     sqrt_f64s,
     max_f64s,
+    min_f64s,
     less_than_f64s,
     less_than_or_equal_f64s,
     and_m64s,

@@ -3,9 +3,9 @@
 
 use super::super::layout::STRIP;
 use super::super::spec::Activation;
-use super::elementary::{Elementary, each_of};
 use crate::array::Real as _;
 use crate::lanes::Vector;
+use crate::ops::elementary::{Elementary, each_of};
 
 /// Applies an activation in place to rows of `len` elements and padding. If the derivative needs more than the result,
 /// `saved` receives it.

@@ -9,12 +9,12 @@ use super::super::mixed::MixedPrecision;
 use super::super::noise::{ABREAST, Purpose, Words, normals};
 use super::super::optimizer::Update;
 use super::between::{activate, activate_backward};
-use super::elementary::Elementary;
 use super::product::{Rows, add_combination, dots};
 use super::step::{Dropout, Mode, Moved, Rates, Scratch, apply, backward, forward};
 use super::update::{Moving, Normals, update};
 use crate::array::Real as _;
 use crate::lanes::{Task, Vector};
+use crate::ops::elementary::Elementary;
 use std::fmt;
 
 /// The most columns of a row that are updated at a time. Their gradient stays in the first-level cache.

@@ -1,7 +1,7 @@
 //! Losses of a batch and their derivatives by the outputs of the network.
 
 use super::super::spec::Loss;
-use super::elementary::{Elementary, each_of};
+use crate::ops::elementary::{Elementary, each_of};
 
 /// The targets of a batch, in the order of its samples.
 #[derive(Clone, Copy)]

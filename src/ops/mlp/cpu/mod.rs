@@ -6,7 +6,6 @@
 
 mod between;
 mod blocked;
-mod elementary;
 mod gan;
 mod loss;
 mod narrow;
@@ -27,7 +26,7 @@ use super::optimizer::Update;
 use super::scores::Scores;
 use super::{Hyper, Program, Replica, Samples, Segment, Tally, Targets};
 use crate::lanes::{SimdScalar as _, Task, Vector};
-use elementary::Elementary;
+use crate::ops::elementary::Elementary;
 use gan::Bout;
 use loss::{Prepared, predicted};
 use std::fmt;

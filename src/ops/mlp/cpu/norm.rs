@@ -2,10 +2,10 @@
 //! SIMD instructions.
 
 use super::super::layout::STRIP;
-use super::elementary::Elementary;
 use super::product::total;
 use crate::array::Real as _;
 use crate::lanes::Vector;
+use crate::ops::elementary::Elementary;
 
 /// What normalizations add to the variance, as in torch.
 const EPSILON: f64 = 1e-5;

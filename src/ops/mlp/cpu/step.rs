@@ -7,7 +7,6 @@ use super::super::optimizer::Update;
 use super::super::spec::{Activation, Norm};
 use super::between::{activate, activate_backward, multiply};
 use super::blocked::{self, Team, is_large};
-use super::elementary::Elementary;
 use super::loss::{Prepared, Targets, is_right};
 use super::narrow::narrow;
 use super::norm::{
@@ -17,6 +16,7 @@ use super::product::{Factor, Rows, Sizes, dots, product};
 use super::update::{Moving, Normals, PART, length, update, update_in_parts};
 use crate::array::Real as _;
 use crate::lanes::Vector;
+use crate::ops::elementary::Elementary;
 
 /// What the steps of all runs of a call share.
 #[derive(Debug)]

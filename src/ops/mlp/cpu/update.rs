@@ -3,10 +3,10 @@
 use super::super::layout::{Block, Layout, STRIP};
 use super::super::noise::{ABREAST, Purpose, Words, normals};
 use super::super::optimizer::Update;
-use super::elementary::Elementary;
 use super::product::total;
 use crate::array::Real;
 use crate::lanes::Vector;
+use crate::ops::elementary::Elementary;
 use crate::parallel;
 use std::ops::Range;
 

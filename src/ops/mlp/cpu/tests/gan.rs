@@ -4,8 +4,8 @@
 use super::golden::lines;
 use super::{Activation, Hyper, Lcg, Mlp, Number, Optimizer, Replica, all};
 use crate::lanes::{SimdScalar, Task, Vector};
+use crate::ops::elementary::Elementary;
 use crate::ops::mlp::cpu::Trains as _;
-use crate::ops::mlp::cpu::elementary::Elementary;
 use crate::ops::mlp::cpu::gan::{Bout, Contending, GanWorker, judge, learn, losses};
 use crate::ops::mlp::gan::{GanProgram, Pair};
 use crate::ops::mlp::weights::Init;

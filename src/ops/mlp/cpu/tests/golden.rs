@@ -4,8 +4,8 @@ use super::{
     Activation, Hyper, Lcg, Loss, Norm, Number, Optimizer, Program, Samples, Targets, all, hidden, output, program,
 };
 use crate::lanes::{SimdScalar, Task, Vector};
+use crate::ops::elementary::Elementary;
 use crate::ops::mlp::cpu::Work;
-use crate::ops::mlp::cpu::elementary::Elementary;
 use crate::ops::mlp::cpu::update::{Moving, Normals, update};
 use crate::ops::mlp::layout::Layout;
 use crate::ops::mlp::noise::Words;

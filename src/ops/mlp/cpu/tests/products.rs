@@ -2,9 +2,9 @@
 
 use super::{Activation, Hyper, Lcg, Loss, Norm, Number, Optimizer, Program, Replica, all, hidden, output, samples};
 use crate::lanes::{SimdScalar, Task, Vector};
+use crate::ops::elementary::Elementary;
 use crate::ops::mlp::Segment;
 use crate::ops::mlp::cpu::blocked::{self, Team, is_large};
-use crate::ops::mlp::cpu::elementary::Elementary;
 use crate::ops::mlp::cpu::product::{Factor, Rows, Sizes, product};
 use crate::ops::mlp::cpu::{Trains as _, Work, Worker};
 use crate::ops::mlp::layout::padded;

@@ -5,7 +5,7 @@ use super::{
     program, samples,
 };
 use crate::lanes::SimdScalar;
-use crate::ops::mlp::cpu::elementary::Elementary;
+use crate::ops::elementary::Elementary;
 use crate::ops::mlp::cpu::{Training, Trains as _, Work, Worker};
 use crate::ops::mlp::weights::Init;
 use crate::ops::mlp::{Number, Segment};

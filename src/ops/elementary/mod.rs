@@ -1,9 +1,14 @@
 //! Elementary functions. They consist of additions, multiplications, divisions and fused multiply-adds only, so they
 //! have the same bits on every machine with fused multiply-add, and loops over them compile to SIMD instructions.
 
-use super::super::layout::STRIP;
-use super::narrow::Narrow;
+mod round;
+
+pub use round::Narrow;
+
 use crate::array::Real;
+
+/// The length of the loops of [`each_of`].
+const CHUNK: usize = 16;
 
 /// The functions of one precision.
 pub trait Elementary: Real + Narrow {
@@ -18,7 +23,7 @@ pub trait Elementary: Real + Narrow {
     fn atan(self) -> Self;
     /// Returns the error function of several numbers.
     #[must_use]
-    fn erf(x: [Self; STRIP]) -> [Self; STRIP];
+    fn erf<const N: usize>(x: [Self; N]) -> [Self; N];
     /// Returns the square root.
     #[must_use]
     fn sqrt(self) -> Self;
@@ -63,13 +68,13 @@ pub trait Elementary: Real + Narrow {
     }
 }
 
-/// Replaces every element of a slice, whose length is a multiple of [`STRIP`]. The compiler turns loops of a known
+/// Replaces every element of a slice, whose length is a multiple of 16. The compiler turns loops of a known
 /// length into SIMD instructions more readily than others.
 #[inline(always)]
-pub(super) fn each_of<T: Elementary>(x: &mut [T], f: impl Fn(T) -> T) {
-    for x in x.as_chunks_mut::<STRIP>().0 {
+pub(in crate::ops) fn each_of<T: Elementary>(x: &mut [T], f: impl Fn(T) -> T) {
+    for x in x.as_chunks_mut::<CHUNK>().0 {
         let old = *x;
-        for i in 0..STRIP {
+        for i in 0..CHUNK {
             x[i] = f(old[i]);
         }
     }
@@ -160,22 +165,22 @@ macro_rules! elementary {
             }
 
             #[inline(always)]
-            fn erf(x: [Self; STRIP]) -> [Self; STRIP] {
+            fn erf<const N: usize>(x: [Self; N]) -> [Self; N] {
                 // erf x = 2 / sqrt(pi) x e^(-x^2) sum of (2 x^2)^n / (1 3 5 .. (2 n + 1)); all terms are positive
                 // (Abramowitz and Stegun 7.1.6).
-                let (mut twice, mut sum) = ([0.0; STRIP], [1.0; STRIP]);
-                for i in 0..STRIP {
+                let (mut twice, mut sum) = ([0.0; N], [1.0; N]);
+                for i in 0..N {
                     let size = x[i].abs().min($erf_is_one);
                     twice[i] = 2.0 * size * size;
                 }
                 for n in (1..=$erf_terms).rev() {
                     let inverse = 1.0 / (2 * n + 1) as $float;
-                    for i in 0..STRIP {
+                    for i in 0..N {
                         sum[i] = (twice[i] * inverse).mul_add(sum[i], 1.0);
                     }
                 }
-                let mut found = [0.0; STRIP];
-                for i in 0..STRIP {
+                let mut found = [0.0; N];
+                for i in 0..N {
                     let size = x[i].abs().min($erf_is_one);
                     let bell = std::$float::consts::FRAC_2_SQRT_PI * Elementary::exp(-0.5 * twice[i]);
                     found[i] = (bell * size * sum[i]).min(1.0).copysign(x[i]);
@@ -205,7 +210,7 @@ elementary!(f64, i64, u64, 52, 1023, std::f64::consts::FRAC_1_SQRT_2,
 
 #[cfg(test)]
 mod tests {
-    use super::{Elementary, STRIP};
+    use super::Elementary;
 
     /// Returns the largest error in units of the last place of the exact result, over numbers of both precisions.
     #[track_caller]
@@ -269,9 +274,9 @@ mod tests {
         ] {
             for x in [x, -x] {
                 let wanted: f64 = if x < 0.0 { -wanted } else { wanted };
-                let [found, ..] = Elementary::erf([x; STRIP]);
+                let [found, ..] = Elementary::erf([x; 16]);
                 assert!((found - wanted).abs() <= 4.0 * f64::EPSILON, "{x}: {found}");
-                let found = f64::from(Elementary::erf([x as f32; STRIP])[0]);
+                let found = f64::from(Elementary::erf([x as f32; 16])[0]);
                 assert!((found - wanted).abs() <= 4.0 * f64::from(f32::EPSILON), "{x}: {found}");
             }
         }

@@ -1,0 +1,171 @@
+//! Computes the representations of a block of samples.
+
+use super::extract::Block;
+use super::plan::Plan;
+use super::representation::Representation;
+use super::stored::Unit;
+use crate::array::{Array, Real};
+use crate::context::Context;
+use crate::error::Result;
+use crate::io::{Extent, Numbers};
+use crate::ops::series::{Columns, Program, SampleShape, Status};
+use crate::ops::svd::svdvals;
+use crate::policy::Backend;
+use crate::shape::Shape;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The most programs that are kept. Series of different lengths need one for each length.
+const MOST: usize = 256;
+
+/// All units of a block.
+pub(super) struct Units {
+    pub(super) all: Vec<Unit>,
+    /// How many of them were found.
+    pub(super) found: usize,
+}
+
+/// The programs of the shapes and representations so far.
+pub(super) struct Programs<'a> {
+    representations: &'a [Representation],
+    made: HashMap<(SampleShape, Vec<usize>), Program>,
+}
+
+impl<'a> Programs<'a> {
+    pub(super) fn new(representations: &'a [Representation]) -> Self {
+        Self { representations, made: HashMap::new() }
+    }
+
+    /// Computes those representations of a block that were not found.
+    pub(super) fn units(&mut self, ctx: &Context, plan: &Plan, block: &Block) -> Result<Units> {
+        let places = 0..self.representations.len();
+        let missing: Vec<usize> = places.filter(|&place| block.found[place].1.is_none()).collect();
+        let widths: Vec<usize> = plan.layers[block.planned].columns.iter().map(ExactSizeIterator::len).collect();
+        let samples = block.samples.len();
+        let mut all: Vec<Unit> = (block.found.iter().zip(&widths))
+            .map(|((_, found), width)| {
+                let empty = || Unit { values: vec![f32::NAN; samples * width], status: vec![Status::Undefined; samples] };
+                found.clone().unwrap_or_else(empty)
+            })
+            .collect();
+        if !missing.is_empty() {
+            match &block.rows.numbers {
+                Numbers::F32(numbers) => self.compute(ctx, plan, block, &missing, numbers, &mut all)?,
+                Numbers::F64(numbers) => self.compute(ctx, plan, block, &missing, numbers, &mut all)?,
+            }
+        }
+        Ok(Units { all, found: widths.len() - missing.len() })
+    }
+
+    fn compute<T: Real>(
+        &mut self,
+        ctx: &Context,
+        plan: &Plan,
+        block: &Block,
+        missing: &[usize],
+        numbers: &[T],
+        all: &mut [Unit],
+    ) -> Result<()> {
+        let shape = match plan.layers[block.planned].extent {
+            Extent::Vector(n) => SampleShape::Vector(n),
+            Extent::Matrix { rows, columns } => SampleShape::Matrix { rows, columns },
+            Extent::Ragged { .. } => return self.compute_ragged(ctx, block, missing, numbers, all),
+        };
+        let program = self.program(shape, missing)?;
+        let found = run(ctx, program, shape, numbers)?;
+        for sample in 0..block.samples.len() {
+            split(&found, sample, sample, missing, all);
+        }
+        Ok(())
+    }
+
+    /// Computes series of different lengths: those of one length together.
+    fn compute_ragged<T: Real>(
+        &mut self,
+        ctx: &Context,
+        block: &Block,
+        missing: &[usize],
+        numbers: &[T],
+        all: &mut [Unit],
+    ) -> Result<()> {
+        let mut by_length: HashMap<usize, Vec<(usize, Range<usize>)>> = HashMap::new();
+        let mut begin = 0;
+        for (sample, &length) in block.rows.lengths.iter().flatten().enumerate() {
+            by_length.entry(length).or_default().push((sample, begin..begin + length));
+            begin += length;
+        }
+        // Without numbers, all columns stay undefined.
+        by_length.remove(&0);
+        for (length, series) in by_length {
+            let mut together = Vec::with_capacity(length * series.len());
+            series.iter().for_each(|(_, range)| together.extend_from_slice(&numbers[range.clone()]));
+            let shape = SampleShape::Vector(length);
+            let found = run(ctx, self.program(shape, missing)?, shape, &together)?;
+            for (place, (sample, _)) in series.iter().enumerate() {
+                split(&found, place, *sample, missing, all);
+            }
+        }
+        Ok(())
+    }
+
+    fn program(&mut self, shape: SampleShape, representations: &[usize]) -> Result<&Program> {
+        let key = (shape, representations.to_vec());
+        if !self.made.contains_key(&key) {
+            if self.made.len() >= MOST {
+                self.made.clear();
+            }
+            let measures = representations.iter().flat_map(|&place| self.representations[place].measures());
+            let program = Program::new(measures.cloned().collect(), shape)?;
+            self.made.insert(key.clone(), program);
+        }
+        Ok(&self.made[&key])
+    }
+}
+
+/// Copies the columns of a sample to the units of the representations that have them, one after the other.
+fn split(found: &Columns, from: usize, to: usize, representations: &[usize], all: &mut [Unit]) {
+    let mut row = &found.values[from * found.width..][..found.width];
+    for &place in representations {
+        let unit = &mut all[place];
+        let width = unit.values.len() / unit.status.len();
+        let (own, rest) = row.split_at(width);
+        unit.values[to * width..][..width].copy_from_slice(own);
+        unit.status[to] = found.status[from].of_columns(own);
+        row = rest;
+    }
+}
+
+/// Runs a program, for which singular values are computed if it wants them.
+fn run<T: Real>(ctx: &Context, program: &Program, shape: SampleShape, numbers: &[T]) -> Result<Columns> {
+    let mut values = [Vec::new(), Vec::new()];
+    for (centered, (wanted, values)) in program.wants().into_iter().zip(&mut values).enumerate() {
+        if wanted {
+            *values = singular_values(ctx, shape, numbers, centered == 1)?;
+        }
+    }
+    program.run(ctx, numbers, [&values[0], &values[1]])
+}
+
+/// Returns the singular values of each sample in f64, perhaps after the mean of each of its columns is subtracted.
+/// Samples with numbers that are not finite count as zero.
+fn singular_values<T: Real>(ctx: &Context, shape: SampleShape, numbers: &[T], centered: bool) -> Result<Vec<f64>> {
+    let (n, columns) = (shape.len(), shape.columns());
+    let mut samples: Vec<f64> = numbers.iter().map(|x| x.to_f64()).collect();
+    for sample in samples.chunks_mut(n) {
+        if !sample.iter().all(|x| x.is_finite()) {
+            sample.fill(0.0);
+        }
+        for column in (0..columns).filter(|_| centered) {
+            // Distances from the first number, so that equal numbers become exactly 0.
+            let (first, rows) = (sample[column], (n / columns) as f64);
+            let mean = first + sample[column..].iter().step_by(columns).map(|x| x - first).sum::<f64>() / rows;
+            sample[column..].iter_mut().step_by(columns).for_each(|x| *x -= mean);
+        }
+    }
+    // A matrix stored row by row is its transpose stored column by column, with the same singular values.
+    let count = samples.len() / n;
+    let ctx = ctx.with_backend(Backend::Cpu);
+    let a = Array::from_vec(Shape::new(columns, n / columns, count), samples)?;
+    let found = svdvals(&ctx, &a)?.ok(&ctx)?;
+    Ok(found.s.to_host(&ctx)?.into_vec())
+}

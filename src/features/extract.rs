@@ -1,0 +1,306 @@
+//! Computes the representations of a data set, while its next block is read.
+
+use super::compute::{Programs, Units};
+use super::plan::{Column, Plan};
+use super::representation::Representation;
+use super::stored::{self, Stores, Unit};
+use crate::cache::{Cache, Key};
+use crate::context::Context;
+use crate::error::Result;
+use crate::io::{Extent, LayerRows, Layers};
+use crate::ops::series::Status;
+use serde_json::Value;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+/// Computes representations of every sample of a data set.
+#[derive(Clone, Debug)]
+pub struct Extractor {
+    representations: Vec<Representation>,
+    patterns: Vec<String>,
+    stores: Stores,
+}
+
+/// How far an extraction is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The number of samples whose columns are complete.
+    pub samples: usize,
+    /// The number of all samples.
+    pub total: usize,
+    /// The bytes of the numbers that were read.
+    pub bytes: u64,
+}
+
+/// What became of an extraction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The number of samples with each [`Status`].
+    pub status: [usize; 4],
+    /// The number of units that were found in a cache, and that were computed. A unit is one representation of a block
+    /// of samples of one layer.
+    pub units: [usize; 2],
+    /// The bytes of the numbers that were read.
+    pub bytes: u64,
+}
+
+/// Columns of all samples, in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extracted {
+    names: Vec<String>,
+    columns: Vec<Column>,
+    values: Vec<f32>,
+    status: Vec<Status>,
+    report: Report,
+}
+
+/// A block of samples of one layer, on its way from the file to its columns.
+pub(super) struct Block {
+    /// The place of the layer in the plan.
+    pub(super) planned: usize,
+    pub(super) samples: Range<usize>,
+    pub(super) rows: LayerRows,
+    /// The key of each representation, and what was found under it.
+    pub(super) found: Vec<(Option<Key>, Option<Unit>)>,
+}
+
+impl Extractor {
+    /// Makes an extractor of representations, whose columns are in this order.
+    #[must_use]
+    pub fn new(representations: Vec<Representation>) -> Self {
+        Self { representations, patterns: Vec::new(), stores: Stores::default() }
+    }
+
+    /// Chooses the layers whose names match any of the patterns, in which `*` stands for any letters. Without patterns,
+    /// all layers are chosen.
+    #[must_use]
+    pub fn layers(mut self, patterns: &[String]) -> Self {
+        patterns.clone_into(&mut self.patterns);
+        self
+    }
+
+    /// Adds a cache, which is searched after those that were added before.
+    #[must_use]
+    pub fn cache(mut self, cache: Arc<Cache>) -> Self {
+        self.stores.0.push(cache);
+        self
+    }
+
+    /// Returns the representations.
+    #[must_use]
+    pub fn representations(&self) -> &[Representation] {
+        &self.representations
+    }
+
+    /// Returns the names of the columns for a data set.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if a pattern matches no layer, or a representation has no fixed number of
+    /// columns for series of different lengths; [`Limit`](crate::ErrorKind::Limit) if the columns of one sample exceed
+    /// a quarter of the memory budget.
+    pub fn names(&self, ctx: &Context, data: &Layers) -> Result<Vec<String>> {
+        Ok(self.plan(ctx, data)?.names())
+    }
+
+    /// Returns a description of all columns and of the representations, as `features.json` has it.
+    ///
+    /// # Errors
+    /// The errors of [`Extractor::names`].
+    pub fn description(&self, ctx: &Context, data: &Layers) -> Result<Value> {
+        Ok(self.plan(ctx, data)?.description(&self.representations))
+    }
+
+    fn plan(&self, ctx: &Context, data: &Layers) -> Result<Plan> {
+        Plan::new(&self.representations, data, &self.patterns, ctx.memory_budget())
+    }
+
+    /// Computes the columns of all samples.
+    ///
+    /// # Errors
+    /// The errors of [`Extractor::stream`], and [`Limit`](crate::ErrorKind::Limit) if the columns exceed the memory
+    /// budget.
+    pub fn extract(&self, ctx: &Context, data: &Layers) -> Result<Extracted> {
+        let plan = self.plan(ctx, data)?;
+        let needed = (data.len() as u64).saturating_mul(4 * plan.columns.len() as u64);
+        if needed > ctx.memory_budget() {
+            let what = format!("bytes for {} columns of {} samples", plan.columns.len(), data.len());
+            return Err(crate::Error::budget(what, needed, ctx.memory_budget()));
+        }
+        let (mut values, mut status) = (Vec::new(), Vec::new());
+        let report = self.through(ctx, data, &plan, &mut |some, of, _| {
+            values.extend_from_slice(some);
+            status.extend_from_slice(of);
+            Ok(())
+        })?;
+        Ok(Extracted { names: plan.names(), columns: plan.columns, values, status, report })
+    }
+
+    /// Computes the columns of all samples and passes them to `take`, some samples at a time and in order: the columns
+    /// of each sample, sample by sample, what became of each sample, and the progress. While columns are computed, the
+    /// next samples are read. The memory does not grow with the number of samples.
+    ///
+    /// # Errors
+    /// The errors of [`Extractor::names`] and of [`Layers::read`], those that `take` returns, and
+    /// [`Cancelled`](crate::ErrorKind::Cancelled).
+    pub fn stream(
+        &self,
+        ctx: &Context,
+        data: &Layers,
+        mut take: impl FnMut(&[f32], &[Status], Progress) -> Result<()>,
+    ) -> Result<Report> {
+        let plan = self.plan(ctx, data)?;
+        self.through(ctx, data, &plan, &mut take)
+    }
+
+    fn through(
+        &self,
+        ctx: &Context,
+        data: &Layers,
+        plan: &Plan,
+        take: &mut dyn FnMut(&[f32], &[Status], Progress) -> Result<()>,
+    ) -> Result<Report> {
+        let (send, receive) = sync_channel(1);
+        std::thread::scope(|scope| {
+            scope.spawn(move || self.read(data, plan, &send));
+            let mut programs = Programs::new(&self.representations);
+            let width = plan.columns.len();
+            let mut report = Report::default();
+            for first in (0..data.len()).step_by(plan.chunk) {
+                let samples = first..data.len().min(first + plan.chunk);
+                let mut values = vec![0.0_f32; samples.len() * width];
+                let mut status = vec![Status::Ok; samples.len()];
+                let mut left: usize = plan.layers.iter().map(|layer| samples.len().div_ceil(layer.block)).sum();
+                while left > 0 {
+                    // The reader ends early only after it has sent an error.
+                    let Ok(blocks) = receive.recv() else { unreachable!("the reader sends every block") };
+                    for block in blocks? {
+                        left -= 1;
+                        let units = programs.units(ctx, plan, &block)?;
+                        self.keep(&block, &units);
+                        report.units[0] += units.found;
+                        report.units[1] += units.all.len() - units.found;
+                        report.bytes += block.rows.numbers.bytes();
+                        let columns = &plan.layers[block.planned].columns;
+                        for (unit, columns) in units.all.iter().zip(columns) {
+                            put(unit, columns.clone(), block.samples.start - first, width, &mut values, &mut status);
+                        }
+                    }
+                }
+                status.iter().for_each(|&status| report.status[status as usize] += 1);
+                let progress = Progress { samples: samples.end, total: data.len(), bytes: report.bytes };
+                take(&values, &status, progress)?;
+            }
+            Ok(report)
+        })
+    }
+
+    /// Stores the units that were computed.
+    fn keep(&self, block: &Block, units: &Units) {
+        for (unit, (key, found)) in units.all.iter().zip(&block.found) {
+            if let (Some(key), None) = (key, found) {
+                self.stores.put(*key, unit);
+            }
+        }
+    }
+
+    /// Reads all blocks in order, and looks up what is known of them.
+    fn read(&self, data: &Layers, plan: &Plan, send: &SyncSender<Result<Vec<Block>>>) {
+        for first in (0..data.len()).step_by(plan.chunk) {
+            let chunk = first..data.len().min(first + plan.chunk);
+            // If every sample is a file, a file is read once; otherwise a layer at a time is read.
+            let groups: Vec<Range<usize>> = if data.by_sample() {
+                vec![0..plan.layers.len()]
+            } else {
+                (0..plan.layers.len()).map(|planned| planned..planned + 1).collect()
+            };
+            for group in groups {
+                let block = plan.layers[group.start].block;
+                for first in chunk.clone().step_by(block) {
+                    let samples = first..chunk.end.min(first + block);
+                    let blocks = self.blocks(data, plan, group.clone(), samples);
+                    let failed = blocks.is_err();
+                    // The other side no longer listens if it has failed.
+                    if send.send(blocks).is_err() || failed {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn blocks(&self, data: &Layers, plan: &Plan, group: Range<usize>, samples: Range<usize>) -> Result<Vec<Block>> {
+        let layers: Vec<usize> = plan.layers[group.clone()].iter().map(|planned| planned.layer).collect();
+        let rows = data.read(&layers, samples.clone())?;
+        let block = |(planned, rows): (usize, LayerRows)| {
+            let mut found = vec![(None, None); self.representations.len()];
+            if !self.stores.is_empty() {
+                let layer = &plan.layers[planned];
+                let shape = match layer.extent {
+                    Extent::Vector(n) => [1, n],
+                    Extent::Matrix { rows, columns } => [rows, columns],
+                    Extent::Ragged { longest } => [0, longest],
+                };
+                let content = stored::content(&rows, samples.len(), shape);
+                for ((representation, columns), found) in self.representations.iter().zip(&layer.columns).zip(&mut found) {
+                    let key = stored::key(&content, representation);
+                    *found = (Some(key), self.stores.get(&key, samples.len(), columns.len()));
+                }
+            }
+            Block { planned, samples: samples.clone(), rows, found }
+        };
+        Ok(group.zip(rows).map(block).collect())
+    }
+}
+
+/// Copies a unit to its columns of some samples, of which `first` is the first.
+fn put(unit: &Unit, columns: Range<usize>, first: usize, width: usize, values: &mut [f32], status: &mut [Status]) {
+    let samples = unit.values.chunks(columns.len().max(1)).zip(&unit.status);
+    for (place, (from, &of)) in (first..).zip(samples) {
+        values[place * width + columns.start..][..columns.len()].copy_from_slice(from);
+        status[place] = status[place].max(of);
+    }
+}
+
+impl Extracted {
+    /// Returns the names of the columns: `representation.layer.column`, without the layer if there is only one.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns what each column is.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Returns all values, sample by sample.
+    #[must_use]
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Returns the columns of a sample.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    #[must_use]
+    pub fn row(&self, sample: usize) -> &[f32] {
+        &self.values[sample * self.names.len()..][..self.names.len()]
+    }
+
+    /// Returns what became of each sample.
+    #[must_use]
+    pub fn status(&self) -> &[Status] {
+        &self.status
+    }
+
+    /// Returns what became of the extraction.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.report
+    }
+}

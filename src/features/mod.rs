@@ -1,0 +1,33 @@
+//! Features of data sets: many representations of every sample, computed in one read.
+//!
+//! A [`Representation`] is data: a name, and the [`Measure`](crate::ops::series::Measure)s that make its columns. It
+//! is a preset, a kind with parameters, or read from a file. [`Extractor`] computes all of them for every layer of a
+//! data set.
+//!
+//! ```
+//! use fiedler::features::{Extractor, Representation};
+//! use fiedler::io::Layers;
+//! use fiedler::Context;
+//!
+//! let ctx = Context::cpu();
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("series.csv");
+//! std::fs::write(&path, "1,2,3,4\n2,1,2,1\n")?;
+//! let data = Layers::open(&[path])?;
+//! let found = Extractor::new(Representation::parse_list("moments(columns=['mean', 'sd'])")?).extract(&ctx, &data)?;
+//! assert_eq!(found.names(), ["moments.mean", "moments.sd"]);
+//! assert_eq!(found.row(0)[0], 2.5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod compute;
+mod extract;
+mod plan;
+mod presets;
+mod representation;
+mod stored;
+
+pub use extract::{Extracted, Extractor, Progress, Report};
+pub use plan::Column;
+pub use presets::presets;
+pub use representation::{Kind, Representation, kinds};

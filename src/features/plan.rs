@@ -1,0 +1,201 @@
+//! Which columns an extraction has, and in which pieces a data set is read.
+
+use super::representation::Representation;
+use crate::error::{Error, Result};
+use crate::io::{Extent, Layers};
+use crate::ops::series::SampleShape;
+use serde_json::{Value, json};
+use std::ops::Range;
+
+/// The bytes of a block of samples of one layer, which is the unit that is stored, rounded down to a power of two of
+/// samples. A block is large compared with the cost of finding it, and small compared with any memory.
+const BLOCK_BYTES: usize = 1 << 20;
+/// The most samples of a block.
+const BLOCK_SAMPLES: usize = 4096;
+/// The bytes of the samples that are read together if every sample is a file.
+const FILES_BYTES: usize = 32 << 20;
+/// The most files that are read together.
+const FILES: usize = 64;
+
+/// A column of the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The name of the representation.
+    pub representation: String,
+    /// The name of the layer.
+    pub layer: String,
+    /// The name within the representation.
+    pub column: String,
+}
+
+/// A layer and what is computed of it.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    /// The place of the layer in the data set.
+    pub(super) layer: usize,
+    pub(super) extent: Extent,
+    /// The columns of each representation in the result.
+    pub(super) columns: Vec<Range<usize>>,
+    /// The samples of a block, a power of two.
+    pub(super) block: usize,
+}
+
+/// The columns of an extraction, and its pieces.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) layers: Vec<Planned>,
+    pub(super) columns: Vec<Column>,
+    /// The samples whose columns are complete at the same time, a power of two.
+    pub(super) chunk: usize,
+}
+
+impl Plan {
+    /// Plans the representations of some layers: the columns of a representation are adjacent, within it those of a
+    /// layer.
+    pub(super) fn new(
+        representations: &[Representation],
+        data: &Layers,
+        patterns: &[String],
+        budget: u64,
+    ) -> Result<Self> {
+        let chosen = chosen(data, patterns)?;
+        let mut layers: Vec<Planned> = chosen
+            .iter()
+            .map(|&layer| {
+                let extent = data.layers()[layer].extent;
+                Planned { layer, extent, columns: Vec::new(), block: block(data, layer) }
+            })
+            .collect();
+        let mut columns = Vec::new();
+        for representation in representations {
+            for planned in &mut layers {
+                let layer = &data.layers()[planned.layer].name;
+                let names = names(representation, planned.extent, layer)?;
+                let first = columns.len();
+                columns.extend(names.into_iter().map(|column| Column {
+                    representation: representation.name().to_owned(),
+                    layer: layer.clone(),
+                    column,
+                }));
+                planned.columns.push(first..columns.len());
+            }
+        }
+        let mut chunk = layers.iter().map(|layer| layer.block).max().unwrap_or(1);
+        // The columns of a chunk take a quarter of the budget at most.
+        let bytes = (4 * columns.len().max(1)) as u64;
+        while chunk > 1 && chunk as u64 * bytes > budget / 4 {
+            chunk /= 2;
+        }
+        if bytes > budget / 4 {
+            return Err(Error::budget(format!("bytes for {} columns of a sample", columns.len()), 4 * bytes, budget));
+        }
+        layers.iter_mut().for_each(|layer| layer.block = layer.block.min(chunk));
+        Ok(Self { layers, columns, chunk })
+    }
+
+    /// Returns the names of the columns: `representation.layer.column`, without the layer if there is only one.
+    pub(super) fn names(&self) -> Vec<String> {
+        let one = self.layers.len() == 1;
+        let name = |Column { representation, layer, column }: &Column| match one {
+            true => format!("{representation}.{column}"),
+            false => format!("{representation}.{layer}.{column}"),
+        };
+        self.columns.iter().map(name).collect()
+    }
+
+    /// Describes all columns, and the representations that made them.
+    pub(super) fn description(&self, representations: &[Representation]) -> Value {
+        let columns = self.columns.iter().zip(self.names()).map(|(column, name)| {
+            json!({"name": name, "representation": column.representation, "layer": column.layer, "column": column.column})
+        });
+        let definitions = representations.iter().map(|one| (one.name().to_owned(), one.definition()));
+        json!({
+            "columns": columns.collect::<Vec<_>>(),
+            "representations": definitions.collect::<serde_json::Map<_, _>>(),
+        })
+    }
+}
+
+/// Returns the layers that match any of the patterns, or all if there are no patterns.
+fn chosen(data: &Layers, patterns: &[String]) -> Result<Vec<usize>> {
+    let names = || data.layers().iter().map(|layer| layer.name.as_str());
+    if let Some(pattern) = patterns.iter().find(|pattern| !names().any(|name| matches(pattern, name))) {
+        let known: Vec<&str> = names().take(8).collect();
+        let more = if data.layers().len() > known.len() { ", ..." } else { "" };
+        let found = format!("expected a layer that matches `{pattern}`, found {}{more}", known.join(", "));
+        return Err(Error::domain("features", found));
+    }
+    let chosen = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, name));
+    Ok(names().enumerate().filter(|(_, name)| chosen(name)).map(|(place, _)| place).collect())
+}
+
+/// Returns whether a name matches a pattern, in which `*` stands for any letters. A pattern without `*` may match
+/// between two dots of the name.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(at) = left.find(part) else { return false };
+        left = &left[at + part.len()..];
+    }
+    left.ends_with(last)
+}
+
+/// Returns the samples of a block of a layer: a power of two that depends on the data alone.
+fn block(data: &Layers, layer: usize) -> usize {
+    let bytes = |layer: usize| {
+        let layer = &data.layers()[layer];
+        layer.extent.numbers().saturating_mul(if layer.wide { 8 } else { 4 }).max(1)
+    };
+    let samples = if data.by_sample() {
+        let all = (0..data.layers().len()).fold(0_usize, |sum, layer| sum.saturating_add(bytes(layer)));
+        (FILES_BYTES / all).clamp(1, FILES)
+    } else {
+        (BLOCK_BYTES / bytes(layer)).clamp(1, BLOCK_SAMPLES)
+    };
+    1 << samples.ilog2()
+}
+
+/// Returns the names of a representation's columns, of which there must be the same number for every sample.
+fn names(representation: &Representation, extent: Extent, layer: &str) -> Result<Vec<String>> {
+    let longest = match extent {
+        Extent::Vector(n) => return Ok(representation.names(SampleShape::Vector(n))),
+        Extent::Matrix { rows, columns } => return Ok(representation.names(SampleShape::Matrix { rows, columns })),
+        Extent::Ragged { longest } => longest,
+    };
+    let names = representation.names(SampleShape::Vector(longest));
+    if representation.names(SampleShape::Vector(1)).len() != names.len() {
+        let what = format!(
+            "expected a representation with as many columns for every length, since the series of {layer} differ in \
+             length, found {}",
+            representation.name()
+        );
+        return Err(Error::domain("features", what));
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn stars_stand_for_any_letters() {
+        for (pattern, name, wanted) in [
+            ("attn1*", "attn1.q", true),
+            ("*attn1*", "down.0.attn1.q", true),
+            ("attn1*", "down.attn1", false),
+            ("*", "", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("a*a", "a", false),
+            ("a", "ab", false),
+        ] {
+            assert_eq!(matches(pattern, name), wanted, "{pattern} {name}");
+        }
+    }
+}

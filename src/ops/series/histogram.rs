@@ -1,0 +1,149 @@
+//! Histograms and their entropies.
+
+use super::cpu::Group;
+use super::named::{Named, named};
+use crate::lanes::Vector;
+use crate::ops::elementary::Elementary;
+use serde::{Deserialize, Serialize};
+
+named! {
+    /// A column, or several, of [`Histograms`]. The share of bin j is `p_j`.
+    HistogramColumn {
+        Counts: "counts", "the number of x_i in each bin";
+        Shares: "shares", "p_j = counts / n, for each bin";
+        Entropy: "entropy", "-sum p_j ln(p_j + epsilon)";
+        NormalizedEntropy: "normalized_entropy", "entropy / ln(bins)";
+    }
+}
+
+/// A histogram with bins of equal width. Each bin includes its lower edge, and the last bin also its upper edge, as in
+/// NumPy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Histograms {
+    /// The columns, in order.
+    pub columns: Vec<HistogramColumn>,
+    /// The number of bins.
+    pub bins: usize,
+    /// The lower and the upper edge. Without it, every sample has its own: its least and its greatest number, or
+    /// 0.5 to either side if all numbers are equal. Numbers beyond are in no bin.
+    pub range: Option<(f64, f64)>,
+    /// What is added to shares before the logarithm. Where it is 0, empty bins add nothing.
+    pub epsilon: f64,
+}
+
+impl Default for Histograms {
+    fn default() -> Self {
+        use HistogramColumn::{Entropy, NormalizedEntropy, Shares};
+        Self { columns: vec![Shares, Entropy, NormalizedEntropy], bins: 10, range: None, epsilon: 0.0 }
+    }
+}
+
+/// Adding this number to one that is neither negative nor large rounds it to a whole number.
+const ROUND: f64 = 4_503_599_627_370_496.0;
+
+impl Histograms {
+    /// Returns the names of the columns.
+    pub(super) fn names(&self) -> Vec<String> {
+        let names = self.columns.iter().flat_map(|column| match column {
+            HistogramColumn::Counts => (0..self.bins).map(|bin| format!("count_{bin}")).collect(),
+            HistogramColumn::Shares => (0..self.bins).map(|bin| format!("share_{bin}")).collect(),
+            one => vec![one.name().to_owned()],
+        });
+        names.collect()
+    }
+
+    #[inline(always)]
+    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+        let (token, sums) = (group.token, &group.sums);
+        let counts = self.count(group);
+        let mut shares = counts.clone();
+        for share in &mut shares {
+            *share = *share / sums.n;
+        }
+        let entropy = entropy(token, &shares, self.epsilon);
+        for column in &self.columns {
+            match column {
+                HistogramColumn::Counts => out.extend_from_slice(&counts),
+                HistogramColumn::Shares => out.extend_from_slice(&shares),
+                HistogramColumn::Entropy => out.push(entropy),
+                HistogramColumn::NormalizedEntropy => {
+                    out.push(entropy / V::splat(token, (self.bins as f64).ln()));
+                }
+            }
+        }
+    }
+
+    /// Counts the numbers of each sample in each bin.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number of a bin")]
+    fn count<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>) -> Vec<V> {
+        let token = group.token;
+        let (zero, half, one) = (V::splat(token, 0.0), V::splat(token, 0.5), V::splat(token, 1.0));
+        let round = V::splat(token, ROUND);
+        let (low, high) = match self.range {
+            Some((low, high)) => (V::splat(token, low), V::splat(token, high)),
+            None => {
+                let (low, high) = (group.sums.min, group.sums.max);
+                let equal = high.le(low);
+                (V::select(equal, low - half, low), V::select(equal, high + half, high))
+            }
+        };
+        let bins = V::splat(token, self.bins as f64);
+        let (width, scale) = ((high - low) / bins, bins / (high - low));
+        let (last, outside) = (bins - one, bins);
+        // A row for each lane, with one more bin for numbers beyond the edges.
+        let stride = self.bins + 1;
+        let mut counts = vec![0_u32; V::LANES * stride];
+        for &x in group.x {
+            // The nearest edge, and from it the bin whose edges enclose the number.
+            let nearest = ((x - low) * scale + round) - round;
+            let bin = V::select(x.lt(nearest.mul_add(width, low)), nearest - one, nearest);
+            let bin = V::select(((bin + one).mul_add(width, low)).le(x), bin + one, bin);
+            let bin = zero.max(bin).min(last);
+            let bin = V::select(x.lt(low), outside, bin);
+            let bin = V::select(high.lt(x), outside, bin);
+            for (lane, &bin) in bin.as_slice().iter().enumerate() {
+                counts[lane * stride + bin as usize] += 1;
+            }
+        }
+        let mut made = vec![zero; self.bins];
+        for (bin, made) in made.iter_mut().enumerate() {
+            for (lane, made) in made.as_mut_slice().iter_mut().enumerate() {
+                *made = f64::from(counts[lane * stride + bin]);
+            }
+        }
+        made
+    }
+}
+
+/// Returns `-sum p ln(p + epsilon)`, where a share of 0 adds nothing.
+#[inline(always)]
+pub(super) fn entropy<V: Vector<Scalar = f64>>(token: V::Token, shares: &[V], epsilon: f64) -> V {
+    let zero = V::splat(token, 0.0);
+    let mut sum = zero;
+    for &share in shares {
+        let log = ln(share + V::splat(token, epsilon));
+        let term = share * log;
+        sum += V::select(zero.lt(share), term, zero);
+    }
+    zero - sum
+}
+
+/// Returns the natural logarithms.
+#[inline(always)]
+pub(super) fn ln<V: Vector<Scalar = f64>>(mut x: V) -> V {
+    for x in x.as_mut_slice() {
+        *x = Elementary::ln(*x);
+    }
+    x
+}
+
+/// Returns e^x.
+#[inline(always)]
+pub(super) fn exp<V: Vector<Scalar = f64>>(mut x: V) -> V {
+    for x in x.as_mut_slice() {
+        *x = Elementary::exp(*x);
+    }
+    x
+}

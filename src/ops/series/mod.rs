@@ -1,0 +1,326 @@
+//! Numbers that describe a series or a matrix: moments, quantiles, histograms, spectra, autocorrelations, singular
+//! values.
+//!
+//! A [`Measure`] is one or more columns of one kind, with its conventions. A [`Program`] computes the columns of
+//! several measures from samples of one [`SampleShape`], in one pass over memory: what several columns need, such as sorted
+//! numbers or a transform, is computed once. All arithmetic is in f64 and the results are rounded to f32 at the end.
+//! Every sample is computed alone, so its bits do not depend on the samples beside it or on the number of threads.
+
+mod bits;
+mod covariance;
+mod cpu;
+mod histogram;
+mod moments;
+mod named;
+mod order;
+mod quantiles;
+mod raw;
+mod singular;
+mod spectrum;
+mod transform;
+
+pub use bits::{Bits, BitsColumn};
+pub use covariance::{Covariance, CovarianceColumn};
+pub use histogram::{HistogramColumn, Histograms};
+pub use moments::{Moment, Moments};
+pub use named::{Named, unknown};
+pub use order::{Autocorrelation, OrderColumn};
+pub use quantiles::{QuantileRule, Quantiles};
+pub use raw::Raw;
+pub use singular::{Singular, SingularColumn};
+pub use spectrum::{Spectrum, SpectrumColumn};
+
+use crate::array::Real;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::lanes::Vector;
+use cpu::Group;
+use serde::{Deserialize, Serialize};
+use transform::Transform;
+
+/// The shape of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SampleShape {
+    /// A series or vector of so many numbers.
+    Vector(usize),
+    /// A matrix, stored row by row.
+    Matrix {
+        /// The number of rows.
+        rows: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+}
+
+impl SampleShape {
+    /// Returns the number of numbers.
+    #[must_use]
+    pub fn len(self) -> usize {
+        match self {
+            Self::Vector(n) => n,
+            Self::Matrix { rows, columns } => rows * columns,
+        }
+    }
+
+    /// Returns whether there are no numbers.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of columns; a vector is one row.
+    #[must_use]
+    pub fn columns(self) -> usize {
+        match self {
+            Self::Vector(n) => n,
+            Self::Matrix { columns, .. } => columns,
+        }
+    }
+
+    /// Returns whether the sample has more than one row and more than one column.
+    #[must_use]
+    pub fn is_matrix(self) -> bool {
+        matches!(self, Self::Matrix { rows, columns } if rows > 1 && columns > 1)
+    }
+}
+
+/// What became of a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Status {
+    /// All columns have values.
+    #[default]
+    Ok = 0,
+    /// Columns that are not defined for the sample are NaN, such as the skewness of equal numbers.
+    Undefined = 1,
+    /// Columns are infinite because their values exceed the range of f32. Others may be undefined.
+    Overflow = 2,
+    /// The sample has a NaN or an infinity, and all its columns are NaN.
+    NotFinite = 3,
+}
+
+impl Status {
+    /// Returns the status with a number.
+    #[must_use]
+    pub fn of(number: u8) -> Option<Self> {
+        [Self::Ok, Self::Undefined, Self::Overflow, Self::NotFinite].get(usize::from(number)).copied()
+    }
+
+    /// Returns the status that a sample has if only some of its columns are looked at, which are given.
+    #[must_use]
+    pub fn of_columns(self, columns: &[f32]) -> Self {
+        match self {
+            Self::NotFinite => self,
+            _ if columns.iter().any(|column| column.is_infinite()) => Self::Overflow,
+            _ if columns.iter().any(|column| column.is_nan()) => Self::Undefined,
+            _ => Self::Ok,
+        }
+    }
+}
+
+/// Columns of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Measure {
+    /// The numbers themselves, or a projection of them.
+    Raw(Raw),
+    /// Moments.
+    Moments(Moments),
+    /// Quantiles.
+    Quantiles(Quantiles),
+    /// A histogram.
+    Histogram(Histograms),
+    /// The spectrum.
+    Spectrum(Spectrum),
+    /// Singular values.
+    Singular(Singular),
+    /// Eigenvalues of a covariance matrix.
+    Covariance(Covariance),
+    /// Columns that depend on the order of the numbers.
+    Autocorrelation(Autocorrelation),
+    /// Columns of bit strings.
+    Bits(Bits),
+}
+
+/// What the columns of a program need.
+#[derive(Clone, Copy, Debug, Default)]
+struct Needs {
+    sorted: bool,
+    power: bool,
+    singular: bool,
+    centered: bool,
+}
+
+impl Measure {
+    /// Returns the names of the columns for samples of a shape.
+    #[must_use]
+    pub fn names(&self, shape: SampleShape) -> Vec<String> {
+        match self {
+            Self::Raw(of) => of.names(shape.len()),
+            Self::Moments(of) => of.columns.iter().map(|column| column.name().to_owned()).collect(),
+            Self::Quantiles(of) => of.names(),
+            Self::Histogram(of) => of.names(),
+            Self::Spectrum(of) => of.names(shape),
+            Self::Singular(of) => of.names(),
+            Self::Covariance(of) => of.names(),
+            Self::Autocorrelation(of) => of.names(),
+            Self::Bits(of) => of.names(shape),
+        }
+    }
+
+    #[inline(always)]
+    fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+        match self {
+            Self::Raw(of) => of.evaluate(group, out),
+            Self::Moments(of) => of.evaluate(group, out),
+            Self::Quantiles(of) => of.evaluate(group, out),
+            Self::Histogram(of) => of.evaluate(group, out),
+            Self::Spectrum(of) => of.evaluate(group, out),
+            Self::Singular(of) => of.evaluate(group, out),
+            Self::Covariance(of) => of.evaluate(group, out),
+            Self::Autocorrelation(of) => of.evaluate(group, out),
+            Self::Bits(of) => of.evaluate(group, out),
+        }
+    }
+
+    /// Checks the parameters.
+    fn check(&self) -> Result<()> {
+        let wrong =
+            |wanted: &str, found: String| Err(Error::domain("features", format!("expected {wanted}, found {found}")));
+        let share = |q: f64| (0.0..=1.0).contains(&q);
+        let epsilon = |epsilon: f64| epsilon.is_finite() && epsilon >= 0.0;
+        let most = 1 << 20;
+        let counted = |count: usize| (1..=most).contains(&count);
+        match self {
+            Self::Raw(of) if of.project > most => wrong("at most 2^20 columns of a projection", of.project.to_string()),
+            Self::Covariance(of) if !counted(of.top) => wrong("a top of 1 to 2^20 eigenvalues", of.top.to_string()),
+            Self::Moments(of) if !epsilon(of.epsilon) => wrong("an epsilon of 0 or more", of.epsilon.to_string()),
+            Self::Quantiles(of) => {
+                let all = of.q.iter().chain(of.spreads.iter().flat_map(|(low, high)| [low, high]));
+                match all.copied().find(|&q| !share(q)) {
+                    Some(q) => wrong("quantiles from 0 to 1", q.to_string()),
+                    None => Ok(()),
+                }
+            }
+            Self::Histogram(of) => match of.range {
+                _ if !counted(of.bins) => wrong("1 to 2^20 bins", of.bins.to_string()),
+                _ if !epsilon(of.epsilon) => wrong("an epsilon of 0 or more", of.epsilon.to_string()),
+                Some((low, high)) if !(low < high && (high - low).is_finite()) => {
+                    wrong("a range that ascends", format!("{low} to {high}"))
+                }
+                _ => Ok(()),
+            },
+            Self::Spectrum(of) if !counted(of.top) => wrong("a top of 1 to 2^20 frequencies", of.top.to_string()),
+            Self::Spectrum(of) if !counted(of.bands) => wrong("1 to 2^20 bands", of.bands.to_string()),
+            Self::Spectrum(of) if !share(of.rolloff) => wrong("a rolloff from 0 to 1", of.rolloff.to_string()),
+            Self::Spectrum(of) if !epsilon(of.epsilon) => wrong("an epsilon of 0 or more", of.epsilon.to_string()),
+            Self::Singular(of) if !counted(of.top) => wrong("a top of 1 to 2^20 singular values", of.top.to_string()),
+            Self::Singular(of) if !epsilon(of.epsilon) => wrong("an epsilon of 0 or more", of.epsilon.to_string()),
+            Self::Autocorrelation(of) => match of.lags.iter().find(|&&lag| !counted(lag)) {
+                Some(lag) => wrong("lags of 1 to 2^20", lag.to_string()),
+                None if !(2..=7).contains(&of.order) => wrong("an order of 2 to 7", of.order.to_string()),
+                None if !counted(of.delay) => wrong("a delay of 1 to 2^20", of.delay.to_string()),
+                None if !counted(of.support) => wrong("a support of 1 to 2^20", of.support.to_string()),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The columns of several measures, computed together for samples of one shape.
+#[derive(Debug)]
+pub struct Program {
+    shape: SampleShape,
+    measures: Vec<Measure>,
+    needs: Needs,
+    width: usize,
+    transform: Option<Transform>,
+}
+
+/// Columns of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Columns {
+    /// The number of columns.
+    pub width: usize,
+    /// The columns of each sample, sample by sample.
+    pub values: Vec<f32>,
+    /// What became of each sample.
+    pub status: Vec<Status>,
+}
+
+impl Program {
+    /// Plans the columns of measures, in order.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if a parameter is out of range; [`Shape`](crate::ErrorKind::Shape) if
+    /// samples have no numbers.
+    pub fn new(measures: Vec<Measure>, shape: SampleShape) -> Result<Self> {
+        if shape.is_empty() {
+            return Err(Error::shape("features", "samples with at least one number", "none"));
+        }
+        measures.iter().try_for_each(Measure::check)?;
+        let width = measures.iter().map(|measure| measure.names(shape).len()).sum();
+        let mut needs = Needs::default();
+        for measure in &measures {
+            match measure {
+                Measure::Quantiles(_) => needs.sorted = true,
+                Measure::Spectrum(_) => needs.power = true,
+                Measure::Singular(_) => needs.singular = shape.is_matrix(),
+                Measure::Covariance(_) => needs.centered = shape.is_matrix(),
+                _ => {}
+            }
+        }
+        let transform = needs.power.then(|| Transform::new(shape));
+        Ok(Self { shape, measures, needs, width, transform })
+    }
+
+    /// Returns the number of columns.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the names of the columns.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.measures.iter().flat_map(|measure| measure.names(self.shape)).collect()
+    }
+
+    /// Returns whether [`Program::run`] wants the singular values of the samples, and of the samples from whose columns
+    /// the means were subtracted.
+    #[must_use]
+    pub fn wants(&self) -> [bool; 2] {
+        [self.needs.singular, self.needs.centered]
+    }
+
+    /// Computes the columns of samples, which are stored one after the other, each row by row. `values` has the singular
+    /// values of each sample in descending order, and those of the sample from whose columns the means were
+    /// subtracted, as far as the program wants them.
+    ///
+    /// # Errors
+    /// [`Shape`](crate::ErrorKind::Shape) if the numbers do not divide into samples of the program's shape, or there
+    /// are no singular values where there should be; [`Cancelled`](crate::ErrorKind::Cancelled).
+    pub fn run<T: Real>(&self, ctx: &Context, samples: &[T], values: [&[f64]; 2]) -> Result<Columns> {
+        let n = self.shape.len();
+        if !samples.len().is_multiple_of(n) {
+            let expected = format!("samples of {n} numbers each");
+            return Err(Error::shape("features", expected, format!("{} numbers", samples.len())));
+        }
+        let count = samples.len() / n;
+        let least = self.shape.columns().min(n / self.shape.columns());
+        for (wanted, values) in self.wants().into_iter().zip(values) {
+            if values.len() != if wanted { count * least } else { 0 } {
+                let expected = format!("{least} singular values for each of {count} samples");
+                return Err(Error::shape("features", expected, values.len().to_string()));
+            }
+        }
+        let mut made =
+            Columns { width: self.width, values: vec![0.0; count * self.width], status: vec![Status::Ok; count] };
+        ctx.on_host(|| {
+            cpu::run(self, samples, values, &mut made.values, &mut made.status);
+            Ok(())
+        })?;
+        Ok(made)
+    }
+}

@@ -1,0 +1,295 @@
+//! Columns that depend on the order of the numbers: correlations with later numbers, changes, crossings, patterns.
+
+use super::cpu::Group;
+use super::histogram::entropy;
+use super::named::{Named, named};
+use crate::lanes::Vector;
+use serde::{Deserialize, Serialize};
+
+named! {
+    /// A column, or several, of [`Autocorrelation`]. The numbers of the sample are `x_1, ..., x_n`, with the mean m and the
+    /// variance v (denominator n). The autocorrelation at lag k is `r_k = sum (x_i - m)(x_(i + k) - m) / (n v)`, with
+    /// n - k instead of n if `adjusted`.
+    OrderColumn {
+        Lags: "lags", "r_k, for each lag of `lags`";
+        Partial: "partial", "the partial autocorrelations of the lags 1 to the greatest of `lags` (Durbin and Levinson)";
+        FirstZero: "first_zero", "the least lag k with r_k <= 0; n if there is none";
+        PermutationEntropy: "permutation_entropy", "-sum p ln(p) / ln(order!) over the patterns of `order` numbers at distances of `delay`, ties in order of time (Bandt and Pompe 2002)";
+        ZeroCrossings: "zero_crossings", "the number of i with (x_i > 0) != (x_(i + 1) > 0)";
+        MeanCrossings: "mean_crossings", "the number of i with (x_i > m) != (x_(i + 1) > m)";
+        MeanChange: "mean_change", "(x_n - x_1) / (n - 1)";
+        MeanAbsChange: "mean_abs_change", "sum |x_(i + 1) - x_i| / (n - 1)";
+        MeanSecondDerivative: "mean_second_derivative", "(x_n - x_(n - 1) - x_2 + x_1) / (2 (n - 2))";
+        Complexity: "complexity", "sqrt(sum (x_(i + 1) - x_i)^2 / v) (the estimate of CID, Batista 2014)";
+        Peaks: "peaks", "the number of x_i that are greater than each of `support` numbers before and after them";
+        LongestAboveMean: "longest_above_mean", "the greatest number of consecutive x_i > m";
+        LongestBelowMean: "longest_below_mean", "the greatest number of consecutive x_i < m";
+        TrendSlope: "trend_slope", "the slope of the line of least squares through (i, x_i)";
+        TrendR2: "trend_r2", "the square of the correlation of i and x_i";
+    }
+}
+
+/// Columns that depend on the order of the numbers of a sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Autocorrelation {
+    /// The columns, in order.
+    pub columns: Vec<OrderColumn>,
+    /// The lags of the column `lags`, at least 1.
+    pub lags: Vec<usize>,
+    /// Whether the sums at lag k are divided by the number of their terms, n - k, as tsfresh does, rather than by n.
+    pub adjusted: bool,
+    /// The number of elements of a pattern, from 2 to 7.
+    pub order: usize,
+    /// The distance between the elements of a pattern.
+    pub delay: usize,
+    /// The number of elements on either side that a peak exceeds.
+    pub support: usize,
+}
+
+impl Default for Autocorrelation {
+    fn default() -> Self {
+        let lags = vec![1, 2, 5, 10];
+        Self { columns: OrderColumn::ALL.to_vec(), lags, adjusted: true, order: 3, delay: 1, support: 1 }
+    }
+}
+
+impl Autocorrelation {
+    /// Returns the names of the columns.
+    pub(super) fn names(&self) -> Vec<String> {
+        let names = self.columns.iter().flat_map(|column| match column {
+            OrderColumn::Lags => self.lags.iter().map(|lag| format!("lag_{lag}")).collect(),
+            OrderColumn::Partial => (1..=self.longest()).map(|lag| format!("partial_{lag}")).collect(),
+            one => vec![one.name().to_owned()],
+        });
+        names.collect()
+    }
+
+    fn longest(&self) -> usize {
+        self.lags.iter().copied().max().unwrap_or(0)
+    }
+
+    #[inline(always)]
+    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+        let (token, sums, x) = (group.token, &group.sums, group.x);
+        let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));
+        let undefined = V::splat(token, f64::NAN);
+        let (n, count, mean) = (x.len(), sums.n, sums.mean);
+        let variance = sums.central[0] / count;
+        for column in &self.columns {
+            let begin = out.len();
+            let mut least = 1;
+            match column {
+                OrderColumn::Lags => {
+                    for &lag in &self.lags {
+                        out.push(self.correlation(group, lag));
+                    }
+                }
+                OrderColumn::Partial => {
+                    for lag in 1..=self.longest() {
+                        out.push(self.correlation(group, lag));
+                    }
+                    partial(one, &mut out[begin..]);
+                }
+                OrderColumn::FirstZero => {
+                    // Equal numbers have no correlations.
+                    out.push(V::select(zero.lt(variance), first_zero(token, x, mean), undefined));
+                }
+                OrderColumn::PermutationEntropy => out.push(self.permutation_entropy(group)),
+                OrderColumn::ZeroCrossings => out.push(crossings(zero, one, x, zero)),
+                OrderColumn::MeanCrossings => out.push(crossings(zero, one, x, mean)),
+                OrderColumn::MeanChange => {
+                    least = 2;
+                    out.push((x[n - 1] - x[0]) / (count - one));
+                }
+                OrderColumn::MeanAbsChange => {
+                    least = 2;
+                    let mut sum = zero;
+                    for pair in x.windows(2) {
+                        sum += (pair[1] - pair[0]).abs();
+                    }
+                    out.push(sum / (count - one));
+                }
+                OrderColumn::MeanSecondDerivative => {
+                    least = 3;
+                    let (second, before) = (x[1.min(n - 1)], x[n.saturating_sub(2)]);
+                    let twice = V::splat(token, 2.0 * (n as f64 - 2.0));
+                    out.push((x[n - 1] - before - second + x[0]) / twice);
+                }
+                OrderColumn::Complexity => {
+                    least = 2;
+                    let mut sum = zero;
+                    for pair in x.windows(2) {
+                        let change = pair[1] - pair[0];
+                        sum = change.mul_add(change, sum);
+                    }
+                    // Equal numbers have no changes, in whatever unit.
+                    out.push(V::select(zero.lt(sum), (sum / variance).sqrt(), zero));
+                }
+                OrderColumn::Peaks => out.push(self.peaks(zero, one, x)),
+                OrderColumn::LongestAboveMean => {
+                    let (mut greatest, mut length) = (zero, zero);
+                    for &x in x {
+                        length = V::select(mean.lt(x), length + one, zero);
+                        greatest = greatest.max(length);
+                    }
+                    out.push(greatest);
+                }
+                OrderColumn::LongestBelowMean => {
+                    let (mut greatest, mut length) = (zero, zero);
+                    for &x in x {
+                        length = V::select(x.lt(mean), length + one, zero);
+                        greatest = greatest.max(length);
+                    }
+                    out.push(greatest);
+                }
+                OrderColumn::TrendSlope | OrderColumn::TrendR2 => {
+                    least = 2;
+                    let (middle, mut sum) = ((n as f64 - 1.0) / 2.0, zero);
+                    for (i, &x) in x.iter().enumerate() {
+                        sum = (x - mean).mul_add(V::splat(token, i as f64 - middle), sum);
+                    }
+                    let squares = V::splat(token, n as f64 * (n as f64 * n as f64 - 1.0) / 12.0);
+                    out.push(match column {
+                        OrderColumn::TrendSlope => sum / squares,
+                        _ => (sum / squares) * (sum / sums.central[0]),
+                    });
+                }
+            }
+            if n < least {
+                out[begin..].fill(undefined);
+            }
+        }
+    }
+
+    /// Returns the autocorrelation at a lag.
+    #[inline(always)]
+    fn correlation<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, lag: usize) -> V {
+        let (token, sums, n) = (group.token, &group.sums, group.x.len());
+        if lag >= n {
+            return V::splat(token, f64::NAN);
+        }
+        let terms = if self.adjusted { n - lag } else { n };
+        let variance = sums.central[0] / sums.n;
+        covariance(token, group.x, sums.mean, lag) / (V::splat(token, terms as f64) * variance)
+    }
+
+    #[inline(always)]
+    fn peaks<V: Vector<Scalar = f64>>(&self, zero: V, one: V, x: &[V]) -> V {
+        let (n, support) = (x.len(), self.support);
+        let mut sum = zero;
+        for i in support..n.saturating_sub(support) {
+            let mut others = x[i - 1].max(x[i + 1]);
+            for distance in 2..=support {
+                others = others.max(x[i - distance]).max(x[i + distance]);
+            }
+            sum += V::select(others.lt(x[i]), one, zero);
+        }
+        sum
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number of a pattern")]
+    fn permutation_entropy<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>) -> V {
+        let (token, x) = (group.token, group.x);
+        let zero = V::splat(token, 0.0);
+        let patterns: usize = (1..=self.order).product();
+        let places = x.len().saturating_sub((self.order - 1) * self.delay);
+        if places == 0 {
+            return V::splat(token, f64::NAN);
+        }
+        // The number of a pattern in the factorial system: how many later elements are less than each one.
+        let mut weights = [zero; 8];
+        let mut weight = 1;
+        for (later, to) in weights[..self.order].iter_mut().rev().enumerate() {
+            weight *= later.max(1);
+            *to = V::splat(token, weight as f64);
+        }
+        let mut counts = vec![0_u32; V::LANES * patterns];
+        for i in 0..places {
+            let mut code = zero;
+            for a in 0..self.order - 1 {
+                let element = x[i + a * self.delay];
+                for b in a + 1..self.order {
+                    code += V::select(x[i + b * self.delay].lt(element), weights[a], zero);
+                }
+            }
+            for (lane, &code) in code.as_slice().iter().enumerate() {
+                counts[lane * patterns + code as usize] += 1;
+            }
+        }
+        let mut shares = vec![zero; patterns];
+        for (pattern, share) in shares.iter_mut().enumerate() {
+            for (lane, share) in share.as_mut_slice().iter_mut().enumerate() {
+                *share = f64::from(counts[lane * patterns + pattern]) / places as f64;
+            }
+        }
+        entropy(token, &shares, 0.0) / V::splat(token, (patterns as f64).ln())
+    }
+}
+
+/// Returns `sum (x_i - mean)(x_(i + lag) - mean)`.
+#[inline(always)]
+fn covariance<V: Vector<Scalar = f64>>(token: V::Token, x: &[V], mean: V, lag: usize) -> V {
+    let zero = V::splat(token, 0.0);
+    let (early, later) = (&x[..x.len() - lag], &x[lag..]);
+    let mut parts = [zero; 2];
+    for (early, later) in early.as_chunks::<2>().0.iter().zip(later.as_chunks::<2>().0) {
+        parts[0] = (early[0] - mean).mul_add(later[0] - mean, parts[0]);
+        parts[1] = (early[1] - mean).mul_add(later[1] - mean, parts[1]);
+    }
+    if let ([early], [later]) = (early.as_chunks::<2>().1, later.as_chunks::<2>().1) {
+        parts[0] = (*early - mean).mul_add(*later - mean, parts[0]);
+    }
+    parts[0] + parts[1]
+}
+
+/// Returns the least lag whose covariance is not positive, or the number of elements.
+#[inline(always)]
+fn first_zero<V: Vector<Scalar = f64>>(token: V::Token, x: &[V], mean: V) -> V {
+    let (zero, n) = (V::splat(token, 0.0), V::splat(token, x.len() as f64));
+    let mut found = n;
+    for lag in 1..x.len() {
+        let value = covariance(token, x, mean, lag);
+        let now = V::select(value.le(zero), V::splat(token, lag as f64), n);
+        found = found.min(now);
+        if !found.any(n.le(found)) {
+            break;
+        }
+    }
+    found
+}
+
+#[inline(always)]
+fn crossings<V: Vector<Scalar = f64>>(zero: V, one: V, x: &[V], level: V) -> V {
+    let mut sum = zero;
+    let mut before = V::select(level.lt(x[0]), one, zero);
+    for &x in &x[1..] {
+        let now = V::select(level.lt(x), one, zero);
+        sum += (now - before).abs();
+        before = now;
+    }
+    sum
+}
+
+/// Replaces the autocorrelations at the lags 1, 2, ... by the partial ones (Durbin's recursion).
+#[inline(always)]
+fn partial<V: Vector<Scalar = f64>>(one: V, r: &mut [V]) {
+    let known = r.to_vec();
+    let mut coefficients: Vec<V> = Vec::with_capacity(known.len());
+    let mut error = one;
+    for (k, r) in r.iter_mut().enumerate() {
+        let mut next = known[k];
+        for j in 0..k {
+            next = coefficients[j].neg_mul_add(known[k - 1 - j], next);
+        }
+        let last = next / error;
+        let before = coefficients.clone();
+        for j in 0..k {
+            coefficients[j] = last.neg_mul_add(before[k - 1 - j], coefficients[j]);
+        }
+        coefficients.push(last);
+        error = error * last.neg_mul_add(last, one);
+        *r = last;
+    }
+}

@@ -1,0 +1,272 @@
+//! The discrete Fourier transform of a sample, and columns that describe it.
+
+use super::cpu::Group;
+use super::histogram::{exp, ln};
+use super::named::{Named, named};
+use super::{SampleShape, Transform};
+use crate::lanes::Vector;
+use serde::{Deserialize, Serialize};
+
+named! {
+    /// A column, or several, of [`Spectrum`]. `X_k` is the discrete Fourier transform of the sample without scaling, of a
+    /// matrix in both dimensions. The frequency `f_k` is k/n cycles per element, of a matrix the length of the vector of
+    /// both. `P_k = |X_k|^2`, and `p_k` is the share `P_k / sum P_k`. All columns see the same frequencies
+    /// ([`Spectrum::zero`], [`Spectrum::both_sides`]), of which there are B; K is `top`.
+    SpectrumColumn {
+        Power: "power", "P_k, for each frequency of one side";
+        Magnitudes: "magnitudes", "|X_k|, for each frequency of one side";
+        Bands: "bands", "the sum of p_k over each of `bands` bands that divide the frequencies from 0 to 1/2 evenly";
+        Top: "top", "the K greatest |X_k|, in descending order";
+        Mean: "mean", "sum |X_k| / B";
+        Sd: "sd", "the standard deviation of |X_k|, with the denominator B";
+        Max: "max", "the greatest |X_k|";
+        EnergyShare: "energy_share", "(the sum of the K greatest P_k) / (sum P_k + epsilon)";
+        Centroid: "centroid", "c = sum f_k p_k";
+        Spread: "spread", "sqrt(sum (f_k - c)^2 p_k)";
+        Rolloff: "rolloff", "the least f such that p_k sums to `rolloff` or more over f_k <= f";
+        Flatness: "flatness", "exp(sum ln P_k / B) / (sum P_k / B)";
+        Entropy: "entropy", "-sum p_k ln(p_k + epsilon)";
+        NormalizedEntropy: "normalized_entropy", "entropy / ln(B)";
+        Dominant: "dominant", "f_k of the greatest P_k, the least such f_k";
+    }
+}
+
+/// Columns of the spectrum of a sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spectrum {
+    /// The columns, in order.
+    pub columns: Vec<SpectrumColumn>,
+    /// K, the number of frequencies of the columns `top` and `energy_share`.
+    pub top: usize,
+    /// The number of bands of the column `bands`.
+    pub bands: usize,
+    /// The share of the column `rolloff`.
+    pub rolloff: f64,
+    /// Whether frequency 0, which is the sum of the sample, belongs to the spectrum.
+    pub zero: bool,
+    /// Whether every frequency counts that a transform has. The spectrum of real numbers is symmetric, so otherwise
+    /// those with a counterpart count once.
+    pub both_sides: bool,
+    /// What is added to the denominator of `energy_share` and, in the entropy, to shares.
+    pub epsilon: f64,
+}
+
+impl Default for Spectrum {
+    fn default() -> Self {
+        use SpectrumColumn::{
+            Bands, Centroid, Dominant, EnergyShare, Flatness, NormalizedEntropy, Rolloff, Spread, Top,
+        };
+        let columns = vec![Bands, Top, EnergyShare, Centroid, Spread, Rolloff, Flatness, NormalizedEntropy, Dominant];
+        Self { columns, top: 5, bands: 8, rolloff: 0.85, zero: false, both_sides: false, epsilon: 0.0 }
+    }
+}
+
+/// Returns the sum over all frequencies of a function of the frequency and the power. A closure would not be compiled
+/// with SIMD instructions.
+macro_rules! weighted_sum {
+    ($seen:ident, |$f:ident, $power:ident| $term:expr) => {{
+        let mut sum = V::splat($seen.token, 0.0);
+        for (k, &$power) in $seen.power.iter().enumerate() {
+            let $f = V::splat($seen.token, $seen.frequencies[k]);
+            sum = V::splat($seen.token, $seen.weight(k)).mul_add($term, sum);
+        }
+        sum
+    }};
+}
+impl Spectrum {
+    /// Returns the names of the columns.
+    pub(super) fn names(&self, shape: SampleShape) -> Vec<String> {
+        let first = usize::from(!self.zero);
+        let frequencies = |what: &str| (first..Transform::frequencies(shape)).map(|k| format!("{what}_{k}")).collect();
+        let names = self.columns.iter().flat_map(|column| match column {
+            SpectrumColumn::Power => frequencies("power"),
+            SpectrumColumn::Magnitudes => frequencies("magnitude"),
+            SpectrumColumn::Bands => (0..self.bands).map(|band| format!("band_{band}")).collect(),
+            SpectrumColumn::Top => (1..=self.top).map(|j| format!("top_{j}")).collect(),
+            one => vec![one.name().to_owned()],
+        });
+        names.collect()
+    }
+
+    #[inline(always)]
+    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+        use SpectrumColumn as Column;
+        let Some(transform) = group.transform else { return };
+        let first = usize::from(!self.zero);
+        let seen = Seen {
+            token: group.token,
+            power: &group.power[first..],
+            weights: &transform.weights[first..],
+            both_sides: self.both_sides,
+            frequencies: &transform.frequencies[first..],
+            order: &transform.order[first..],
+            first,
+        };
+        let token = seen.token;
+        let zero = V::splat(token, 0.0);
+        let (bins, total) = seen.total();
+        let count = V::splat(token, bins);
+        // Without power, shares are undefined.
+        let undefined = total / total - V::splat(token, 1.0);
+        let has = |columns: &[Column]| columns.iter().any(|column| self.columns.contains(column));
+        let mut centroid = zero;
+        if has(&[Column::Centroid, Column::Spread]) {
+            centroid = weighted_sum!(seen, |f, p| f * p) / total;
+        }
+        let mut mean = zero;
+        if has(&[Column::Mean, Column::Sd]) {
+            mean = weighted_sum!(seen, |_f, p| p.sqrt()) / count;
+        }
+        let mut top = Vec::new();
+        if has(&[Column::Top, Column::EnergyShare]) {
+            top = seen.greatest(self.top);
+        }
+        let mut spread = zero;
+        if has(&[Column::Entropy, Column::NormalizedEntropy]) {
+            let epsilon = V::splat(token, self.epsilon);
+            let inverse = V::splat(token, 1.0) / total;
+            spread = undefined
+                - weighted_sum!(seen, |_f, p| {
+                    let share = p * inverse;
+                    V::select(zero.lt(share), share * ln(share + epsilon), zero)
+                });
+        }
+        for column in &self.columns {
+            match column {
+                Column::Power => out.extend_from_slice(seen.power),
+                Column::Magnitudes => {
+                    for power in seen.power {
+                        out.push(power.sqrt());
+                    }
+                }
+                Column::Bands => {
+                    let begin = out.len();
+                    out.resize(begin + self.bands, zero);
+                    for (k, &power) in seen.power.iter().enumerate() {
+                        let band = begin + band(seen.frequencies[k], self.bands);
+                        out[band] = power.mul_add(V::splat(token, seen.weight(k)), out[band]);
+                    }
+                    for sum in &mut out[begin..] {
+                        *sum = *sum / total;
+                    }
+                }
+                Column::Top => {
+                    for power in &top {
+                        out.push(power.sqrt());
+                    }
+                }
+                Column::Mean => out.push(mean),
+                Column::Sd => {
+                    let squares = weighted_sum!(seen, |_f, p| (p.sqrt() - mean) * (p.sqrt() - mean));
+                    out.push((squares / count).sqrt());
+                }
+                Column::Max => {
+                    let mut max = zero;
+                    for &power in seen.power {
+                        max = max.max(power);
+                    }
+                    out.push(max.sqrt());
+                }
+                Column::EnergyShare => {
+                    let mut sum = zero;
+                    for &power in &top {
+                        sum += power;
+                    }
+                    out.push(sum / (total + V::splat(token, self.epsilon)));
+                }
+                Column::Centroid => out.push(centroid),
+                Column::Spread => {
+                    let squares = weighted_sum!(seen, |f, p| (f - centroid) * (f - centroid) * p);
+                    out.push((squares / total).sqrt());
+                }
+                Column::Rolloff => out.push(undefined + seen.rolloff(total * V::splat(token, self.rolloff))),
+                Column::Flatness => {
+                    let logs = weighted_sum!(seen, |_f, p| ln(p));
+                    out.push(exp(logs / count) / (total / count));
+                }
+                Column::Entropy => out.push(spread),
+                Column::NormalizedEntropy => out.push(spread / V::splat(token, bins.ln())),
+                Column::Dominant => out.push(undefined + seen.dominant()),
+            }
+        }
+    }
+}
+
+/// The frequencies of a transform that the columns see.
+struct Seen<'a, V: Vector> {
+    token: V::Token,
+    power: &'a [V],
+    weights: &'a [f64],
+    both_sides: bool,
+    frequencies: &'a [f64],
+    /// The places of all frequencies in ascending order, counted from frequency 0 on.
+    order: &'a [usize],
+    /// The number of frequencies that are not seen.
+    first: usize,
+}
+
+impl<V: Vector<Scalar = f64>> Seen<'_, V> {
+    /// Returns how often a frequency counts.
+    #[inline(always)]
+    fn weight(&self, k: usize) -> f64 {
+        if self.both_sides { self.weights[k] } else { 1.0 }
+    }
+
+    /// Returns the number of frequencies and the sum of their powers.
+    #[inline(always)]
+    fn total(&self) -> (f64, V) {
+        let (mut bins, mut total) = (0.0, V::splat(self.token, 0.0));
+        for (k, &power) in self.power.iter().enumerate() {
+            bins += self.weight(k);
+            total = power.mul_add(V::splat(self.token, self.weight(k)), total);
+        }
+        (bins, total)
+    }
+
+    /// Returns the greatest powers in descending order. If there are fewer, the last are 0.
+    #[inline(always)]
+    fn greatest(&self, count: usize) -> Vec<V> {
+        let mut top = vec![V::splat(self.token, 0.0); count];
+        for (k, &power) in self.power.iter().enumerate() {
+            let mut left = self.weight(k);
+            while left > 0.0 && power.any(top[count - 1].lt(power)) {
+                let mut next = power;
+                for place in &mut top {
+                    (*place, next) = (place.max(next), place.min(next));
+                }
+                left -= 1.0;
+            }
+        }
+        top
+    }
+
+    /// Returns the least frequency up to which the powers sum to `wanted` or more.
+    #[inline(always)]
+    fn rolloff(&self, wanted: V) -> V {
+        let (mut found, mut sum) = (V::splat(self.token, 0.0), V::splat(self.token, 0.0));
+        for &place in self.order {
+            let k = place - self.first;
+            found = V::select(sum.lt(wanted), V::splat(self.token, self.frequencies[k]), found);
+            sum = self.power[k].mul_add(V::splat(self.token, self.weight(k)), sum);
+        }
+        found
+    }
+
+    /// Returns the least frequency with the greatest power.
+    #[inline(always)]
+    fn dominant(&self) -> V {
+        let (mut found, mut greatest) = (V::splat(self.token, 0.0), V::splat(self.token, 0.0));
+        for &place in self.order {
+            let k = place - self.first;
+            found = V::select(greatest.lt(self.power[k]), V::splat(self.token, self.frequencies[k]), found);
+            greatest = greatest.max(self.power[k]);
+        }
+        found
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number of a band")]
+fn band(frequency: f64, bands: usize) -> usize {
+    ((2.0 * frequency * bands as f64) as usize).min(bands - 1)
+}

@@ -66,8 +66,6 @@ pub struct NpyFile {
     path: PathBuf,
     reader: Box<dyn Read + Send>,
     header: Header,
-    /// Where the elements begin.
-    begin: u64,
 }
 
 impl fmt::Debug for NpyFile {
@@ -89,40 +87,14 @@ impl NpyFile {
 
     /// Reads the header from `reader`. Errors name `path`.
     pub(super) fn of(path: &Path, mut reader: Box<dyn Read + Send>) -> Result<Self> {
-        let error = |expected: &str, found: String| Error::parse(path, None, expected, found);
-        let refused = |error| Error::io("read", path, error);
-        let mut start = Vec::new();
-        reader.by_ref().take(8).read_to_end(&mut start).map_err(refused)?;
-        let version = match start.strip_prefix(MAGIC) {
-            Some(&[version @ 1..=3, _]) => version,
-            Some(_) => return Err(error("an .npy file of version 1, 2 or 3", "another version".into())),
-            None => {
-                reader.take(magic::LOOKED_AT as u64).read_to_end(&mut start).map_err(refused)?;
-                return Err(error("an .npy file", magic::kind(&start).unwrap_or("another beginning").into()));
-            }
-        };
-        let mut length = vec![];
-        reader.by_ref().take(if version == 1 { 2 } else { 4 }).read_to_end(&mut length).map_err(refused)?;
-        let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
-        let mut text = Vec::new();
-        reader.by_ref().take(length.min(1 << 20)).read_to_end(&mut text).map_err(refused)?;
-        let begin = (start.len() + if version == 1 { 2 } else { 4 } + text.len()) as u64;
-        let text = String::from_utf8_lossy(&text);
-        match Header::parse(&text) {
-            Some(header) => Ok(Self { path: path.to_owned(), reader, header, begin }),
-            None => Err(error("an .npy header with descr, fortran_order and shape", format!("{text:?}"))),
-        }
+        let (header, _) = Header::read(path, &mut reader)?;
+        Ok(Self { path: path.to_owned(), reader, header })
     }
 
     /// Returns the length of each axis.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.header.shape
-    }
-
-    /// Returns where the elements begin, the type string, and whether the elements are in Fortran order.
-    pub(super) fn layout(&self) -> (u64, &str, bool) {
-        (self.begin, &self.header.descr, self.header.fortran_order)
     }
 
     /// Returns NumPy's name of the element type, such as float32 or int64. If NumPy has no such name, returns the type
@@ -274,13 +246,40 @@ fn to_row_major<T: Copy>(shape: &[usize], data: Vec<T>) -> Vec<T> {
 
 /// The contents of the header's Python dictionary.
 #[derive(Debug)]
-struct Header {
-    descr: String,
-    fortran_order: bool,
-    shape: Vec<usize>,
+pub(super) struct Header {
+    pub(super) descr: String,
+    pub(super) fortran_order: bool,
+    pub(super) shape: Vec<usize>,
 }
 
 impl Header {
+    /// Reads a header, and returns it with the number of bytes before the elements. Errors name `path`.
+    pub(super) fn read(path: &Path, reader: &mut dyn Read) -> Result<(Self, u64)> {
+        let error = |expected: &str, found: String| Error::parse(path, None, expected, found);
+        let refused = |error| Error::io("read", path, error);
+        let mut start = Vec::new();
+        reader.take(8).read_to_end(&mut start).map_err(refused)?;
+        let version = match start.strip_prefix(MAGIC) {
+            Some(&[version @ 1..=3, _]) => version,
+            Some(_) => return Err(error("an .npy file of version 1, 2 or 3", "another version".into())),
+            None => {
+                reader.take(magic::LOOKED_AT as u64).read_to_end(&mut start).map_err(refused)?;
+                return Err(error("an .npy file", magic::kind(&start).unwrap_or("another beginning").into()));
+            }
+        };
+        let mut length = vec![];
+        reader.take(if version == 1 { 2 } else { 4 }).read_to_end(&mut length).map_err(refused)?;
+        let length = length.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+        let mut text = Vec::new();
+        reader.take(length.min(1 << 20)).read_to_end(&mut text).map_err(refused)?;
+        let begin = (start.len() + if version == 1 { 2 } else { 4 } + text.len()) as u64;
+        let text = String::from_utf8_lossy(&text);
+        match Self::parse(&text) {
+            Some(header) => Ok((header, begin)),
+            None => Err(error("an .npy header with descr, fortran_order and shape", format!("{text:?}"))),
+        }
+    }
+
     fn parse(text: &str) -> Option<Self> {
         let descr = value(text, "descr")?;
         let quote = descr.chars().next().filter(|quote| "'\"".contains(*quote));
@@ -330,7 +329,7 @@ fn type_string(data: &Data<'_>) -> String {
 }
 
 /// Writes a header of format version 1, padded so that the elements begin at a multiple of 64 bytes.
-fn write_header(out: &mut impl Write, type_name: &str, shape: &[usize]) -> io::Result<()> {
+pub(super) fn write_header(out: &mut impl Write, type_name: &str, shape: &[usize]) -> io::Result<()> {
     let lengths: Vec<String> = shape.iter().map(ToString::to_string).collect();
     // Python writes a tuple of one element with a trailing comma.
     let shape = if shape.len() == 1 { format!("{},", lengths[0]) } else { lengths.join(", ") };

@@ -150,7 +150,7 @@ fn reals(path: &Path, array: StoredArray) -> Result<Vec<f64>> {
 }
 
 /// Returns the classes of words.
-fn labels_of(words: Vec<String>) -> TableTargets {
+pub(super) fn labels_of(words: Vec<String>) -> TableTargets {
     let mut classes: Vec<String> = words.clone();
     classes.sort_unstable();
     classes.dedup();
@@ -169,7 +169,7 @@ fn labels_of(words: Vec<String>) -> TableTargets {
 const FEWEST_BITS: usize = 8;
 
 /// Returns the string of bits and the label of a line that consists of these.
-fn bits(line: &str) -> Option<(&str, Option<&str>)> {
+pub(super) fn bits(line: &str) -> Option<(&str, Option<&str>)> {
     let line = line.trim_start_matches('\u{feff}');
     let mut words = line.split([' ', '\t', ',', ';', '\r', '\n']).filter(|word| !word.is_empty());
     let (bits, label) = (words.next()?, words.next());
@@ -179,10 +179,15 @@ fn bits(line: &str) -> Option<(&str, Option<&str>)> {
 }
 
 fn of_text(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
+    let first = first_line(path)?;
+    if bits(&first).is_some() { of_bits(path, wanted) } else { of_table(path, &first, wanted) }
+}
+
+/// Returns the first line that is not blank, which shows what the file is.
+pub(super) fn first_line(path: &Path) -> Result<String> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let (mut first, mut number) = (String::new(), 0);
     let mut reader = BufReader::new(file);
-    // The first line that is not blank shows what the file is.
     while first.trim().is_empty() {
         first.clear();
         number += 1;
@@ -194,7 +199,12 @@ fn of_text(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
             break;
         }
     }
-    if bits(&first).is_some() { of_bits(path, wanted) } else { of_table(path, &first, wanted) }
+    Ok(first)
+}
+
+/// Returns the character that separates the fields of a table, or `None` for white space.
+pub(super) fn separator(first: &str) -> Option<u8> {
+    [b',', b';', b'\t'].into_iter().find(|&byte| first.bytes().any(|b| b == byte))
 }
 
 fn of_bits(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
@@ -241,7 +251,7 @@ fn number(path: &Path, line: u64, field: &str) -> Result<f64> {
 }
 
 fn of_table(path: &Path, first: &str, wanted: Wanted<'_>) -> Result<SampleTable> {
-    let separator = [b',', b';', b'\t'].into_iter().find(|&byte| first.bytes().any(|b| b == byte));
+    let separator = separator(first);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -349,7 +359,7 @@ fn target_column(path: &Path, line: u64, fields: &[&str], wanted: Wanted<'_>) ->
     }
 }
 
-fn wrong_csv(path: &Path, error: csv::Error) -> Error {
+pub(super) fn wrong_csv(path: &Path, error: csv::Error) -> Error {
     let line = error.position().map(csv::Position::line);
     let shown = error.to_string();
     match error.into_kind() {

@@ -8,6 +8,7 @@ mod graph;
 mod groups;
 mod io;
 mod io_foreign;
+mod io_layers;
 mod io_plain;
 mod io_readers;
 mod layers;

@@ -1,0 +1,253 @@
+//! A file of arrays whose first axis is that of the samples.
+
+use super::files::{Format, text};
+use super::{IDS, Layer, LayerRows, Layers, Numbers, Source, check_names, layer_of, targets_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::samples::{TARGETS, TableTargets, labels_of};
+use crate::io::stored::{Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
+use crc32fast::Hasher;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The most bytes of arrays that are kept in memory because they cannot be read in parts.
+const MOST_HELD: u64 = 1 << 30;
+
+/// The layers of an open file.
+#[derive(Debug)]
+pub(super) struct Arrays {
+    path: PathBuf,
+    file: Mutex<File>,
+    layers: Vec<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    stored: Stored,
+    wide: bool,
+    /// All its numbers, if they cannot be read in parts.
+    numbers: Option<Numbers>,
+    /// The checksum of what was read, if the file is an archive.
+    sum: Mutex<Option<Sum>>,
+}
+
+/// The checksum of the rows from the first on, as long as they are read in order.
+#[derive(Debug)]
+struct Sum {
+    /// That of the header alone.
+    header: Hasher,
+    hasher: Hasher,
+    /// The row that comes next; `None` if rows were read in another order.
+    row: Option<usize>,
+}
+
+impl Sum {
+    fn begin(&mut self, row: usize) {
+        if row == 0 {
+            (self.hasher, self.row) = (self.header.clone(), Some(0));
+        } else if self.row != Some(row) {
+            self.row = None;
+        }
+    }
+}
+
+pub(super) fn open(path: &Path) -> Result<Layers> {
+    let (mut arrays, mut texts) = (Vec::new(), BTreeMap::new());
+    let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    match Format::of(path) {
+        Some(Format::Npz) => arrays = of_npz(path)?,
+        Some(Format::Safetensors) => {
+            let len = file.metadata().map_err(|error| Error::io("read", path, error))?.len();
+            let header = safetensors_header(path, &mut file, len)?;
+            (arrays, texts) = of_safetensors(path, &header, len)?;
+        }
+        _ => arrays.push(of_npy(path, &text(path.file_stem()))?),
+    }
+    check_names(path, &arrays)?;
+    let named = |names: &[&str]| arrays.iter().position(|array| names.contains(&array.name.as_str()));
+    let alone = Format::of(path) == Some(Format::Npy);
+    let target = named(&TARGETS).filter(|_| !alone);
+    let ids = named(&IDS).filter(|&ids| !alone && Some(ids) != target);
+    let (target, ids) = (target.map(|at| arrays[at].clone()), ids.map(|at| arrays[at].clone()));
+    let special =
+        |array: &Stored| [&target, &ids].iter().any(|own| own.as_ref().is_some_and(|own| own.name == array.name));
+    arrays.retain(|array| !special(array));
+    let len = samples(path, &arrays)?;
+    let layers = arrays.iter().map(|array| layer_of(path, array)).collect::<Result<Vec<Layer>>>()?;
+
+    let targets = match (&target, strings(path, &texts, &TARGETS)?) {
+        (Some(array), _) => read_targets(path, &mut file, array)?,
+        (None, Some(words)) => labels_of(words),
+        (None, None) => TableTargets::None,
+    };
+    let ids = match (&ids, strings(path, &texts, &IDS)?) {
+        (Some(array), _) => Some(read_ids(path, &mut file, array)?),
+        (None, words) => words,
+    };
+    let count = match &targets {
+        TableTargets::Labels(labels, _) => Some(labels.len()),
+        TableTargets::Values(values, each) => Some(values.len() / each),
+        TableTargets::None => None,
+    };
+    for (count, what) in [(count, "targets"), (ids.as_ref().map(Vec::len), "ids")] {
+        if let Some(found) = count.filter(|&count| count != len) {
+            let expected = format!("{len} {what}, one for each sample of {}", layers[0].name);
+            return Err(Error::parse(path, None, expected, found.to_string()));
+        }
+    }
+    let held = hold(path, &mut file, arrays)?;
+    let source = Source::Arrays(Arrays { path: path.to_owned(), file: Mutex::new(file), layers: held });
+    Ok(Layers { source, layers, len, targets, ids })
+}
+
+/// Returns the number of samples, in which all layers agree.
+fn samples(path: &Path, arrays: &[Stored]) -> Result<usize> {
+    let wrong = |expected: &str, found: String| Err(Error::parse(path, None, expected, found));
+    let Some(first) = arrays.first() else { return wrong("an array that is a layer", "none".to_owned()) };
+    if arrays.iter().all(|array| array.shape.len() < 2) {
+        let found = format!("{} of shape {:?}", first.name, first.shape);
+        let advice =
+            "a layer that is (samples, numbers); reshape one sample to (1, n), or n samples of one number to (n, 1)";
+        return wrong(advice, found);
+    }
+    let Some(&len) = first.shape.first() else {
+        return wrong("arrays whose first axis is that of the samples", format!("{} without axes", first.name));
+    };
+    if let Some(other) = arrays.iter().find(|array| array.shape.first() != Some(&len)) {
+        let expected = format!("{len} samples of {}, as {} has", other.name, first.name);
+        return wrong(&expected, format!("the shape {:?}", other.shape));
+    }
+    if len == 0 {
+        return wrong("at least one sample", format!("{} of shape {:?}", first.name, first.shape));
+    }
+    Ok(len)
+}
+
+/// Returns the strings of a list in the metadata, which is where safetensors files have text.
+fn strings(path: &Path, texts: &BTreeMap<String, String>, names: &[&str]) -> Result<Option<Vec<String>>> {
+    let Some((name, text)) = names.iter().find_map(|name| texts.get_key_value(*name)) else { return Ok(None) };
+    match serde_json::from_str(text) {
+        Ok(words) => Ok(Some(words)),
+        Err(_) => Err(Error::parse(path, None, format!("a list of strings in the metadata {name}"), "other text")),
+    }
+}
+
+/// Reads all numbers of an array.
+fn whole(path: &Path, file: &mut File, array: &Stored, out: &mut Numbers) -> Result<()> {
+    fn read<T: crate::array::Real>(path: &Path, file: &mut File, array: &Stored, out: &mut Vec<T>) -> Result<()> {
+        match (array.member, array.begin) {
+            (Some(_), _) => array.read_member(path, &mut archive(path)?, out),
+            (None, Some(_)) => {
+                let rows = 0..array.shape.first().copied().unwrap_or(1);
+                array.read_rows(path, file, rows, &mut |_| {}, out)
+            }
+            (None, None) => array.read_file(path, out),
+        }
+    }
+    match out {
+        Numbers::F32(out) => read(path, file, array, out),
+        Numbers::F64(out) => read(path, file, array, out),
+    }
+}
+
+fn read_targets(path: &Path, file: &mut File, array: &Stored) -> Result<TableTargets> {
+    if array.kind.is_text() {
+        return Ok(labels_of(array.read_text(path)?));
+    }
+    let mut values = Numbers::F64(Vec::new());
+    whole(path, file, array, &mut values)?;
+    let (each, Numbers::F64(values)) = (array.columns(), values) else { return Ok(TableTargets::None) };
+    if each == 0 || array.shape.is_empty() {
+        let found = format!("the shape {:?}", array.shape);
+        return Err(Error::parse(path, None, format!("{} with a target for each sample", array.name), found));
+    }
+    Ok(targets_of(array.kind, values, each))
+}
+
+fn read_ids(path: &Path, file: &mut File, array: &Stored) -> Result<Vec<String>> {
+    if array.shape.len() != 1 || array.kind.is_float() {
+        let found = format!("{} of shape {:?}", array.name, array.shape);
+        return Err(Error::parse(path, None, "ids that are integers or text, one for each sample", found));
+    }
+    if array.kind.is_text() {
+        return array.read_text(path);
+    }
+    let mut values = Numbers::F64(Vec::new());
+    whole(path, file, array, &mut values)?;
+    let Numbers::F64(values) = values else { return Ok(Vec::new()) };
+    Ok(values.iter().map(|value| format!("{value:.0}")).collect())
+}
+
+/// Reads the arrays that cannot be read in parts, and prepares the checksums of the others.
+fn hold(path: &Path, file: &mut File, arrays: Vec<Stored>) -> Result<Vec<Held>> {
+    let needed = arrays.iter().filter(|array| array.begin.is_none()).map(Stored::bytes).fold(0, u64::saturating_add);
+    if needed > MOST_HELD {
+        let advice = "write them in row-major order without compression, as numpy.savez does";
+        let what = format!("bytes of arrays of {} that have to be read as a whole; {advice}", path.display());
+        return Err(ErrorKind::Limit { what, needed, allowed: MOST_HELD }.into());
+    }
+    let each = |stored: Stored| {
+        let (wide, mut sum) = (stored.kind.is_wide(), None);
+        let numbers = match (stored.begin, stored.member) {
+            (None, _) => {
+                let mut numbers = Numbers::new(wide);
+                whole(path, file, &stored, &mut numbers)?;
+                Some(numbers)
+            }
+            (Some(begin), Some(member)) => {
+                // The checksum is that of the header and the elements.
+                let mut header = Vec::new();
+                let refused = |error| Error::io("read", path, error);
+                file.seek(SeekFrom::Start(member.start)).map_err(refused)?;
+                file.take(begin - member.start).read_to_end(&mut header).map_err(refused)?;
+                let mut hasher = Hasher::new();
+                hasher.update(&header);
+                sum = Some(Sum { header: hasher.clone(), hasher, row: Some(0) });
+                None
+            }
+            (Some(_), None) => None,
+        };
+        Ok(Held { stored, wide, numbers, sum: Mutex::new(sum) })
+    };
+    arrays.into_iter().map(each).collect()
+}
+
+impl Arrays {
+    pub(super) fn read(&self, layer: usize, rows: Range<usize>) -> Result<LayerRows> {
+        let Held { stored, wide, numbers, sum } = &self.layers[layer];
+        if let Some(numbers) = numbers {
+            let columns = stored.columns();
+            return Ok(LayerRows { numbers: numbers.range(rows.start * columns..rows.end * columns), lengths: None });
+        }
+        let mut made = Numbers::new(*wide);
+        let mut file = lock(&self.file);
+        let mut sum = lock(sum);
+        if let Some(sum) = &mut *sum {
+            sum.begin(rows.start);
+        }
+        let mut seen = |bytes: &[u8]| {
+            if let Some(Sum { hasher, row: Some(_), .. }) = &mut *sum {
+                hasher.update(bytes);
+            }
+        };
+        match &mut made {
+            Numbers::F32(out) => stored.read_rows(&self.path, &mut *file, rows.clone(), &mut seen, out)?,
+            Numbers::F64(out) => stored.read_rows(&self.path, &mut *file, rows.clone(), &mut seen, out)?,
+        }
+        if let (Some(Sum { row: Some(row), hasher, .. }), Some(member)) = (&mut *sum, stored.member) {
+            *row = rows.end;
+            if stored.shape.first() == Some(row) && hasher.clone().finalize() != member.sum {
+                let found = format!("another one, so {} is damaged", stored.name);
+                return Err(Error::parse(&self.path, None, "the checksum of the archive", found));
+            }
+        }
+        Ok(LayerRows { numbers: made, lengths: None })
+    }
+}
+
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,299 @@
+//! Reads the input of feature extraction: samples that consist of named layers of numbers.
+
+mod arrays;
+mod files;
+mod sample_files;
+mod table;
+
+use super::samples::{TableTargets, labels_of};
+use super::stored::{Kind, Stored};
+use crate::error::{Error, Result};
+use arrays::Arrays;
+use files::Found;
+use sample_files::SampleFiles;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use table::Table;
+
+/// The names under which files store what identifies the samples.
+const IDS: [&str; 4] = ["id", "ids", "ID", "Id"];
+
+/// A data set of samples, each of which has an entry of every layer: a vector, a matrix, or a series of its own length.
+/// Rows are read when they are asked for.
+///
+/// | input | samples | layers |
+/// |---|---|---|
+/// | `.npy` | the first axis | one, with the name of the file |
+/// | `.npz`, `.safetensors` | the first axis of every array | the arrays |
+/// | several `.npy`, `.npz` or `.safetensors`, a folder of them, or a pattern such as `data/*.npz` | the files, in natural order of their names | the arrays; `values` for `.npy` |
+/// | a folder whose folders have such files | the files; the names of the folders are the classes | the same |
+/// | a table (CSV, TSV, semicolons, white space) | the rows | `values` |
+/// | lines of at least 8 bits, perhaps with a label | the lines | `bits` |
+///
+/// Arrays named `y`, `labels` or `targets` are the targets, and an array `id` or `ids` identifies the samples. In a
+/// file that is one sample, a target is an array of one number. Integers are labels, floats are values.
+///
+/// Floats of 16 bits, booleans and integers of at most 16 bits are read as f32, and tables and wider integers as f64.
+/// NaN and infinities are kept. Arrays in row-major order without compression are read in parts. Other arrays of a file
+/// with many samples are read when it is opened, and kept, as tables are. An array in an archive that is read from its
+/// first row to its last is compared with its checksum.
+///
+/// ```
+/// use fiedler::io::{self, Data, Extent, Layers, NamedArray, Numbers, Rows};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("points.safetensors");
+/// let array = |name, shape, data| NamedArray { name, rows: Rows::Other, shape, data };
+/// let (x, y) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [7, 9, 7]);
+/// io::write(&path, &[array("x", vec![3, 2], Data::F32(&x)), array("y", vec![3], Data::I64(&y))])?;
+///
+/// let data = Layers::open(&[path])?;
+/// assert_eq!((data.len(), data.layers()[0].extent), (3, Extent::Vector(2)));
+/// let rows = data.read(&[0], 1..3)?;
+/// assert_eq!(rows[0].numbers, Numbers::F32(vec![3.0, 4.0, 5.0, 6.0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Layers {
+    source: Source,
+    layers: Vec<Layer>,
+    len: usize,
+    targets: TableTargets,
+    ids: Option<Vec<String>>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Arrays(Arrays),
+    Samples(SampleFiles),
+    Table(Table),
+}
+
+/// A layer of a data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// The name of the layer.
+    pub name: String,
+    /// What a sample has of it.
+    pub extent: Extent,
+    /// Whether its numbers are read as f64, because f32 does not hold all numbers of the type in the file.
+    pub wide: bool,
+}
+
+/// What a sample has of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// A vector of this length.
+    Vector(usize),
+    /// A matrix, in row-major order.
+    Matrix {
+        /// The number of rows.
+        rows: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+    /// A series of its own length.
+    Ragged {
+        /// The length of the longest series.
+        longest: usize,
+    },
+}
+
+/// The entries of one layer for consecutive samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerRows {
+    /// The numbers, sample by sample.
+    pub numbers: Numbers,
+    /// How many numbers each sample has, if the layer is ragged.
+    pub lengths: Option<Vec<usize>>,
+}
+
+/// The numbers of a layer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Floats of at most 32 bits, booleans and integers of at most 16 bits.
+    F32(Vec<f32>),
+    /// Wider numbers.
+    F64(Vec<f64>),
+}
+
+/// Which column of a table has the labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LabelColumn<'a> {
+    /// The column named `y`, `label`, `labels`, `target`, `targets` or `class`. If there is none, the last column, if it
+    /// has no numbers, or only integers, with at least two samples of a class on average.
+    #[default]
+    Auto,
+    /// The column with this name in the first row.
+    Named(&'a str),
+    /// The last column.
+    Last,
+    /// None: all columns are numbers.
+    None,
+}
+
+impl Layers {
+    /// Opens a data set: a file, several files, a folder, or a pattern with `*` in the name of the file. All headers are
+    /// read and compared, but no numbers, apart from labels, tables, and arrays that cannot be read in parts.
+    ///
+    /// # Errors
+    /// [`Parse`](crate::ErrorKind::Parse), which names the file and the layer or the line, if there are no samples or no
+    /// layers, the numbers of samples of two arrays differ, a sample lacks a layer of the first sample or has another
+    /// shape or type of it, a file ends early, or something that has to be a number is none;
+    /// [`Limit`](crate::ErrorKind::Limit) if arrays that have to be read as a whole have more than 1 GiB;
+    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+    pub fn open(paths: &[PathBuf]) -> Result<Self> {
+        Self::open_with(paths, LabelColumn::Auto)
+    }
+
+    /// Opens a data set. If it is a table, its labels are in the given column.
+    ///
+    /// # Errors
+    /// As for [`Layers::open`]; [`Parse`](crate::ErrorKind::Parse) if a table does not have the column.
+    pub fn open_with(paths: &[PathBuf], label: LabelColumn<'_>) -> Result<Self> {
+        match files::find(paths)? {
+            Found::Samples(files) => sample_files::open(files),
+            Found::Arrays(path) => arrays::open(&path),
+            Found::Text(path) => table::open(&path, label),
+        }
+    }
+
+    /// Returns the number of samples.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "no data set is empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns the layers.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Returns the labels or the values of the samples, or [`TableTargets::None`].
+    #[must_use]
+    pub fn targets(&self) -> &TableTargets {
+        &self.targets
+    }
+
+    /// Returns what identifies the samples: the entries of an array or a column `id` or `ids`, or the names of the
+    /// files without their endings, if every sample is a file.
+    #[must_use]
+    pub fn ids(&self) -> Option<&[String]> {
+        self.ids.as_deref()
+    }
+
+    /// Returns whether every sample is a file, so that it is best to read all layers of a sample together.
+    #[must_use]
+    pub fn by_sample(&self) -> bool {
+        matches!(self.source, Source::Samples(_))
+    }
+
+    /// Reads consecutive samples of the layers with the given places, in the order of these places. A file that is a
+    /// sample is read once. Apart from the result, at most about 1 MiB is allocated.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if there is no such layer or sample; [`Parse`](crate::ErrorKind::Parse) if a
+    /// file was changed after it was opened, a checksum is wrong, or f64 does not hold an integer exactly;
+    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+    pub fn read(&self, layers: &[usize], rows: Range<usize>) -> Result<Vec<LayerRows>> {
+        let count = self.layers.len();
+        if let Some(layer) = layers.iter().find(|&&layer| layer >= count) {
+            return Err(Error::domain("read layers", format!("expected a layer below {count}, found {layer}")));
+        }
+        if rows.start > rows.end || rows.end > self.len {
+            let what = format!("expected samples up to {}, found {} to {}", self.len, rows.start, rows.end);
+            return Err(Error::domain("read layers", what));
+        }
+        match &self.source {
+            Source::Arrays(arrays) => layers.iter().map(|&layer| arrays.read(layer, rows.clone())).collect(),
+            Source::Samples(files) => files.read(layers, rows),
+            Source::Table(table) => Ok(layers.iter().map(|_| table.read(rows.clone())).collect()),
+        }
+    }
+}
+
+impl Extent {
+    /// Returns the extent of a layer whose samples have the given axes, or `None` if there are more than two, or no
+    /// numbers.
+    fn of(axes: &[usize]) -> Option<Self> {
+        let extent = match *axes {
+            [] => Self::Vector(1),
+            [length] => Self::Vector(length),
+            [rows, columns] => Self::Matrix { rows, columns },
+            _ => return None,
+        };
+        (extent.numbers() > 0).then_some(extent)
+    }
+
+    /// Returns how many numbers a sample has at most.
+    #[must_use]
+    pub fn numbers(self) -> usize {
+        match self {
+            Self::Vector(length) | Self::Ragged { longest: length } => length,
+            Self::Matrix { rows, columns } => rows.saturating_mul(columns),
+        }
+    }
+}
+
+impl Numbers {
+    fn new(wide: bool) -> Self {
+        if wide { Self::F64(Vec::new()) } else { Self::F32(Vec::new()) }
+    }
+
+    /// Returns the number of numbers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(numbers) => numbers.len(),
+            Self::F64(numbers) => numbers.len(),
+        }
+    }
+
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn range(&self, range: Range<usize>) -> Self {
+        match self {
+            Self::F32(numbers) => Self::F32(numbers[range].to_vec()),
+            Self::F64(numbers) => Self::F64(numbers[range].to_vec()),
+        }
+    }
+}
+
+/// Returns the layer that an array is, whose first axis is that of the samples.
+fn layer_of(path: &Path, array: &Stored) -> Result<Layer> {
+    let wrong = |expected: &str, found: String| Err(Error::parse(path, None, expected, found));
+    if array.kind.is_text() {
+        return wrong("layers of numbers", format!("text in {}", array.name));
+    }
+    match Extent::of(array.shape.get(1..).unwrap_or_default()) {
+        Some(extent) => Ok(Layer { name: array.name.clone(), extent, wide: array.kind.is_wide() }),
+        None => {
+            let found = format!("{} of shape {:?}", array.name, array.shape);
+            wrong("layers that are (samples, numbers) or (samples, rows, columns); reshape others", found)
+        }
+    }
+}
+
+/// Returns an error if two arrays have the same name, which archives allow.
+fn check_names(path: &Path, arrays: &[Stored]) -> Result<()> {
+    let mut names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::parse(path, None, "each name once", format!("two arrays named {}", pair[0]))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the targets of numbers: labels if they are integers.
+fn targets_of(kind: Kind, values: Vec<f64>, each: usize) -> TableTargets {
+    if kind.is_float() || each > 1 {
+        return TableTargets::Values(values, each);
+    }
+    labels_of(values.iter().map(|value| format!("{value:.0}")).collect())
+}

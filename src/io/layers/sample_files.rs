@@ -1,0 +1,223 @@
+//! Files each of which is a sample: its arrays are the layers.
+
+use super::files::{Files, Format, text};
+use super::{LayerRows, Layers, Numbers, Source, check_names, layer_of, targets_of};
+use crate::array::Real;
+use crate::error::{Error, Result};
+use crate::io::samples::{TARGETS, TableTargets, labels_of};
+use crate::io::stored::{PIECE, Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
+use crate::parallel;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The samples, all of which have the arrays of the first.
+#[derive(Debug)]
+pub(super) struct SampleFiles {
+    format: Format,
+    paths: Vec<PathBuf>,
+    /// The bytes before the elements of the first file. A file of the same length with the same beginning has its
+    /// arrays at the same places, so its header need not be parsed. Archives have no such beginning.
+    beginning: Vec<u8>,
+    len: u64,
+    /// The layers, and then the target, if there is one. A first axis of length 1 stands for the sample.
+    arrays: Vec<Stored>,
+    layers: usize,
+}
+
+pub(super) fn open(files: Files) -> Result<Layers> {
+    let Files { format, paths, classes } = files;
+    let first = paths[0].clone();
+    let (mut arrays, beginning, len) = parsed(format, &first)?;
+    check_names(&first, &arrays)?;
+    let wrong = |expected: &str, found: String| Err(Error::parse(&first, None, expected, found));
+    // The target comes last.
+    arrays.sort_by_key(|array| TARGETS.contains(&array.name.as_str()));
+    let layers = arrays.iter().take_while(|array| !TARGETS.contains(&array.name.as_str())).count();
+    match &arrays[layers..] {
+        [] => {}
+        [target] if classes.is_some() => {
+            return wrong("classes that are folders or an array, not both", target.name.clone());
+        }
+        [target] if target.columns() == 1 && !target.kind.is_text() => {}
+        [target] => {
+            return wrong(
+                "one number as the target of a sample",
+                format!("{} of {:?}", target.name, &target.shape[1..]),
+            );
+        }
+        [one, other, ..] => return wrong("one target", format!("{} and {}", one.name, other.name)),
+    }
+    if layers == 0 {
+        return wrong("an array that is a layer", "none".to_owned());
+    }
+    let all = arrays[..layers].iter().map(|array| layer_of(&first, array)).collect::<Result<Vec<_>>>()?;
+    let files = SampleFiles { format, paths, beginning, len, arrays, layers };
+    let values = parallel::map(&files.paths, |_, path| files.check(path)).into_iter().collect::<Result<Vec<_>>>()?;
+    let targets = match (classes.as_ref(), files.arrays.get(layers)) {
+        (Some(classes), _) => labels_of(classes.clone()),
+        (None, Some(target)) => targets_of(target.kind, values.into_iter().flatten().collect(), 1),
+        (None, None) => TableTargets::None,
+    };
+    let (ids, count) = (Some(ids(&files.paths)), files.paths.len());
+    Ok(Layers { layers: all, len: count, targets, ids, source: Source::Samples(files) })
+}
+
+/// Returns the names of the files without their endings, and with their folders where these alone would not be unique.
+fn ids(paths: &[PathBuf]) -> Vec<String> {
+    let stems: Vec<String> = paths.iter().map(|path| text(path.file_stem())).collect();
+    if stems.iter().collect::<BTreeSet<_>>().len() == stems.len() {
+        return stems;
+    }
+    let folder = |path: &PathBuf| text(path.parent().and_then(Path::file_name));
+    paths.iter().zip(stems).map(|(path, stem)| format!("{}/{stem}", folder(path))).collect()
+}
+
+/// Returns the arrays of a file, the bytes before its elements, and its length.
+fn parsed(format: Format, path: &Path) -> Result<(Vec<Stored>, Vec<u8>, u64)> {
+    let refused = |error| Error::io("read", path, error);
+    let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    let len = file.metadata().map_err(refused)?.len();
+    let (mut arrays, beginning) = match format {
+        Format::Npz => (of_npz(path)?, Vec::new()),
+        Format::Safetensors => {
+            let header = safetensors_header(path, &mut file, len)?;
+            (of_safetensors(path, &header, len)?.0, header)
+        }
+        Format::Npy => {
+            let array = of_npy(path, "values")?;
+            let mut header = Vec::new();
+            file.take(len - array.bytes()).read_to_end(&mut header).map_err(refused)?;
+            (vec![array], header)
+        }
+    };
+    for array in &mut arrays {
+        array.shape.insert(0, 1);
+    }
+    Ok((arrays, beginning, len))
+}
+
+impl SampleFiles {
+    /// Checks that a file has the arrays of the first, and returns its target, if there is one.
+    fn check(&self, path: &Path) -> Result<Option<f64>> {
+        let refused = |error| Error::io("read", path, error);
+        let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        let (len, mut beginning) = (file.metadata().map_err(refused)?.len(), Vec::new());
+        (&file).take(self.beginning.len() as u64).read_to_end(&mut beginning).map_err(refused)?;
+        let arrays = self.arrays_of(path, &beginning, len)?;
+        let Some(target) = arrays.get(self.layers) else { return Ok(None) };
+        let mut value: Vec<f64> = Vec::new();
+        match target.member {
+            Some(_) => target.read_member(path, &mut archive(path)?, &mut value)?,
+            None => target.read_rows(path, &mut file, 0..1, &mut |_| {}, &mut value)?,
+        }
+        Ok(value.first().copied())
+    }
+
+    /// Returns the arrays of a file in the order of those of the first file.
+    fn arrays_of(&self, path: &Path, beginning: &[u8], len: u64) -> Result<Cow<'_, [Stored]>> {
+        if self.format != Format::Npz && len == self.len && beginning.starts_with(&self.beginning) {
+            return Ok(Cow::Borrowed(&self.arrays));
+        }
+        let first = self.paths[0].display();
+        let wrong = |expected: String, found: String| Err(Error::parse(path, None, expected, found));
+        let (mut found, ..) = parsed(self.format, path)?;
+        check_names(path, &found)?;
+        let mut arrays = Vec::with_capacity(self.arrays.len());
+        for own in &self.arrays {
+            let Some(at) = found.iter().position(|array| array.name == own.name) else {
+                return wrong(format!("the array {}, as in {first}", own.name), "none".to_owned());
+            };
+            let array = found.swap_remove(at);
+            let (shape, other) = (&own.shape[1..], &array.shape[1..]);
+            if shape != other {
+                return wrong(
+                    format!("{} of shape {shape:?}, as in {first}", own.name),
+                    format!("the shape {other:?}"),
+                );
+            }
+            if own.kind != array.kind {
+                let expected = format!("{} of type {:?}, as in {first}", own.name, own.kind);
+                return wrong(expected, format!("the type {:?}", array.kind));
+            }
+            arrays.push(array);
+        }
+        match found.first() {
+            Some(other) => wrong(format!("no arrays but those of {first}"), other.name.clone()),
+            None => Ok(Cow::Owned(arrays)),
+        }
+    }
+
+    pub(super) fn read(&self, layers: &[usize], rows: Range<usize>) -> Result<Vec<LayerRows>> {
+        let mut made: Vec<Numbers> =
+            layers.iter().map(|&layer| Numbers::new(self.arrays[layer].kind.is_wide())).collect();
+        for (numbers, &layer) in made.iter_mut().zip(layers) {
+            let count = rows.len() * self.arrays[layer].columns();
+            match numbers {
+                Numbers::F32(out) => out.reserve_exact(count),
+                Numbers::F64(out) => out.reserve_exact(count),
+            }
+        }
+        let mut piece = Vec::new();
+        for path in &self.paths[rows] {
+            if self.format == Format::Npz {
+                self.read_archive(path, layers, &mut made)?;
+            } else {
+                self.read_file(path, layers, &mut piece, &mut made)?;
+            }
+        }
+        Ok(made.into_iter().map(|numbers| LayerRows { numbers, lengths: None }).collect())
+    }
+
+    fn read_archive(&self, path: &Path, layers: &[usize], made: &mut [Numbers]) -> Result<()> {
+        let arrays = self.arrays_of(path, &[], 0)?;
+        let mut archive = archive(path)?;
+        for (&layer, numbers) in layers.iter().zip(made) {
+            match numbers {
+                Numbers::F32(out) => arrays[layer].read_member(path, &mut archive, out)?,
+                Numbers::F64(out) => arrays[layer].read_member(path, &mut archive, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads layers of a file in the order in which they are stored. What is in the first [`PIECE`] of the file is read
+    /// in one call, with the header.
+    fn read_file(&self, path: &Path, layers: &[usize], piece: &mut Vec<u8>, made: &mut [Numbers]) -> Result<()> {
+        let refused = |error| Error::io("read", path, error);
+        let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        let len = file.metadata().map_err(refused)?.len();
+        let end = |array: &Stored| array.begin.map_or(0, |begin| begin + array.bytes());
+        let last = layers.iter().map(|&layer| end(&self.arrays[layer])).max().unwrap_or(0);
+        let most = last.max(self.beginning.len() as u64).min(PIECE.max(self.beginning.len()) as u64);
+        piece.clear();
+        (&file).take(most).read_to_end(piece).map_err(refused)?;
+        let arrays = self.arrays_of(path, piece, len)?;
+        let mut order: Vec<usize> = (0..layers.len()).collect();
+        order.sort_by_key(|&at| arrays[layers[at]].begin);
+        for at in order {
+            let array = &arrays[layers[at]];
+            match &mut made[at] {
+                Numbers::F32(out) => append(path, &mut file, array, piece, out)?,
+                Numbers::F64(out) => append(path, &mut file, array, piece, out)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends the elements of an array, some of which may be in `piece`, the beginning of the file.
+fn append<T: Real>(path: &Path, file: &mut File, array: &Stored, piece: &[u8], out: &mut Vec<T>) -> Result<()> {
+    let Some(begin) = array.begin else { return array.read_file(path, out) };
+    let bytes = usize::try_from(begin).ok().and_then(|begin| {
+        let end = begin.checked_add(usize::try_from(array.bytes()).ok()?)?;
+        piece.get(begin..end)
+    });
+    match bytes {
+        Some(bytes) => array.decode(path, bytes, 0, out),
+        None => array.read_rows(path, file, 0..1, &mut |_| {}, out),
+    }
+}

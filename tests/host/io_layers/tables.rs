@@ -1,0 +1,114 @@
+//! Tables and strings of bits as layers.
+
+use super::*;
+
+fn table(text: &str, label: LabelColumn<'_>) -> Result<Layers> {
+    let folder = Folder::new();
+    Layers::open_with(&[folder.file("t.csv", text)], label)
+}
+
+/// A table in short: its extent, its numbers, its classes, and its ids.
+fn short(text: &str, label: LabelColumn<'_>) -> (Extent, Vec<f64>, Vec<String>, Vec<String>) {
+    let data = table(text, label).expect(text);
+    assert_eq!((data.layers().len(), &data.layers()[0].name[..], data.layers()[0].wide), (1, "values", true));
+    let words = match data.targets() {
+        TableTargets::Labels(places, names) => places.iter().map(|&place| names[place as usize].clone()).collect(),
+        TableTargets::Values(..) => panic!("values of {text}"),
+        TableTargets::None => Vec::new(),
+    };
+    (data.layers()[0].extent, read(&data, 0, 0..data.len()), words, data.ids().unwrap_or_default().to_vec())
+}
+
+#[test]
+fn tables_with_and_without_labels() {
+    let list = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let none = Vec::new;
+    for (text, label, width, numbers, words, ids) in [
+        // No labels.
+        ("1,2.5\n3,-4e2\n", LabelColumn::Auto, 2, vec![1.0, 2.5, 3.0, -400.0], none(), none()),
+        ("1 2\n\n3  4\n", LabelColumn::Auto, 2, vec![1.0, 2.0, 3.0, 4.0], none(), none()),
+        ("a;b\r\n1;2.5\r\n3;4.5\r\n", LabelColumn::Auto, 2, vec![1.0, 2.5, 3.0, 4.5], none(), none()),
+        ("7\n8\n", LabelColumn::Auto, 1, vec![7.0, 8.0], none(), none()),
+        // Integers without a class that repeats; and if no labels are wanted.
+        ("1,2\n3,4\n5,6\n", LabelColumn::Auto, 2, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], none(), none()),
+        ("1,2\n3,2\n", LabelColumn::None, 2, vec![1.0, 2.0, 3.0, 2.0], none(), none()),
+        // Labels: integers that repeat, words, a named column anywhere, the last column if asked for.
+        ("1,2\n3,2\n", LabelColumn::Auto, 1, vec![1.0, 3.0], list(&["2", "2"]), none()),
+        ("1\t2\tx\n3\t4\ty\n", LabelColumn::Auto, 2, vec![1.0, 2.0, 3.0, 4.0], list(&["x", "y"]), none()),
+        ("class,a\nu,1.5\nv,2.5\n", LabelColumn::Auto, 1, vec![1.5, 2.5], list(&["u", "v"]), none()),
+        ("k,a\nu,1.5\nv,2.5\n", LabelColumn::Named("k"), 1, vec![1.5, 2.5], list(&["u", "v"]), none()),
+        ("1,2\n3,4\n", LabelColumn::Last, 1, vec![1.0, 3.0], list(&["2", "4"]), none()),
+        // Numbers as names, with a word as the name of the labels.
+        ("0,1,kind\n5,6,1\n7,8,2\n", LabelColumn::Auto, 2, vec![5.0, 6.0, 7.0, 8.0], list(&["1", "2"]), none()),
+        // Ids.
+        ("id,a,y\nr,1,5\ns,2,6\n", LabelColumn::Auto, 1, vec![1.0, 2.0], list(&["5", "6"]), list(&["r", "s"])),
+        ("a,id\n1,r\n2,r\n", LabelColumn::Auto, 1, vec![1.0, 2.0], none(), list(&["r", "r"])),
+        ("\u{feff}a,id,c\n1,r,x\n2,r,y\n", LabelColumn::Auto, 1, vec![1.0, 2.0], list(&["x", "y"]), list(&["r", "r"])),
+    ] {
+        assert_eq!(short(text, label), (Extent::Vector(width), numbers, words, ids), "{text:?} {label:?}");
+    }
+    // What is no finite number is kept.
+    let (_, kept, ..) = short("1,nan\ninf,-Infinity\n", LabelColumn::Auto);
+    assert!(kept[1].is_nan() && kept[2] == f64::INFINITY && kept[3] == f64::NEG_INFINITY, "{kept:?}");
+}
+
+#[test]
+fn series_of_their_own_lengths() {
+    let data = table("1,2,3\n4\n5,6,7,8\n9.5,10\n", LabelColumn::Auto).expect("series");
+    assert_eq!((data.len(), data.layers()[0].extent), (4, Extent::Ragged { longest: 4 }));
+    let rows = data.read(&[0], 1..4).expect("rows").remove(0);
+    assert_eq!(rows.lengths, Some(vec![1, 4, 2]));
+    assert_eq!(rows.numbers, Numbers::F64(vec![4.0, 5.0, 6.0, 7.0, 8.0, 9.5, 10.0]));
+    assert_eq!(data.read(&[0], 2..2).expect("none")[0].lengths, Some(vec![]));
+}
+
+#[test]
+fn strings_of_bits() {
+    let folder = Folder::new();
+    let data = open(&folder.file("b.txt", "01101001 2\n\n11111111 10\n00000000 2\n")).expect("bits");
+    assert_eq!(data.layers(), [Layer { name: "bits".into(), extent: Extent::Vector(8), wide: false }]);
+    assert_eq!(data.targets(), &TableTargets::Labels(vec![0, 1, 0], vec!["2".into(), "10".into()]));
+    assert_eq!(read(&data, 0, 0..2), [0., 1., 1., 0., 1., 0., 0., 1., 1., 1., 1., 1., 1., 1., 1., 1.]);
+    let data = open(&folder.file("b.txt", "01101001\n11111111\n")).expect("bits without labels");
+    assert_eq!((data.len(), data.targets()), (2, &TableTargets::None));
+    for (text, words) in [
+        ("01101001 2\n11111111\n", "b.txt:2: expected a label, as in the lines before, found none"),
+        ("01101001\n11111111 1\n", "b.txt:2: expected no label"),
+        ("01101001\n1111111\n", "b.txt:2: expected a string of bits"),
+        ("01101001\n111111111\n", "b.txt:2: expected 8 bits, as in the first line, found 9 bits"),
+        ("01101001\n0110x001\n", "b.txt:2: expected a string of bits"),
+    ] {
+        let said = refusal(open(&folder.file("b.txt", text)));
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn wrong_tables_name_the_line() {
+    for (text, label, words) in [
+        ("", LabelColumn::Auto, "at least one sample"),
+        ("\n\n", LabelColumn::Auto, "at least one sample"),
+        ("a,b\n", LabelColumn::Auto, "at least one sample"),
+        (
+            "1,2\n3,x\n5,6\n7,8\n",
+            LabelColumn::Auto,
+            ":2: expected a number, or words as labels in all rows, found \"x\"",
+        ),
+        ("1,x,2\n", LabelColumn::Auto, ":1: expected a number, found \"x\""),
+        ("1,2,3\n1,,3\n", LabelColumn::Auto, ":2: expected a number, or nan if it is missing"),
+        ("1,2\n1,\n", LabelColumn::Auto, ":2: expected a number, or nan"),
+        ("a,b\n1,2\n1\n", LabelColumn::Auto, ":3: expected 2 columns, as in the first row, found 1"),
+        ("1,x\n1,2,y\n", LabelColumn::Auto, ":2: expected 2 columns, as in the first row, found 3"),
+        ("1,2\n1,2,3\n", LabelColumn::Last, ":2: expected 2 columns"),
+        ("1,2\n3,4\n", LabelColumn::Named("y"), ":1: expected a column named y, found the columns 1, 2"),
+        ("7\n8\n", LabelColumn::Last, ":1: expected columns of numbers and a label"),
+        ("id,y\na,b\n", LabelColumn::Auto, ":1: expected columns of numbers, found the columns id, y"),
+        ("a,y\n1,\n", LabelColumn::Auto, ":2: expected a label, found an empty field"),
+    ] {
+        let said = refusal(table(text, label));
+        assert!(said.contains(words), "{text:?}: {said}");
+    }
+    let folder = Folder::new();
+    assert!(refusal(open(&folder.file("t.txt", b"\xff\xfe1,2\n"))).contains("UTF-8"));
+    assert!(refusal(open(&folder.file("t.txt", b"1,2\n3,\xff\n"))).contains("UTF-8"));
+}

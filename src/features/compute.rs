@@ -44,7 +44,8 @@ impl<'a> Programs<'a> {
         let samples = block.samples.len();
         let mut all: Vec<Unit> = (block.found.iter().zip(&widths))
             .map(|((_, found), width)| {
-                let empty = || Unit { values: vec![f32::NAN; samples * width], status: vec![Status::Undefined; samples] };
+                let empty =
+                    || Unit { values: vec![f32::NAN; samples * width], status: vec![Status::Undefined; samples] };
                 found.clone().unwrap_or_else(empty)
             })
             .collect();
@@ -167,5 +168,5 @@ fn singular_values<T: Real>(ctx: &Context, shape: SampleShape, numbers: &[T], ce
     let ctx = ctx.with_backend(Backend::Cpu);
     let a = Array::from_vec(Shape::new(columns, n / columns, count), samples)?;
     let found = svdvals(&ctx, &a)?.ok(&ctx)?;
-    Ok(found.s.to_host(&ctx)?.into_vec())
+    Ok(found.s.to_host(&ctx)?.as_slice().to_vec())
 }

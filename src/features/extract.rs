@@ -57,6 +57,9 @@ pub struct Extracted {
     report: Report,
 }
 
+/// Takes the columns of some samples, what became of each sample, and the progress.
+type Take<'a> = &'a mut dyn FnMut(&[f32], &[Status], Progress) -> Result<()>;
+
 /// A block of samples of one layer, on its way from the file to its columns.
 pub(super) struct Block {
     /// The place of the layer in the plan.
@@ -155,13 +158,7 @@ impl Extractor {
         self.through(ctx, data, &plan, &mut take)
     }
 
-    fn through(
-        &self,
-        ctx: &Context,
-        data: &Layers,
-        plan: &Plan,
-        take: &mut dyn FnMut(&[f32], &[Status], Progress) -> Result<()>,
-    ) -> Result<Report> {
+    fn through(&self, ctx: &Context, data: &Layers, plan: &Plan, take: Take<'_>) -> Result<Report> {
         let (send, receive) = sync_channel(1);
         std::thread::scope(|scope| {
             scope.spawn(move || self.read(data, plan, &send));
@@ -211,12 +208,9 @@ impl Extractor {
         for first in (0..data.len()).step_by(plan.chunk) {
             let chunk = first..data.len().min(first + plan.chunk);
             // If every sample is a file, a file is read once; otherwise a layer at a time is read.
-            let groups: Vec<Range<usize>> = if data.by_sample() {
-                vec![0..plan.layers.len()]
-            } else {
-                (0..plan.layers.len()).map(|planned| planned..planned + 1).collect()
-            };
-            for group in groups {
+            let together = if data.by_sample() { plan.layers.len() } else { 1 };
+            for group in (0..plan.layers.len()).step_by(together) {
+                let group = group..group + together;
                 let block = plan.layers[group.start].block;
                 for first in chunk.clone().step_by(block) {
                     let samples = first..chunk.end.min(first + block);
@@ -244,7 +238,9 @@ impl Extractor {
                     Extent::Ragged { longest } => [0, longest],
                 };
                 let content = stored::content(&rows, samples.len(), shape);
-                for ((representation, columns), found) in self.representations.iter().zip(&layer.columns).zip(&mut found) {
+                for ((representation, columns), found) in
+                    self.representations.iter().zip(&layer.columns).zip(&mut found)
+                {
                     let key = stored::key(&content, representation);
                     *found = (Some(key), self.stores.get(&key, samples.len(), columns.len()));
                 }

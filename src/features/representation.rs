@@ -2,11 +2,11 @@
 
 use super::presets::definitions;
 use crate::error::{Error, Result};
-use crate::ops::series::{SampleShape, Measure, Named, unknown};
 use crate::ops::series::{
     Autocorrelation, Bits, BitsColumn, Covariance, CovarianceColumn, HistogramColumn, Histograms, Moment, Moments,
     OrderColumn, Quantiles, Raw, Singular, SingularColumn, Spectrum, SpectrumColumn,
 };
+use crate::ops::series::{Measure, Named, SampleShape, unknown};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::Path;
@@ -332,8 +332,12 @@ mod tests {
         };
         let toml = write("a.toml", "[own]\nkind = 'histogram'\nbins = 4\n[both]\nparts = ['own', 'info']\n");
         assert!(Representation::read(&toml).unwrap_err().to_string().contains("`own`"), "files know presets and kinds");
-        let toml = write("b.toml", "[own]\nkind = 'histogram'\nbins = 4\ncolumns = ['shares']\n[two]\nparts = ['info']\n");
-        let json = write("b.json", r#"{"own": {"kind": "histogram", "bins": 4, "columns": ["shares"]}, "two": {"parts": ["info"]}}"#);
+        let toml =
+            write("b.toml", "[own]\nkind = 'histogram'\nbins = 4\ncolumns = ['shares']\n[two]\nparts = ['info']\n");
+        let json = write(
+            "b.json",
+            r#"{"own": {"kind": "histogram", "bins": 4, "columns": ["shares"]}, "two": {"parts": ["info"]}}"#,
+        );
         let found = Representation::read(&toml).unwrap();
         assert_eq!(found, Representation::read(&json).unwrap());
         assert_eq!(found[0].names(SampleShape::Vector(9)), ["share_0", "share_1", "share_2", "share_3"]);

@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn a_unit_comes_back_or_not_at_all() {
-        let unit = Unit { values: vec![1.5, f32::NAN, -0.0, f32::INFINITY], status: vec![Status::Ok, Status::Overflow] };
+        let unit =
+            Unit { values: vec![1.5, f32::NAN, -0.0, f32::INFINITY], status: vec![Status::Ok, Status::Overflow] };
         let bytes = encoded(&unit);
         let back = decoded(&bytes, 2, 2).unwrap();
         assert_eq!(back.status, unit.status);

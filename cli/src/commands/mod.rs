@@ -4,6 +4,7 @@ mod bench;
 mod doctor;
 mod encode;
 mod explain;
+mod features;
 mod generate;
 mod interrupt;
 mod predict;
@@ -57,6 +58,8 @@ enum Command {
     Train(Box<train::Train>),
     /// Predict with networks that `fiedler train` trained.
     Predict(predict::Predict),
+    /// Compute representations of every sample of a data set: moments, quantiles, spectra and others.
+    Features(features::Features),
     /// Write a random data set, a random graph, or a graph of a fixed family.
     Generate(generate::Generate),
 }
@@ -206,6 +209,7 @@ pub fn run() -> ExitCode {
         Command::Bench(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Predict(command) => command.run(),
+        Command::Features(command) => command.run(),
         Command::Generate(command) => command.run(),
     };
     match outcome {

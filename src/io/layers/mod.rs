@@ -257,6 +257,15 @@ impl Numbers {
         self.len() == 0
     }
 
+    /// Returns the number of bytes in memory.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::F32(numbers) => 4 * numbers.len() as u64,
+            Self::F64(numbers) => 8 * numbers.len() as u64,
+        }
+    }
+
     fn range(&self, range: Range<usize>) -> Self {
         match self {
             Self::F32(numbers) => Self::F32(numbers[range].to_vec()),

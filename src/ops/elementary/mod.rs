@@ -3,7 +3,7 @@
 
 mod round;
 
-pub use round::Narrow;
+pub(in crate::ops) use round::Narrow;
 
 use crate::array::Real;
 

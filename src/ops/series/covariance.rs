@@ -64,7 +64,7 @@ impl Covariance {
         let scale = V::splat(token, 1.0 / (rows as f64 - f64::from(self.ddof)));
         let mut total = zero;
         for value in &mut all {
-            *value = *value * scale;
+            *value *= scale;
             total += *value;
         }
         all.resize(self.top.max(all.len()), zero);
@@ -80,7 +80,7 @@ impl Covariance {
                 CovarianceColumn::Total => out.push(total),
                 // Without variance, the shares are undefined.
                 CovarianceColumn::Entropy => {
-                    out.push(entropy(token, &shares, 0.0) + (total / total - V::splat(token, 1.0)))
+                    out.push(V::select(zero.lt(total), entropy(token, &shares, 0.0), V::splat(token, f64::NAN)))
                 }
             }
         }

@@ -289,7 +289,7 @@ fn partial<V: Vector<Scalar = f64>>(one: V, r: &mut [V]) {
             coefficients[j] = last.neg_mul_add(before[k - 1 - j], coefficients[j]);
         }
         coefficients.push(last);
-        error = error * last.neg_mul_add(last, one);
+        error *= last.neg_mul_add(last, one);
         *r = last;
     }
 }

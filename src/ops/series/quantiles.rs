@@ -49,7 +49,7 @@ impl Quantiles {
 
     #[inline(always)]
     pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
-        let (token, sorted) = (group.token, &group.sorted[..]);
+        let (token, sorted) = (group.token, group.sorted);
         for &q in &self.q {
             out.push(quantile(token, sorted, q, self.rule));
         }

@@ -108,7 +108,7 @@ impl Spectrum {
         let (bins, total) = seen.total();
         let count = V::splat(token, bins);
         // Without power, shares are undefined.
-        let undefined = total / total - V::splat(token, 1.0);
+        let undefined = V::select(zero.lt(total), zero, V::splat(token, f64::NAN));
         let has = |columns: &[Column]| columns.iter().any(|column| self.columns.contains(column));
         let mut centroid = zero;
         if has(&[Column::Centroid, Column::Spread]) {

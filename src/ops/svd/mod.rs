@@ -220,6 +220,15 @@ impl<T: Real> Svdvals<T> {
     pub fn certificates(&self, ctx: &Context) -> Result<Arc<Vec<Certificate>>> {
         self.certificates.read(ctx)?.wait()
     }
+
+    /// Returns these values if those of all matrices have converged.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Uncertified`], which names the first matrix that has not converged; device errors.
+    pub fn ok(self, ctx: &Context) -> Result<Self> {
+        all_converged(&self.certificates(ctx)?)?;
+        Ok(self)
+    }
 }
 
 /// The limit, in units of `max(m, n) eps`, promised for the residual and for the departure from orthogonality.

@@ -91,8 +91,8 @@ impl<T: Real> Task<f64> for Rows<'_, T> {
                 // Lanes beyond the samples repeat the last one.
                 let sample = first + lane.min(lanes - 1);
                 let valid = gather(&mut x, lane, &samples[sample * n..][..n]);
-                if lane < lanes {
-                    status[lane] = if valid { Status::Ok } else { Status::NotFinite };
+                if let Some(status) = status.get_mut(lane) {
+                    *status = if valid { Status::Ok } else { Status::NotFinite };
                 }
                 for (to, values) in in_lanes.iter_mut().zip(values) {
                     let each = to.len();

@@ -1,0 +1,208 @@
+//! `fiedler features`: computes representations of every sample of a data set.
+
+mod list;
+
+use super::stores::Stores;
+use super::values::finite;
+use super::{Failure, Outcome, Where, check_place, complain, many, print};
+use clap::Args;
+use fiedler::features::{Extractor, Progress, Report, Representation};
+use fiedler::io::{self, Layers, RowTable};
+use fiedler::ops::series::Status;
+use fiedler::{Backend, Error};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The names of the numbers in `status`.
+const STATUS: [&str; 4] = ["ok", "undefined", "overflow", "not_finite"];
+
+/// Compute representations of every sample of a data set: moments, quantiles, spectra and others.
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "INPUT: .npy, .npz or .safetensors, whose arrays (samples, numbers) or (samples, rows, columns) are \
+the layers; several such files, a folder of them or a pattern, if every file is a sample; a table (CSV, TSV, white \
+space), or lines of bits, perhaps with a label.\n\
+OUT receives the arrays features (samples, columns), status, labels, ids and names, or, as .csv, a column for each \
+feature and the label. Beside it, OUT.features.json says what every column is.\n\
+Status: 0 ok; 1 columns that are not defined for the sample are NaN; 2 columns beyond the range of f32 are infinite; \
+3 the sample has a NaN or an infinity, and all its columns are NaN."
+)]
+pub(super) struct Features {
+    /// The data set: one file, or several, of which each is a sample.
+    #[arg(value_name = "INPUT", required_unless_present = "list")]
+    inputs: Vec<PathBuf>,
+    /// The file to write: .npz, .safetensors or .csv. It must not exist yet.
+    #[arg(short, long, value_name = "OUT", required_unless_present = "list")]
+    output: Option<PathBuf>,
+    /// What to compute: names that --list shows, kinds with parameters such as 'quantiles(q=[0.1, 0.9])', and files of
+    /// definitions (.toml, .json), separated by commas.
+    #[arg(long, value_name = "LIST", default_value = "core33")]
+    representations: String,
+    /// Only the layers whose names match, such as 'attn1*'; * stands for any letters.
+    #[arg(long, value_name = "PATTERN,..", value_delimiter = ',')]
+    layers: Vec<String>,
+    /// What to write instead of NaN where a column is not defined.
+    #[arg(long, value_name = "X", value_parser = finite)]
+    undefined: Option<f64>,
+    /// Show every kind of column with its formula, and every preset.
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    place: Where,
+    /// Replace OUT if it exists.
+    #[arg(long)]
+    overwrite: bool,
+    /// Do not read stored results, and do not store new results.
+    #[arg(long)]
+    no_cache: bool,
+    /// Store finished parts of the work in the folder OUT.resume. If an earlier call was killed, continue from the
+    /// parts that it finished.
+    #[arg(long)]
+    resume: bool,
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Features {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        if self.list {
+            print(list::list()?);
+            return Ok(Outcome::Done);
+        }
+        let Some(output) = &self.output else { return Err(Failure::Call("expected --output".to_owned())) };
+        check_place(output, &["npz", "safetensors", "csv"])?;
+        let about = beside(output);
+        for path in [output, &about] {
+            if path.exists() && !self.overwrite {
+                let shown = path.display();
+                return Err(Failure::Call(format!("{shown}: it exists already; --overwrite replaces it")));
+            }
+        }
+        if self.place.insists() {
+            let what = "--backend gpu: features are computed on the CPU, since reading them takes longer";
+            return Err(Failure::Call(what.to_owned()));
+        }
+        let representations = Representation::parse_list(&self.representations);
+        let representations =
+            representations.map_err(|error| Failure::Call(format!("--representations: {}", plain(&error))))?;
+        let ctx = self.place.with(fiedler::Context::builder().device(false).backend(Backend::Cpu))?;
+        let began = Instant::now();
+        let data = Layers::open(&self.inputs)?;
+        let stores = Stores::new(!self.no_cache, self.resume.then_some(output))?;
+        let mut extractor = Extractor::new(representations).layers(&self.layers);
+        for store in stores.all() {
+            extractor = extractor.cache(Arc::clone(store));
+        }
+        let names = extractor.names(&ctx, &data).map_err(|error| Failure::Call(plain(&error)))?;
+        let bar = bar(self.quiet, data.len());
+        let table = RowTable { samples: data.len(), columns: &names, targets: data.targets(), ids: data.ids() };
+        let mut report = Report::default();
+        table.write(output, |take| {
+            let mut filled = Vec::new();
+            report = extractor.stream(&ctx, &data, |values, status, progress| {
+                show(&bar, progress, began);
+                let status: Vec<u8> = status.iter().map(|&status| status as u8).collect();
+                let Some(value) = self.undefined else { return take(values, &status) };
+                filled.clear();
+                filled.extend(values.iter().map(|&old| if old.is_nan() { narrow(value) } else { old }));
+                take(&filled, &status)
+            })?;
+            Ok(())
+        })?;
+        bar.finish_and_clear();
+        let description = extractor.description(&ctx, &data)?;
+        let description = with_facts(description, &data, &names, report);
+        io::write_text(&about, &format!("{description:#}\n"))?;
+        stores.done();
+        self.tell(output, &data, names.len(), report, &stores, began.elapsed().as_secs_f64());
+        Ok(Outcome::Done)
+    }
+
+    fn tell(&self, output: &Path, data: &Layers, columns: usize, report: Report, stores: &Stores, seconds: f64) {
+        let [ok, undefined, overflow, not_finite] = report.status;
+        if self.json {
+            let status: serde_json::Map<_, _> =
+                STATUS.iter().zip(report.status).map(|(name, count)| ((*name).to_owned(), count.into())).collect();
+            print(serde_json::json!({
+                "output": output, "samples": data.len(), "layers": data.layers().len(), "columns": columns,
+                "status": status, "bytes": report.bytes, "seconds": seconds, "blocks": stores.as_json(),
+                "units": {"found": report.units[0], "computed": report.units[1]},
+            }));
+            return;
+        }
+        if self.quiet {
+            return;
+        }
+        let samples = many(data.len(), "sample", "samples");
+        print(format_args!("{}: {samples}, {columns} columns, {seconds:.2} s; {}", output.display(), stores.words()));
+        if ok < data.len() {
+            let said = [
+                (undefined, "have undefined columns"),
+                (overflow, "exceed f32"),
+                (not_finite, "have a NaN or an infinity"),
+            ];
+            let said: Vec<String> =
+                said.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+            complain(&format_args!("of {samples}, {}; `status` says which", said.join(", ")));
+        }
+    }
+}
+
+/// Returns the path of the description of a file.
+fn beside(output: &Path) -> PathBuf {
+    output.with_extension("features.json")
+}
+
+/// Returns the message without the name of the operation, which is that of the command.
+fn plain(error: &Error) -> String {
+    let shown = error.to_string();
+    shown.strip_prefix("features: ").unwrap_or(&shown).to_owned()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "columns are stored in f32")]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
+/// Adds to the description of the columns what else the file is.
+fn with_facts(mut about: serde_json::Value, data: &Layers, names: &[String], report: Report) -> serde_json::Value {
+    let layers =
+        data.layers().iter().map(|layer| serde_json::json!({"name": layer.name, "shape": shape(layer.extent)}));
+    about["samples"] = data.len().into();
+    about["shape"] = vec![data.len(), names.len()].into();
+    about["layers"] = layers.collect::<Vec<_>>().into();
+    let meanings = [Status::Ok, Status::Undefined, Status::Overflow, Status::NotFinite];
+    let status = meanings.iter().map(|&status| {
+        serde_json::json!({"status": status as u8, "name": STATUS[status as usize], "samples": report.status[status as usize]})
+    });
+    about["status"] = status.collect::<Vec<_>>().into();
+    about["version"] = env!("CARGO_PKG_VERSION").into();
+    about
+}
+
+fn shape(extent: io::Extent) -> Vec<usize> {
+    match extent {
+        io::Extent::Vector(n) | io::Extent::Ragged { longest: n } => vec![n],
+        io::Extent::Matrix { rows, columns } => vec![rows, columns],
+    }
+}
+
+fn bar(quiet: bool, samples: usize) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(samples as u64), target);
+    let template = "{bar:20} {pos} of {len} samples; {msg}; to go: {eta}";
+    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
+fn show(bar: &ProgressBar, progress: Progress, began: Instant) {
+    let seconds = began.elapsed().as_secs_f64();
+    bar.set_position(progress.samples as u64);
+    bar.set_message(format!("{:.0} MB a second", progress.bytes as f64 / 1e6 / seconds));
+}

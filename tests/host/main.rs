@@ -2,6 +2,7 @@
 
 mod arrays;
 mod cache;
+mod features;
 mod gan;
 mod generate;
 mod graph;

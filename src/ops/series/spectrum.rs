@@ -162,7 +162,7 @@ impl Spectrum {
                     out.push((squares / count).sqrt());
                 }
                 Column::Max => {
-                    let mut max = zero;
+                    let mut max = V::splat(token, if bins > 0.0 { 0.0 } else { f64::NAN });
                     for &power in seen.power {
                         max = max.max(power);
                     }

@@ -55,20 +55,20 @@ pub(super) fn run<T: Real>(
             let each = values.len() / count;
             &values[rows.start * each..rows.end * each]
         });
-        f64::in_lanes(Rows { program, samples, values, out, status });
+        f64::in_lanes(Rows { program, samples: &T::all_to_f64(samples), values, out, status });
     });
 }
 
 /// The work of a task.
-struct Rows<'a, T> {
+struct Rows<'a> {
     program: &'a Program,
-    samples: &'a [T],
+    samples: &'a [f64],
     values: [&'a [f64]; 2],
     out: &'a mut [f32],
     status: &'a mut [Status],
 }
 
-impl<T: Real> Task<f64> for Rows<'_, T> {
+impl Task<f64> for Rows<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -140,11 +140,11 @@ impl<T: Real> Task<f64> for Rows<'_, T> {
 
 /// Writes a sample to a lane. If a number is not finite, zeros are written, and the result is false.
 #[inline(always)]
-fn gather<V: Vector<Scalar = f64>, T: Real>(to: &mut [V], lane: usize, sample: &[T]) -> bool {
+fn gather<V: Vector<Scalar = f64>>(to: &mut [V], lane: usize, sample: &[f64]) -> bool {
     let mut valid = true;
     for (to, x) in to.iter_mut().zip(sample) {
         // Adding 0 turns -0 into 0, so that equal numbers have equal bits.
-        let x = x.to_f64() + 0.0;
+        let x = x + 0.0;
         to.as_mut_slice()[lane] = x;
         // Zero times an infinity or a NaN is NaN.
         valid &= x * 0.0 == 0.0;

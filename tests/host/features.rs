@@ -1,0 +1,172 @@
+//! Columns of small samples against their formulas in f64, which `golden/features.py` evaluated with numpy, scipy,
+//! tsfresh and tsxtract.
+
+use fiedler::Context;
+use fiedler::features::Representation;
+use fiedler::ops::series::{Program, SampleShape, Status};
+
+/// Columns are rounded to f32, and the formulas are evaluated in f64 in another order of operations. Differences that
+/// cancel leave an error in units of the greatest number of the sample.
+fn close(found: f32, wanted: f64, scale: f64) -> bool {
+    let found = f64::from(found);
+    if wanted.is_nan() || wanted.is_infinite() {
+        return found.is_nan() && wanted.is_nan() || found == wanted;
+    }
+    // Half a unit of f32 at the wanted number, or half the least subnormal number.
+    let rounding = wanted.abs() * 2_f64.powi(-24) + 0.5 * 2_f64.powi(-149);
+    (found - wanted).abs() <= rounding * 1.001 + 1e-12 * wanted.abs().max(scale)
+}
+
+/// Calls `check` with every golden sample: its shape, its numbers, and the values of each representation.
+fn each_golden(mut check: impl FnMut(SampleShape, &[f64], &[(Representation, Vec<f64>)])) {
+    let mut samples: Vec<(SampleShape, Vec<f64>, Vec<(Representation, Vec<f64>)>)> = Vec::new();
+    for line in include_str!("golden/features.txt").lines() {
+        let mut words = line.split(' ');
+        let what = words.next();
+        let mut word = || words.next().expect("a word");
+        if what == Some("sample") {
+            let (rows, columns) = (word().parse().unwrap(), word().parse().unwrap());
+            let shape = if rows == 0 { SampleShape::Vector(columns) } else { SampleShape::Matrix { rows, columns } };
+            samples.push((shape, words.map(|x| x.parse().unwrap()).collect(), Vec::new()));
+        } else {
+            let representation = Representation::parse_list(word()).unwrap().remove(0);
+            samples.last_mut().unwrap().2.push((representation, words.map(|x| x.parse().unwrap()).collect()));
+        }
+    }
+    assert_eq!(samples.len(), 16);
+    samples.iter().for_each(|(shape, numbers, columns)| check(*shape, numbers, columns));
+}
+
+/// Returns the singular values that a program wants, computed by nalgebra.
+fn singular_values(program: &Program, shape: SampleShape, numbers: &[f64]) -> [Vec<f64>; 2] {
+    let columns = shape.columns();
+    let mut matrix = nalgebra::DMatrix::from_row_slice(shape.len() / columns, columns, numbers);
+    let plain = matrix.singular_values().iter().copied().collect();
+    matrix.column_iter_mut().for_each(|mut column| column.add_scalar_mut(-column.mean()));
+    let centered = matrix.singular_values().iter().copied().collect();
+    let [wants_plain, wants_centered] = program.wants();
+    [if wants_plain { plain } else { Vec::new() }, if wants_centered { centered } else { Vec::new() }]
+}
+
+#[test]
+fn every_column_is_that_of_its_formula() {
+    let ctx = Context::cpu();
+    let mut compared = 0;
+    each_golden(|shape, numbers, columns| {
+        let scale = numbers.iter().fold(0.0_f64, |max, x| max.max(x.abs()));
+        for (representation, wanted) in columns {
+            let names = representation.names(shape);
+            assert_eq!(names.len(), wanted.len(), "{} of {shape:?}", representation.name());
+            let program = Program::new(representation.measures().to_vec(), shape).unwrap();
+            let values = singular_values(&program, shape, numbers);
+            let narrow: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
+            let of_f32 = program.run(&ctx, &narrow, [&values[0], &values[1]]).unwrap();
+            let found = program.run(&ctx, numbers, [&values[0], &values[1]]).unwrap();
+            for ((name, &found), &wanted) in names.iter().zip(&found.values).zip(wanted) {
+                let what = format!("{} {name} of {shape:?} {numbers:?}", representation.name());
+                assert!(close(found, wanted, scale), "{what}: {found}, not {wanted}");
+                compared += 1;
+            }
+            // The numbers are exact in f32.
+            assert_eq!(bits(&of_f32.values), bits(&found.values));
+            let any = |what: fn(&f64) -> bool| wanted.iter().any(what);
+            let status = match (any(|x| x.is_infinite()), any(|x| x.is_nan())) {
+                (true, _) => Status::Overflow,
+                (_, true) => Status::Undefined,
+                _ => Status::Ok,
+            };
+            assert_eq!(found.status, [status], "{} of {shape:?}", representation.name());
+        }
+    });
+    assert!(compared > 5000, "{compared} columns");
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| if value.is_nan() { 0 } else { value.to_bits() }).collect()
+}
+
+/// A sample has the same bits beside any others, in any place, on any number of threads; a NaN spoils its own sample
+/// only.
+#[test]
+fn a_sample_is_computed_alone() {
+    let measures: Vec<_> = Representation::parse_list("core33,ensemble,moments,quantiles,histogram,raw(project=3)")
+        .unwrap()
+        .iter()
+        .flat_map(|one| one.measures().to_vec())
+        .collect();
+    let n = 29;
+    let program = Program::new(measures, SampleShape::Vector(n)).unwrap();
+    let mut state = 7_u64;
+    let mut numbers: Vec<f32> = (0..100 * n)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 40) as f32 / 1e5 - 80.0
+        })
+        .collect();
+    numbers[13 * n + 5] = f32::NAN;
+    numbers[57 * n] = f32::INFINITY;
+    let one = Context::builder().device(false).threads(1).build().unwrap();
+    let three = Context::builder().device(false).threads(3).build().unwrap();
+    let all = program.run(&one, &numbers, [&[], &[]]).unwrap();
+    assert_eq!(bits(&program.run(&three, &numbers, [&[], &[]]).unwrap().values), bits(&all.values));
+    for sample in 0..100 {
+        let alone = program.run(&one, &numbers[sample * n..][..n], [&[], &[]]).unwrap();
+        assert_eq!(bits(&alone.values), bits(&all.values[sample * all.width..][..all.width]), "sample {sample}");
+        assert_eq!(alone.status[0], all.status[sample]);
+        let spoiled = sample == 13 || sample == 57;
+        assert_eq!(all.status[sample] == Status::NotFinite, spoiled);
+        assert_eq!(alone.values.iter().all(|x| x.is_nan()), spoiled);
+    }
+    // Longer samples are sorted by another method, and filled up to tasks of another size.
+    for n in [4095, 4096, 4097, 70_000] {
+        let numbers: Vec<f64> = (0..3 * n).map(|i| ((i * 7919) % 10_007) as f64).collect();
+        let program = Program::new(
+            Representation::parse_list("core33,quantiles")
+                .unwrap()
+                .iter()
+                .flat_map(|one| one.measures().to_vec())
+                .collect(),
+            SampleShape::Vector(n),
+        )
+        .unwrap();
+        let all = program.run(&three, &numbers, [&[], &[]]).unwrap();
+        for sample in 0..3 {
+            let own = &numbers[sample * n..][..n];
+            let alone = program.run(&one, own, [&[], &[]]).unwrap();
+            assert_eq!(bits(&alone.values), bits(&all.values[sample * all.width..][..all.width]));
+            let mut sorted = own.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            let median = f64::midpoint(sorted[(n - 1) / 2], sorted[n / 2]);
+            assert_eq!(alone.values[5], median as f32, "the median of {n} numbers");
+        }
+    }
+}
+
+#[test]
+fn bad_parameters_and_shapes() {
+    let refused = |list: &str, part: &str| {
+        let measures = Representation::parse_list(list).unwrap().remove(0).measures().to_vec();
+        let error = Program::new(measures, SampleShape::Vector(5)).unwrap_err().to_string();
+        assert!(error.contains(part), "{list}: {error}");
+    };
+    refused("quantiles(q=[1.5])", "quantiles from 0 to 1, found 1.5");
+    refused("quantiles(spreads=[[0.1, -1]])", "quantiles from 0 to 1, found -1");
+    refused("histogram(bins=0)", "bins, found 0");
+    refused("histogram(range=[2, 1])", "a range that ascends, found 2 to 1");
+    refused("histogram(epsilon=-1)", "an epsilon of 0 or more, found -1");
+    refused("spectrum(top=0)", "a top of 1");
+    refused("spectrum(bands=0)", "bands, found 0");
+    refused("spectrum(rolloff=2)", "a rolloff from 0 to 1, found 2");
+    refused("singular(top=0)", "a top of 1");
+    refused("covariance(top=0)", "a top of 1");
+    refused("autocorrelation(lags=[0])", "lags of 1");
+    refused("autocorrelation(order=8)", "an order of 2 to 7, found 8");
+    refused("autocorrelation(delay=0)", "a delay of 1");
+    refused("autocorrelation(support=0)", "a support of 1");
+    let moments = Representation::parse_list("moments").unwrap().remove(0).measures().to_vec();
+    assert!(Program::new(moments.clone(), SampleShape::Vector(0)).is_err());
+    let program = Program::new(moments, SampleShape::Vector(5)).unwrap();
+    let error = program.run(&Context::cpu(), &[0.0_f32; 6], [&[], &[]]).unwrap_err().to_string();
+    assert!(error.contains("samples of 5 numbers each") && error.contains("6 numbers"), "{error}");
+    assert_eq!(program.run::<f32>(&Context::cpu(), &[], [&[], &[]]).unwrap().status, []);
+}

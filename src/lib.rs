@@ -86,6 +86,7 @@ mod device;
 pub mod encode;
 mod error;
 mod extensions;
+pub mod features;
 pub mod forms;
 pub mod graph;
 pub mod io;

@@ -20,18 +20,22 @@ pub(super) fn write(out: &mut (impl Write + Seek), arrays: &[NamedArray<'_>]) ->
 
 fn write_all(archive: &mut ZipWriter<impl Write + Seek>, arrays: &[NamedArray<'_>]) -> io::Result<()> {
     for array in arrays {
-        let options = FileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            // The modification time is fixed, so that the same arrays always produce the same file.
-            .last_modified_time(DateTime::default())
-            // zip64 is required for members of 4 GiB or more. The bound reserves 64 KiB for the .npy header, which is
-            // always smaller.
-            .large_file(bytes(array) >= (1 << 32) - (1 << 16));
-        archive.start_file(format!("{}.npy", array.name), options).map_err(io_error)?;
+        archive.start_file(format!("{}.npy", array.name), options(bytes(array))).map_err(io_error)?;
         npy::write(&mut *archive, array)?;
     }
     archive.finish().map_err(io_error)?;
     Ok(())
+}
+
+/// Returns how an array with the given number of bytes is stored.
+pub(super) fn options(bytes: u64) -> FileOptions {
+    FileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        // The modification time is fixed, so that the same arrays always produce the same file.
+        .last_modified_time(DateTime::default())
+        // zip64 is required for members of 4 GiB or more. The bound reserves 64 KiB for the .npy header, which is
+        // always smaller.
+        .large_file(bytes >= (1 << 32) - (1 << 16))
 }
 
 fn bytes(array: &NamedArray<'_>) -> u64 {
@@ -46,7 +50,7 @@ fn bytes(array: &NamedArray<'_>) -> u64 {
     (array.data.len() as u64).saturating_mul(size)
 }
 
-fn io_error(error: ZipError) -> io::Error {
+pub(super) fn io_error(error: ZipError) -> io::Error {
     match error {
         ZipError::Io(error) => error,
         other => io::Error::other(other),

@@ -15,15 +15,7 @@ const LONGEST_HEADER: usize = 100_000_000;
 /// Returns the header, preceded by its length. The format has no tensors of text, so each text array is stored in the
 /// metadata as a JSON list.
 pub(super) fn header(arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
-    let mut entries = Map::new();
     let mut metadata = Map::new();
-    let mut end = 0;
-    for (array, kind, size) in tensors(arrays) {
-        let begin = end;
-        end += array.data.len() * size;
-        let entry = json!({ "dtype": kind, "shape": array.shape, "data_offsets": [begin, end] });
-        entries.insert(array.name.into(), entry);
-    }
     for array in arrays {
         if let Data::C128(_) = array.data {
             let what = format!("{}: safetensors has no complex128; write .npz", array.name);
@@ -32,6 +24,23 @@ pub(super) fn header(arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
         if let Data::Text(words) = array.data {
             metadata.insert(array.name.into(), json!(words).to_string().into());
         }
+    }
+    let described = tensors(arrays).into_iter().map(|(array, kind, size)| (array.name, kind, size, &array.shape[..]));
+    header_of(described, metadata)
+}
+
+/// Returns the header of tensors, preceded by its length. A tensor has a name, a type, the bytes of an element and a
+/// shape.
+pub(super) fn header_of<'a>(
+    tensors: impl IntoIterator<Item = (&'a str, &'static str, usize, &'a [usize])>,
+    metadata: Map<String, Value>,
+) -> Result<Vec<u8>> {
+    let (mut entries, mut end) = (Map::new(), 0);
+    for (name, kind, size, shape) in tensors {
+        let begin = end;
+        end += shape.iter().product::<usize>() * size;
+        let entry = json!({ "dtype": kind, "shape": shape, "data_offsets": [begin, end] });
+        entries.insert(name.into(), entry);
     }
     if !metadata.is_empty() {
         entries.insert("__metadata__".into(), metadata.into());

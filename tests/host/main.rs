@@ -4,6 +4,7 @@ mod arrays;
 mod cache;
 mod gan;
 mod generate;
+mod generators;
 mod graph;
 mod groups;
 mod io;

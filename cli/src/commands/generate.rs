@@ -53,10 +53,10 @@ enum Kind {
         #[arg(long, value_parser = counted)]
         samples: usize,
         /// The length of every series.
-        #[arg(long, value_name = "L", value_parser = counted, required_unless_present = "lengths", conflicts_with = "lengths")]
+        #[arg(long, value_name = "L", value_parser = counted, required_unless_present = "lengths")]
         length: Option<usize>,
         /// The least and the greatest length, such as 100..500; written without labels.
-        #[arg(long, value_name = "A..B", value_parser = range)]
+        #[arg(long, value_name = "A..B", value_parser = range, conflicts_with = "length")]
         lengths: Option<RangeInclusive<usize>>,
         /// The number of classes; class 0 is white noise.
         #[arg(long, default_value_t = 4, value_parser = counted)]

@@ -46,8 +46,8 @@ impl Series {
     /// series is drawn uniformly from it.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if there are no samples, not 1 to 4 classes, or no lengths, or a length is 0
-    /// or above 2^32.
+    /// [`Domain`](crate::ErrorKind::Domain) if there are no samples, not 1 to 4 classes, or no lengths, or a length is
+    /// 0 or above 2^32.
     pub fn new(samples: usize, classes: usize, lengths: RangeInclusive<usize>, seed: u64) -> Result<Self> {
         check("samples", samples, 1, usize::MAX)?;
         check("classes", classes, 1, LAWS)?;

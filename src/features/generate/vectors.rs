@@ -42,12 +42,12 @@ const RUN: usize = 16;
 /// 99,648 in all. The layers are 16 attention blocks x (`attn1`, `attn2`) x (`to_q`, `to_v`) x (`down`, `up`). A `down`
 /// layer is a row, an `up` layer is a column.
 ///
-/// Sample i has the class i mod `classes`. In layer l, a sample s of class c has the numbers
-/// `x_j = a (e_j + b e_(j-1))`, where the e are standard normals and `e_(-1)` is the last of them. So the expected power
-/// at frequency k of n is `n a^2 (1 + b^2 + 2 b cos(2 pi k / n))`. The scale is `a = 0.01 (1 + 0.05 u + 0.3 v)` and the
-/// weight is `b = 0.4 + 0.035 u' + 0.2 v'`. The u are uniform on `[-1, 1)` for every class and layer, and the v for every
-/// sample and layer. What a class changes is small beside what a sample changes, so one layer tells little of the class,
-/// and 128 layers together tell much of it, but not all.
+/// Sample i has the class i mod `classes`. In layer l, a sample s of class c has the numbers `x_j = a (e_j + b
+/// e_(j-1))`, where the e are standard normals and `e_(-1)` is the last of them. So the expected power at frequency k
+/// of n is `n a^2 (1 + b^2 + 2 b cos(2 pi k / n))`. The scale is `a = 0.01 (1 + 0.05 u + 0.3 v)` and the weight is `b =
+/// 0.4 + 0.035 u' + 0.2 v'`. The u are uniform on `[-1, 1)` for every class and layer, and the v for every sample and
+/// layer. What a class changes is small beside what a sample changes, so one layer tells little of the class, and 128
+/// layers together tell much of it, but not all.
 ///
 /// ```
 /// use fiedler::features::generate::Vectors;
@@ -151,10 +151,10 @@ impl Vectors {
         }
     }
 
-    /// Writes the data set on the threads of a context. A path that ends in `.safetensors` or `.npz` becomes a file with
-    /// the layers as arrays `(samples, 1, numbers)` or `(samples, numbers, 1)`, and the classes as `labels`. Any other
-    /// path becomes a folder, with a folder for each class and a safetensors file for each sample. At most 100 MiB of
-    /// memory are used.
+    /// Writes the data set on the threads of a context. A path that ends in `.safetensors` or `.npz` becomes a file
+    /// with the layers as arrays `(samples, 1, numbers)` or `(samples, numbers, 1)`, and the classes as `labels`. Any
+    /// other path becomes a folder, with a folder for each class and a safetensors file for each sample. At most 100
+    /// MiB of memory are used.
     ///
     /// # Errors
     /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error, such as a full disk, or a folder exists;

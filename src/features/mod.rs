@@ -22,6 +22,7 @@
 
 mod compute;
 mod extract;
+pub mod generate;
 mod plan;
 mod presets;
 mod representation;

@@ -60,6 +60,22 @@ pub(super) type Fill<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
 
 /// Creates a folder and the files in it. The folder must not exist yet.
 pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Result<()> {
+    create_folder(path, |folder| {
+        for (name, fill) in files {
+            let create = || {
+                let mut out = BufWriter::with_capacity(1 << 18, File::create_new(folder.join(name))?);
+                fill(&mut out)?;
+                out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+            };
+            create().map_err(|error| Error::io("create", path, own(error)))?;
+        }
+        Ok(())
+    })
+}
+
+/// Creates a folder with what `fill` writes into the folder that it is given, which has another name until then. The
+/// folder must not exist yet.
+pub(super) fn create_folder(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let refused = |error| Error::io("create", path, own(error));
     if path.symlink_metadata().is_ok() {
         return Err(refused(io::Error::new(io::ErrorKind::AlreadyExists, "it exists already")));
@@ -69,14 +85,7 @@ pub(super) fn create_whole_folder(path: &Path, files: &[(&str, Fill<'_>)]) -> Re
     builder.permissions(mode(0o777));
     let folder = builder.tempdir_in(parent(path)).map_err(refused)?;
     let _unfinished = Unfinished::new(folder.path());
-    for (name, fill) in files {
-        let create = || {
-            let mut out = BufWriter::with_capacity(1 << 18, File::create_new(folder.path().join(name))?);
-            fill(&mut out)?;
-            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
-        };
-        create().map_err(refused)?;
-    }
+    fill(folder.path())?;
     std::fs::rename(folder.path(), path).map_err(refused)?;
     // The folder has been renamed, so nothing is left to clean up.
     let _ = folder.keep();

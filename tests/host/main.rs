@@ -5,6 +5,7 @@ mod cache;
 mod features;
 mod gan;
 mod generate;
+mod generators;
 mod graph;
 mod groups;
 mod io;

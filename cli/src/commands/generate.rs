@@ -1,11 +1,14 @@
 //! `fiedler generate`: writes data sets and graphs. The same options and seed give the same output on every machine.
 
-use super::values::whole;
-use super::{Failure, Outcome, check_place, complain, print};
-use clap::{Args, Subcommand};
+use super::values::{counted, whole};
+use super::{Failure, Outcome, check_place, complain, interrupt, many, print};
+use clap::{Args, Subcommand, ValueEnum};
+use fiedler::features::generate::{Series, Strings, Vectors};
 use fiedler::graph::generate::{self, BlockModel, Probability};
 use fiedler::graph::spectra::Family;
-use std::path::PathBuf;
+use fiedler::{Backend, Context};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 /// Write a random data set, a random graph, or a graph of a fixed family.
 #[derive(Debug, Args)]
@@ -25,6 +28,60 @@ enum Kind {
         seed: Seed,
         /// The folder to create; it must not exist yet.
         #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+    },
+    /// Vectors as those of low-rank adapters: 128 layers of 320 to 1280 numbers for each sample, in classes.
+    Vectors {
+        /// The number of samples, which have 399 kB each.
+        #[arg(long, value_parser = counted)]
+        samples: usize,
+        /// The number of classes.
+        #[arg(long, default_value_t = 10, value_parser = counted)]
+        classes: usize,
+        /// The layers and the law.
+        #[arg(long, value_enum, default_value_t = Preset::Lora)]
+        preset: Preset,
+        #[command(flatten)]
+        seed: Seed,
+        /// A file that ends in .safetensors or .npz, or a folder to create, with a file for each sample.
+        #[arg(short, long, value_name = "FILE|DIR")]
+        output: PathBuf,
+    },
+    /// Series of four laws: white noise, autoregression, a sine in noise, a random walk.
+    Series {
+        /// The number of series.
+        #[arg(long, value_parser = counted)]
+        samples: usize,
+        /// The length of every series.
+        #[arg(long, value_name = "L", value_parser = counted, required_unless_present = "lengths")]
+        length: Option<usize>,
+        /// The least and the greatest length, such as 100..500; written without labels.
+        #[arg(long, value_name = "A..B", value_parser = range, conflicts_with = "length")]
+        lengths: Option<RangeInclusive<usize>>,
+        /// The number of classes; class 0 is white noise.
+        #[arg(long, default_value_t = 4, value_parser = counted)]
+        classes: usize,
+        #[command(flatten)]
+        seed: Seed,
+        /// The file to write: .npz, .safetensors or .csv.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Strings of bits from simulated random number generators, each with its class, 1 to 3.
+    Strings {
+        /// The number of strings.
+        #[arg(long, value_parser = counted)]
+        samples: usize,
+        /// The number of devices; device k has the class k mod 3 + 1.
+        #[arg(long, value_name = "D", default_value_t = 3, value_parser = counted)]
+        devices: usize,
+        /// The number of bits of a string.
+        #[arg(long, value_name = "L", default_value_t = 100, value_parser = counted)]
+        length: usize,
+        #[command(flatten)]
+        seed: Seed,
+        /// The file to write: .txt.
+        #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
     /// Nodes in a line.
@@ -94,6 +151,13 @@ enum Kind {
     },
 }
 
+/// The vectors that can be generated.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Preset {
+    /// Adapters of rank 1 for Stable Diffusion 1.5.
+    Lora,
+}
+
 #[derive(Debug, Args)]
 struct Nodes {
     /// The number of nodes.
@@ -117,7 +181,7 @@ struct Sides {
 
 #[derive(Clone, Copy, Debug, Args)]
 struct Seed {
-    /// The seed; the same seed gives the same graphs on every machine.
+    /// The seed; the same seed gives the same output on every machine.
     #[arg(long, default_value_t = 1, value_parser = whole::<u64>)]
     seed: u64,
 }
@@ -135,6 +199,20 @@ impl Generate {
         // file's header.
         let (out, graph, words) = match self.kind {
             Kind::Molecules { graphs, seed, output } => return molecules(graphs, seed, &output),
+            Kind::Vectors { samples, classes, preset: Preset::Lora, seed, output } => {
+                return vectors(samples, classes, seed, &output);
+            }
+            Kind::Series { samples, length, lengths, classes, seed, output } => {
+                let lengths = lengths.or(length.map(|length| length..=length)).unwrap_or(1..=1);
+                return series(samples, lengths, classes, seed, &output);
+            }
+            Kind::Strings { samples, devices, length, seed: Seed { seed }, output } => {
+                check_place(&output, &["txt"])?;
+                Strings::new(samples, devices, length, seed)?.write(&threads()?, &output)?;
+                let (samples, devices) = (many(samples, "string", "strings"), many(devices, "device", "devices"));
+                print(format_args!("{}: {samples} of {length} bits from {devices}", output.display()));
+                return Ok(Outcome::Done);
+            }
             Kind::Path(Nodes { nodes, out }) => planned(out, Family::Path { nodes }, format!("path --nodes {nodes}"))?,
             Kind::Cycle(Nodes { nodes, out }) => {
                 planned(out, Family::Cycle { nodes }, format!("cycle --nodes {nodes}"))?
@@ -182,12 +260,57 @@ impl Generate {
     }
 }
 
-fn molecules(graphs: usize, Seed { seed }: Seed, output: &std::path::Path) -> Result<Outcome, Failure> {
+fn molecules(graphs: usize, Seed { seed }: Seed, output: &Path) -> Result<Outcome, Failure> {
     let batch = fiedler::graph::molecules(graphs, seed)?;
     fiedler::io::write_tudataset(output, &batch)?;
     let shown = output.display();
     print(format_args!("{shown}: {graphs} graphs, {} nodes, {} entries", batch.nodes(), batch.entries()));
     Ok(Outcome::Done)
+}
+
+fn vectors(samples: usize, classes: usize, Seed { seed }: Seed, output: &Path) -> Result<Outcome, Failure> {
+    if output.extension().is_some() {
+        check_place(output, &["safetensors", "npz"])?;
+    }
+    let vectors = Vectors::new(samples, classes, seed)?;
+    vectors.write(&threads()?, output)?;
+    let (samples, layers) = (many(samples, "sample", "samples"), vectors.layers());
+    let numbers: usize = layers.iter().map(|layer| layer.numbers).sum();
+    let classes = many(classes, "class", "classes");
+    print(format_args!("{}: {samples} of {} layers, {numbers} numbers, in {classes}", output.display(), layers.len()));
+    Ok(Outcome::Done)
+}
+
+fn series(
+    samples: usize,
+    lengths: RangeInclusive<usize>,
+    classes: usize,
+    Seed { seed }: Seed,
+    output: &Path,
+) -> Result<Outcome, Failure> {
+    let (least, most) = (*lengths.start(), *lengths.end());
+    check_place(output, if least < most { &["csv"] } else { &["npz", "safetensors", "csv"] })?;
+    Series::new(samples, classes, lengths, seed)?.write(&threads()?, output)?;
+    let length = if least < most { format!("{least} to {most}") } else { least.to_string() };
+    let classes = many(classes, "class", "classes");
+    print(format_args!("{}: {samples} series of {length} numbers in {classes}", output.display()));
+    Ok(Outcome::Done)
+}
+
+/// Returns the threads that the environment asks for, without a device.
+fn threads() -> Result<Context, Failure> {
+    let builder = Context::builder().cancel(interrupt::cancel()).environment();
+    Ok(builder.map_err(|error| Failure::Call(error.to_string()))?.backend(Backend::Cpu).device(false).build()?)
+}
+
+/// Parses a range of lengths, such as 100..500. Both ends belong to it.
+fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let (least, most) = text.split_once("..").ok_or("expected two lengths, such as 100..500")?;
+    let (least, most) = (counted(least)?, counted(most)?);
+    if least > most {
+        return Err("expected the lesser length first".to_owned());
+    }
+    Ok(least..=most)
 }
 
 /// Makes a graph of a fixed family. Checks first that the output can be written, because making a large graph may take

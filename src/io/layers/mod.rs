@@ -120,8 +120,8 @@ pub enum Numbers {
 /// Which column of a table has the labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LabelColumn<'a> {
-    /// The column named `y`, `label`, `labels`, `target`, `targets` or `class`. If there is none, the last column, if it
-    /// has no numbers, or only integers, with at least two samples of a class on average.
+    /// The column named `y`, `label`, `labels`, `target`, `targets` or `class`. If there is none, the last column, if
+    /// it has no numbers, or only integers, with at least two samples of a class on average.
     #[default]
     Auto,
     /// The column with this name in the first row.
@@ -133,13 +133,13 @@ pub enum LabelColumn<'a> {
 }
 
 impl Layers {
-    /// Opens a data set: a file, several files, a folder, or a pattern with `*` in the name of the file. All headers are
-    /// read and compared, but no numbers, apart from labels, tables, and arrays that cannot be read in parts.
+    /// Opens a data set: a file, several files, a folder, or a pattern with `*` in the name of the file. All headers
+    /// are read and compared, but no numbers, apart from labels, tables, and arrays that cannot be read in parts.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse), which names the file and the layer or the line, if there are no samples or no
-    /// layers, the numbers of samples of two arrays differ, a sample lacks a layer of the first sample or has another
-    /// shape or type of it, a file ends early, or something that has to be a number is none;
+    /// [`Parse`](crate::ErrorKind::Parse), which names the file and the layer or the line, if there are no samples or
+    /// no layers, the numbers of samples of two arrays differ, a sample lacks a layer of the first sample or has
+    /// another shape or type of it, a file ends early, or something that has to be a number is none;
     /// [`Limit`](crate::ErrorKind::Limit) if arrays that have to be read as a whole have more than 1 GiB;
     /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
     pub fn open(paths: &[PathBuf]) -> Result<Self> {
@@ -194,8 +194,8 @@ impl Layers {
     /// sample is read once. Apart from the result, at most about 1 MiB is allocated.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if there is no such layer or sample; [`Parse`](crate::ErrorKind::Parse) if a
-    /// file was changed after it was opened, a checksum is wrong, or f64 does not hold an integer exactly;
+    /// [`Domain`](crate::ErrorKind::Domain) if there is no such layer or sample; [`Parse`](crate::ErrorKind::Parse) if
+    /// a file was changed after it was opened, a checksum is wrong, or f64 does not hold an integer exactly;
     /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
     pub fn read(&self, layers: &[usize], rows: Range<usize>) -> Result<Vec<LayerRows>> {
         let count = self.layers.len();

@@ -125,9 +125,22 @@ impl Stored {
     /// order.
     pub(super) fn read_member<T: Real>(&self, path: &Path, archive: &mut Archive, out: &mut Vec<T>) -> Result<()> {
         let bytes = self.member_bytes(path, archive)?;
-        let whole = NpyFile::of(&path.join(&self.name), Box::new(Cursor::new(bytes)))?.read()?;
-        append(whole.data, out);
-        Ok(())
+        let (header, begin) = npy::Header::read(path, &mut &bytes[..])?;
+        if header.fortran_order && header.shape.len() > 1 {
+            append(NpyFile::of(&path.join(&self.name), Box::new(Cursor::new(bytes)))?.read()?.data, out);
+            return Ok(());
+        }
+        self.decode(path, self.elements(path, &bytes, begin)?, 0, out)
+    }
+
+    /// Returns the bytes of the elements, which begin at `begin`.
+    fn elements<'a>(&self, path: &Path, bytes: &'a [u8], begin: u64) -> Result<&'a [u8]> {
+        let bytes = usize::try_from(begin).ok().and_then(|begin| bytes.get(begin..)).unwrap_or_default();
+        if bytes.len() as u64 == self.bytes() {
+            return Ok(bytes);
+        }
+        let expected = format!("{} bytes of {}", self.bytes(), self.name);
+        Err(Error::parse(path, None, expected, format!("{} bytes", bytes.len())))
     }
 
     /// Reads the elements of an `.npy` file, and appends them in row-major order.
@@ -136,30 +149,18 @@ impl Stored {
         Ok(())
     }
 
-    /// Returns the strings of an array of text.
+    /// Returns the strings of an array of text, which is a member of an archive.
     pub(super) fn read_text(&self, path: &Path) -> Result<Vec<String>> {
-        let bytes = match (self.member, self.begin) {
-            (Some(_), _) => self.member_bytes(path, &mut archive(path)?)?,
-            _ => std::fs::read(path).map_err(|error| Error::io("read", path, error))?,
-        };
+        let bytes = self.member_bytes(path, &mut archive(path)?)?;
         let (_, begin) = npy::Header::read(path, &mut &bytes[..])?;
-        let bytes = &bytes[usize::try_from(begin).unwrap_or(usize::MAX).min(bytes.len())..];
-        let expected = || format!("{} strings of {}", self.shape.first().unwrap_or(&0), self.name);
-        if bytes.len() as u64 != self.bytes() {
-            return Err(Error::parse(path, None, expected(), format!("{} bytes", bytes.len())));
-        }
+        let bytes = self.elements(path, &bytes, begin)?;
         let word = |bytes: &[u8]| -> Option<String> {
             let code = |own: [u8; 4]| u32::from_le_bytes(if self.big { reversed(own) } else { own });
-            bytes
-                .as_chunks::<4>()
-                .0
-                .iter()
-                .map(|&own| code(own))
-                .take_while(|&code| code != 0)
-                .map(char::from_u32)
-                .collect()
+            let codes = bytes.as_chunks::<4>().0.iter().map(|&own| code(own));
+            codes.take_while(|&code| code != 0).map(char::from_u32).collect()
         };
-        let words = bytes.chunks(self.kind.width().max(1)).map(word).collect::<Option<_>>();
+        let words = bytes.chunks(self.kind.width()).map(word).collect::<Option<_>>();
+        let expected = || format!("strings of {}", self.name);
         words.ok_or_else(|| Error::parse(path, None, expected(), "numbers that are no characters"))
     }
 

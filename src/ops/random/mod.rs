@@ -226,6 +226,17 @@ fn check<T: Scalar>(
     Ok(call::<T>(operation, shape, words))
 }
 
+/// Fills `out` with the next standard normals of the stream, on the threads of the current pool. These are the numbers
+/// of [`normal`].
+pub(crate) fn fill_normals(stream: &Stream, out: &mut [f32]) {
+    cpu::fill(stream, Law::Normal { mean: 0.0, deviation: 1.0 }, out);
+}
+
+/// Fills `out` with the next words of the stream, on the threads of the current pool. These are the words of [`words`].
+pub(crate) fn fill_words(stream: &Stream, out: &mut [u32]) {
+    cpu::words(stream, out);
+}
+
 /// Returns where random numbers of the given shape would be made, and why.
 #[must_use]
 pub fn choose_random<T: Scalar>(ctx: &Context, shape: Shape) -> Choice {

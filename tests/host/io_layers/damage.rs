@@ -149,7 +149,7 @@ fn files_that_end_early() {
         // What is compressed was read before.
         assert!(name == "y.npz" || one.read(&[0], 1..2).is_err() || one.read(&[1], 1..2).is_err(), "{name}");
         assert!(samples.read(&[0], 0..2).is_err(), "{name}");
-        assert!(samples.read(&[0], 1..2).is_ok(), "{name}: the other file is whole");
+        assert!(samples.read(&[0], 0..1).is_ok(), "{name}: the other file is whole");
     }
 }
 

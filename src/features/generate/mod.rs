@@ -1,0 +1,38 @@
+//! Generates data sets whose laws are known: vectors as those of low-rank adapters, series, and strings of bits.
+//!
+//! Every number is a function of the seed, the layer, the sample and the element, by Philox streams
+//! ([`ops::random`](crate::ops::random)), and of additions, multiplications, divisions and square roots alone. So the
+//! same call makes the same bytes on every machine, on any number of threads, and in blocks of any size. Data sets are
+//! written block by block and may be larger than the memory. A file or a folder appears as a whole or not at all.
+
+mod series;
+mod strings;
+mod vectors;
+
+pub use series::Series;
+pub use strings::Strings;
+pub use vectors::{VectorLayer, Vectors};
+
+use crate::error::{Error, Result};
+use std::path::Path;
+
+const OPERATION: &str = "generate";
+
+/// Returns the ending of a file name in lower case; empty if there is none.
+fn ending(path: &Path) -> String {
+    path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// Checks that a number is in a range.
+fn check(what: &str, number: usize, least: usize, most: usize) -> Result<()> {
+    if (least..=most).contains(&number) {
+        return Ok(());
+    }
+    let range = if most == usize::MAX { format!("{least} or more") } else { format!("{least} to {most}") };
+    Err(Error::domain(OPERATION, format!("expected {range} {what}, found {number}")))
+}
+
+/// Returns the number on `[0, 1)` that the upper 24 bits of a word stand for.
+fn unit(word: u32) -> f64 {
+    f64::from(word >> 8) / f64::from(1_u32 << 24)
+}

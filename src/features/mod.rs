@@ -22,6 +22,7 @@
 
 mod compute;
 mod extract;
+mod fitted;
 pub mod generate;
 mod plan;
 mod presets;
@@ -29,6 +30,7 @@ mod representation;
 mod stored;
 
 pub use extract::{Extracted, Extractor, Progress, Report};
+pub use fitted::{Step, Steps, TakeColumns};
 pub use plan::Column;
 pub use presets::presets;
 pub use representation::{Kind, Representation, kinds};

@@ -17,9 +17,16 @@ fn close(found: f32, wanted: f64, scale: f64) -> bool {
     (found - wanted).abs() <= rounding * 1.001 + 1e-12 * wanted.abs().max(scale)
 }
 
-/// Calls `check` with every golden sample: its shape, its numbers, and the values of each representation.
-fn each_golden(mut check: impl FnMut(SampleShape, &[f64], &[(Representation, Vec<f64>)])) {
-    let mut samples: Vec<(SampleShape, Vec<f64>, Vec<(Representation, Vec<f64>)>)> = Vec::new();
+/// A sample with the values of its columns.
+struct Golden {
+    shape: SampleShape,
+    numbers: Vec<f64>,
+    columns: Vec<(Representation, Vec<f64>)>,
+}
+
+/// Reads every golden sample.
+fn goldens() -> Vec<Golden> {
+    let mut samples: Vec<Golden> = Vec::new();
     for line in include_str!("golden/features.txt").lines() {
         let mut words = line.split(' ');
         let what = words.next();
@@ -27,14 +34,16 @@ fn each_golden(mut check: impl FnMut(SampleShape, &[f64], &[(Representation, Vec
         if what == Some("sample") {
             let (rows, columns) = (word().parse().unwrap(), word().parse().unwrap());
             let shape = if rows == 0 { SampleShape::Vector(columns) } else { SampleShape::Matrix { rows, columns } };
-            samples.push((shape, words.map(|x| x.parse().unwrap()).collect(), Vec::new()));
+            let numbers = words.map(|x| x.parse().unwrap()).collect();
+            samples.push(Golden { shape, numbers, columns: Vec::new() });
         } else {
             let representation = Representation::parse_list(word()).unwrap().remove(0);
-            samples.last_mut().unwrap().2.push((representation, words.map(|x| x.parse().unwrap()).collect()));
+            let values = words.map(|x| x.parse().unwrap()).collect();
+            samples.last_mut().unwrap().columns.push((representation, values));
         }
     }
     assert_eq!(samples.len(), 16);
-    samples.iter().for_each(|(shape, numbers, columns)| check(*shape, numbers, columns));
+    samples
 }
 
 /// Returns the singular values that a program wants, computed by nalgebra.
@@ -52,7 +61,8 @@ fn singular_values(program: &Program, shape: SampleShape, numbers: &[f64]) -> [V
 fn every_column_is_that_of_its_formula() {
     let ctx = Context::cpu();
     let mut compared = 0;
-    each_golden(|shape, numbers, columns| {
+    for Golden { shape, numbers, columns } in &goldens() {
+        let shape = *shape;
         let scale = numbers.iter().fold(0.0_f64, |max, x| max.max(x.abs()));
         for (representation, wanted) in columns {
             let names = representation.names(shape);
@@ -77,7 +87,7 @@ fn every_column_is_that_of_its_formula() {
             };
             assert_eq!(found.status, [status], "{} of {shape:?}", representation.name());
         }
-    });
+    }
     assert!(compared > 5000, "{compared} columns");
 }
 

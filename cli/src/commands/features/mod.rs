@@ -6,11 +6,13 @@ use super::stores::Stores;
 use super::values::finite;
 use super::{Failure, Outcome, Where, check_place, complain, many, print};
 use clap::Args;
-use fiedler::features::{Extractor, Progress, Report, Representation};
+use fiedler::features::{Extractor, Progress, Report, Representation, Step, Steps};
 use fiedler::io::{self, Layers, RowTable};
 use fiedler::ops::series::Status;
-use fiedler::{Backend, Error};
+use fiedler::{Backend, Context, Error};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::borrow::Cow;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,6 +48,18 @@ pub(super) struct Features {
     /// What to write instead of NaN where a column is not defined.
     #[arg(long, value_name = "X", value_parser = finite)]
     undefined: Option<f64>,
+    /// Steps to fit to the samples: zscore, pca=K, in this order. With --fit.
+    #[arg(long, value_name = "STEP,..", value_delimiter = ',', requires = "fit")]
+    steps: Vec<Step>,
+    /// Fit the steps to the samples, write their parameters to FILE (.safetensors), and apply them.
+    #[arg(long, value_name = "FILE", requires = "steps", conflicts_with = "transform")]
+    fit: Option<PathBuf>,
+    /// The samples to fit to, such as 0..700; the last is left out [default: all].
+    #[arg(long, value_name = "FIRST..END", requires = "fit", value_parser = rows)]
+    fit_rows: Option<Range<usize>>,
+    /// Apply the steps of a file that --fit wrote.
+    #[arg(long, value_name = "FILE")]
+    transform: Option<PathBuf>,
     /// Show every kind of column with its formula, and every preset.
     #[arg(long)]
     list: bool,
@@ -91,7 +105,7 @@ impl Features {
         let representations = Representation::parse_list(&self.representations);
         let representations =
             representations.map_err(|error| Failure::Call(format!("--representations: {}", plain(&error))))?;
-        let ctx = self.place.with(fiedler::Context::builder().device(false).backend(Backend::Cpu))?;
+        let ctx = self.place.with(Context::builder().device(false).backend(Backend::Cpu))?;
         let began = Instant::now();
         let data = Layers::open(&self.inputs)?;
         let stores = Stores::new(!self.no_cache, self.resume.then_some(output))?;
@@ -101,27 +115,82 @@ impl Features {
         }
         let names = extractor.names(&ctx, &data).map_err(|error| Failure::Call(plain(&error)))?;
         let bar = bar(self.quiet, data.len());
+        let steps = self.fitted(&ctx, &extractor, &data, &names)?;
+        let names = steps.as_ref().map_or(names, Steps::names);
         let table = RowTable { samples: data.len(), columns: &names, targets: data.targets(), ids: data.ids() };
         let mut report = Report::default();
         table.write(output, |take| {
-            let mut filled = Vec::new();
             report = extractor.stream(&ctx, &data, |values, status, progress| {
                 show(&bar, progress, began);
                 let status: Vec<u8> = status.iter().map(|&status| status as u8).collect();
-                let Some(value) = self.undefined else { return take(values, &status) };
-                filled.clear();
-                filled.extend(values.iter().map(|&old| if old.is_nan() { narrow(value) } else { old }));
-                take(&filled, &status)
+                let mut values = Cow::Borrowed(values);
+                if let Some(steps) = &steps {
+                    values = steps.transform(&ctx, &values)?.into();
+                }
+                if let Some(number) = self.undefined {
+                    values.to_mut().iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = narrow(number));
+                }
+                take(&values, &status)
             })?;
             Ok(())
         })?;
         bar.finish_and_clear();
         let description = extractor.description(&ctx, &data)?;
-        let description = with_facts(description, &data, &names, report);
+        let mut description = with_facts(description, &data, &names, report);
+        if let Some(steps) = &steps {
+            // The columns are those that the steps read; the file has those that they made.
+            description["steps"] = serde_json::json!({"of": steps.columns(), "made": names});
+        }
         io::write_text(&about, &format!("{description:#}\n"))?;
         stores.done();
         self.tell(output, &data, names.len(), report, &stores, began.elapsed().as_secs_f64());
         Ok(Outcome::Done)
+    }
+
+    /// Returns the steps that are applied to the columns: those that are fitted now, or those of a file.
+    fn fitted(
+        &self,
+        ctx: &Context,
+        extractor: &Extractor,
+        data: &Layers,
+        names: &[String],
+    ) -> Result<Option<Steps>, Failure> {
+        if let Some(path) = &self.fit {
+            let chosen = self.fit_rows.clone().unwrap_or(0..data.len());
+            if chosen.end > data.len() || chosen.is_empty() {
+                let Range { start, end } = chosen;
+                return Err(Failure::Call(format!(
+                    "--fit-rows {start}..{end}: expected rows of {} samples",
+                    data.len()
+                )));
+            }
+            let steps = Steps::fit(ctx, &self.steps, names, |take| {
+                let mut first = 0;
+                let pass = extractor.stream(ctx, data, |values, status, _| {
+                    let own = chosen.start.clamp(first, first + status.len()) - first
+                        ..chosen.end.clamp(first, first + status.len()) - first;
+                    first += status.len();
+                    take(&values[own.start * names.len()..own.end * names.len()], &status[own])
+                });
+                pass.map(|_| ())
+            })?;
+            steps.write(path)?;
+            return Ok(Some(steps));
+        }
+        let Some(path) = &self.transform else { return Ok(None) };
+        let steps = Steps::read(path)?;
+        if steps.columns() != names {
+            let differs = steps.columns().iter().zip(names).find(|(theirs, own)| theirs != own);
+            let found = differs.map_or_else(
+                || format!("{} columns, not {}", names.len(), steps.columns().len()),
+                |(theirs, own)| format!("{own} instead of {theirs}"),
+            );
+            let shown = path.display();
+            return Err(Failure::Call(format!(
+                "--transform {shown}: expected the columns of the steps, found {found}"
+            )));
+        }
+        Ok(Some(steps))
     }
 
     fn tell(&self, output: &Path, data: &Layers, columns: usize, report: Report, stores: &Stores, seconds: f64) {
@@ -152,6 +221,12 @@ impl Features {
             complain(&format_args!("of {samples}, {}; `status` says which", said.join(", ")));
         }
     }
+}
+
+/// Parses a range of rows.
+fn rows(text: &str) -> Result<Range<usize>, String> {
+    let parsed = text.split_once("..").and_then(|(first, end)| Some(first.parse().ok()?..end.parse().ok()?));
+    parsed.ok_or_else(|| "expected rows such as 0..700".to_owned())
 }
 
 /// Returns the path of the description of a file.

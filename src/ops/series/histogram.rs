@@ -12,7 +12,7 @@ named! {
         Counts: "counts", "the number of x_i in each bin";
         Shares: "shares", "p_j = counts / n, for each bin";
         Entropy: "entropy", "-sum p_j ln(p_j + epsilon)";
-        NormalizedEntropy: "normalized_entropy", "entropy / ln(bins)";
+        NormalizedEntropy: "normalized_entropy", "entropy / ln(bins); 0 for one bin";
     }
 }
 
@@ -68,7 +68,8 @@ impl Histograms {
                 HistogramColumn::Shares => out.extend_from_slice(&shares),
                 HistogramColumn::Entropy => out.push(entropy),
                 HistogramColumn::NormalizedEntropy => {
-                    out.push(entropy / V::splat(token, (self.bins as f64).ln()));
+                    let most = if self.bins > 1 { (self.bins as f64).ln() } else { 1.0 };
+                    out.push(entropy / V::splat(token, most));
                 }
             }
         }
@@ -96,10 +97,10 @@ impl Histograms {
         let stride = self.bins + 1;
         let mut counts = vec![0_u32; V::LANES * stride];
         for &x in group.x {
-            // The nearest edge, and from it the bin whose edges enclose the number.
+            // The nearest edge, and from it the bin whose edges enclose the number. The edges are rounded as NumPy's.
             let nearest = ((x - low) * scale + round) - round;
-            let bin = V::select(x.lt(nearest.mul_add(width, low)), nearest - one, nearest);
-            let bin = V::select(((bin + one).mul_add(width, low)).le(x), bin + one, bin);
+            let bin = V::select(x.lt(nearest * width + low), nearest - one, nearest);
+            let bin = V::select(((bin + one) * width + low).le(x), bin + one, bin);
             let bin = zero.max(bin).min(last);
             let bin = V::select(x.lt(low), outside, bin);
             let bin = V::select(high.lt(x), outside, bin);

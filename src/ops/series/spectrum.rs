@@ -26,7 +26,7 @@ named! {
         Rolloff: "rolloff", "the least f such that p_k sums to `rolloff` or more over f_k <= f";
         Flatness: "flatness", "exp(sum ln P_k / B) / (sum P_k / B)";
         Entropy: "entropy", "-sum p_k ln(p_k + epsilon)";
-        NormalizedEntropy: "normalized_entropy", "entropy / ln(B)";
+        NormalizedEntropy: "normalized_entropy", "entropy / ln(B); 0 if B is 1";
         Dominant: "dominant", "f_k of the greatest P_k, the least such f_k";
     }
 }
@@ -186,7 +186,11 @@ impl Spectrum {
                     out.push(exp(logs / count) / (total / count));
                 }
                 Column::Entropy => out.push(spread),
-                Column::NormalizedEntropy => out.push(spread / V::splat(token, bins.ln())),
+                Column::NormalizedEntropy => {
+                    // One frequency has all the power.
+                    let most = if bins > 1.0 { bins.ln() } else { 1.0 };
+                    out.push(spread / V::splat(token, most));
+                }
                 Column::Dominant => out.push(undefined + seen.dominant()),
             }
         }

@@ -58,7 +58,7 @@ class Spectrum:
         flat = (math.exp(np.log(P).mean()) if (P > 0).all() else 0.) / P.mean() if t > 0 else math.nan
         return {"power": s.half, "magnitudes": np.sqrt(s.half), "bands": [p[band == b].sum() if t > 0 else math.nan for b in range(bands)], "top": np.sqrt(s.top(top)), "mean": [A.mean() if B else math.nan], "sd": [A.std() if B else math.nan], "max": [A.max() if B else math.nan],
                 "energy_share": [s.top(top).sum() / (t + eps) if t + eps > 0 else math.nan], "centroid": [c], "spread": [math.sqrt(((f - c)**2 * p).sum()) if t > 0 else math.nan], "rolloff": [roll], "flatness": [flat],
-                "entropy": [e], "normalized_entropy": [e / math.log(B) if B > 1 else math.nan], "dominant": [f[np.flatnonzero(P >= P.max() * (1 - 1e-12))[0]] if t > 0 else math.nan]}
+                "entropy": [e], "normalized_entropy": [e / (math.log(B) if B > 1 else 1.)], "dominant": [f[np.flatnonzero(P >= P.max() * (1 - 1e-12))[0]] if t > 0 else math.nan]}
 
 
 def spectrum(a, names, top=5, bands=8, rolloff=.85, zero=False, both=False, eps=0.):
@@ -125,7 +125,7 @@ def all_columns(a, vector):
         "stats": mo(["mean", "sd"], ddof=1) + quantiles(x, [.5], rule="lower") + mo(["min", "max", "skewness", "kurtosis"], **torch), "spectral": spectral, "matrix_norms": norms, "distribution": dist, "frequency": freq, "info": info,
         "ensemble": spectral + norms + dist + freq + info, "tsfresh-minimal": [m["sum"], np.median(x), m["mean"], m["count"], m["sd"], m["variance"], m["rms"], m["max"], m["abs_max"], m["min"]],
     }
-    if vector and abs(x).max() < 1e6 and (x == 0).sum() < len(x):
+    if vector and 1e-30 < abs(x).max() < 1e6:  # tsxtract sorts smaller numbers wrongly
         out["core33"] = tsxtract.extract_features(x[None], profile="core33")[0]; out["tsfresh-minimal"] = tsfresh_minimal(x)
     return out
 

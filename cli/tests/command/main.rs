@@ -4,6 +4,7 @@ mod bits;
 mod call;
 mod calls;
 mod encode;
+mod extract;
 mod features;
 mod generated;
 mod matmul;

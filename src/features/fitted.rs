@@ -24,7 +24,7 @@ pub enum Step {
     /// Subtracts the mean of each column and divides by its standard deviation, with the denominator n. Columns that
     /// do not vary are only centered, as in scikit-learn's `StandardScaler`.
     ZScore,
-    /// The coordinates along so many principal components, as in [`pca`](fn@crate::ops::pca).
+    /// The coordinates along this number of principal components, as in [`pca`](fn@crate::ops::pca).
     Pca(usize),
 }
 

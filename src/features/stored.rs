@@ -54,7 +54,7 @@ impl Stores {
         self.0.is_empty()
     }
 
-    /// Returns a unit of so many samples and columns, if one is stored.
+    /// Returns a unit of these numbers of samples and columns, if one is stored.
     pub(super) fn get(&self, key: &Key, samples: usize, width: usize) -> Option<Unit> {
         self.0.iter().find_map(|cache| {
             let unit = decoded(&cache.get(key)?, samples, width);

@@ -2,7 +2,8 @@
 //! tsfresh and tsxtract.
 
 use fiedler::Context;
-use fiedler::features::Representation;
+use fiedler::features::{Extractor, Representation};
+use fiedler::io::{self, Data, Layers, NamedArray, Rows};
 use fiedler::ops::series::{Program, SampleShape, Status};
 
 /// Columns are rounded to f32, and the formulas are evaluated in f64 in another order of operations. Differences that
@@ -89,6 +90,59 @@ fn every_column_is_that_of_its_formula() {
         }
     }
     assert!(compared > 5000, "{compared} columns");
+}
+
+/// The extractor computes the singular values of matrices itself, and finds the columns of each representation among
+/// those of all.
+#[test]
+fn layers_of_matrices_have_their_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    for (place, Golden { shape, numbers, columns }) in goldens().iter().enumerate() {
+        let SampleShape::Matrix { rows, columns: width } = *shape else { continue };
+        // Three samples, of which the second is another one.
+        let path = folder.path().join(format!("{place}.npz"));
+        let other = numbers.iter().map(|x| 1.0 - 2.0 * x);
+        let all: Vec<f64> = numbers.iter().copied().chain(other).chain(numbers.iter().copied()).collect();
+        let array = |name, shape, data| NamedArray { name, rows: Rows::Other, shape, data };
+        let stored = [array("a", vec![3, rows, width], Data::F64(&all)), array("b", vec![3, 1], Data::F64(&all[..3]))];
+        io::write(&path, &stored).unwrap();
+        let data = Layers::open(&[path]).unwrap();
+        let representations: Vec<Representation> = (columns.iter().enumerate())
+            .map(|(at, (one, _))| Representation::new(&format!("r{at}"), one.measures().to_vec()))
+            .collect();
+        let found = Extractor::new(representations).layers(&["a".to_owned()]).extract(&Context::cpu(), &data).unwrap();
+        let wanted: Vec<f64> = columns.iter().flat_map(|(_, values)| values.clone()).collect();
+        let scale = numbers.iter().fold(0.0_f64, |max, x| max.max(x.abs()));
+        assert_eq!(found.names().len(), wanted.len());
+        for sample in [0, 2] {
+            for ((name, &found), &wanted) in found.names().iter().zip(found.row(sample)).zip(&wanted) {
+                assert!(close(found, wanted, scale), "{name} of {shape:?}: {found}, not {wanted}");
+            }
+        }
+        assert_ne!(bits(found.row(1)), bits(found.row(0)));
+    }
+}
+
+#[test]
+fn series_of_different_lengths() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.csv");
+    let series: [&[f64]; 5] = [&[1.0, 2.0, 4.0], &[3.0], &[5.0, 1.0, 2.0], &[1.0, 1.5, 1.0, 2.0], &[2.0, f64::NAN]];
+    let line = |series: &&[f64]| series.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    std::fs::write(&path, series.iter().map(line).collect::<Vec<_>>().join("\n")).unwrap();
+    let data = Layers::open(&[path]).unwrap();
+    let ctx = Context::cpu();
+    let representations = || Representation::parse_list("core33,moments").unwrap();
+    let found = Extractor::new(representations()).extract(&ctx, &data).unwrap();
+    for (sample, series) in series.iter().enumerate() {
+        let measures = representations().iter().flat_map(|one| one.measures().to_vec()).collect();
+        let program = Program::new(measures, SampleShape::Vector(series.len())).unwrap();
+        let alone = program.run(&ctx, series, [&[], &[]]).unwrap();
+        assert_eq!(bits(found.row(sample)), bits(&alone.values), "sample {sample}");
+        assert_eq!(found.status()[sample], alone.status[0]);
+    }
+    let error = Extractor::new(Representation::parse_list("raw").unwrap()).extract(&ctx, &data).unwrap_err();
+    assert!(error.to_string().contains("as many columns for every length"), "{error}");
 }
 
 fn bits(values: &[f32]) -> Vec<u32> {

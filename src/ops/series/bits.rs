@@ -7,8 +7,8 @@ use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// A column, or several, of [`Bits`]. A sample is one string of n bits, or, as a matrix, a string in each of m rows.
-    /// Samples with other numbers than 0 and 1 have no such columns.
+    /// A column, or several, of [`Bits`]. A sample is one string of n bits, or, as a matrix, a string in each of m
+    /// rows. Samples with other numbers than 0 and 1 have no such columns.
     BitsColumn {
         Ones: "ones", "the share of ones among all bits";
         Positions: "positions", "the share of ones at each of n positions, over the strings";

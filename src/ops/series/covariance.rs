@@ -7,9 +7,9 @@ use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// A column, or several, of [`Covariance`]. The eigenvalues `l_1 >= l_2 >= ...` are those of the covariance matrix of
-    /// the sample's columns, whose observations are its rows: `l_j = s_j^2 / (rows - ddof)`, with the singular values `s_j`
-    /// of the sample after the mean of each column is subtracted. A vector is one column. K is `top`.
+    /// A column, or several, of [`Covariance`]. The eigenvalues `l_1 >= l_2 >= ...` are those of the covariance matrix
+    /// of the sample's columns, whose observations are its rows: `l_j = s_j^2 / (rows - ddof)`, with the singular
+    /// values `s_j` of the sample after the mean of each column is subtracted. A vector is one column. K is `top`.
     CovarianceColumn {
         Eigenvalues: "eigenvalues", "l_1, ..., l_K, 0 beyond the last";
         Shares: "shares", "p_j = l_j / total, for each of K";

@@ -2,9 +2,9 @@
 //! values.
 //!
 //! A [`Measure`] is one or more columns of one kind, with its conventions. A [`Program`] computes the columns of
-//! several measures from samples of one [`SampleShape`], in one pass over memory: what several columns need, such as sorted
-//! numbers or a transform, is computed once. All arithmetic is in f64 and the results are rounded to f32 at the end.
-//! Every sample is computed alone, so its bits do not depend on the samples beside it or on the number of threads.
+//! several measures from samples of one [`SampleShape`], in one pass over memory: what several columns need, such as
+//! sorted numbers or a transform, is computed once. All arithmetic is in f64 and the results are rounded to f32 at the
+//! end. Every sample is computed alone, so its bits do not depend on the samples beside it or on the number of threads.
 
 mod bits;
 mod covariance;
@@ -41,7 +41,7 @@ use transform::Transform;
 /// The shape of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SampleShape {
-    /// A series or vector of so many numbers.
+    /// A series or vector with this number of elements.
     Vector(usize),
     /// A matrix, stored row by row.
     Matrix {
@@ -294,8 +294,8 @@ impl Program {
         [self.needs.singular, self.needs.centered]
     }
 
-    /// Computes the columns of samples, which are stored one after the other, each row by row. `values` has the singular
-    /// values of each sample in descending order, and those of the sample from whose columns the means were
+    /// Computes the columns of samples, which are stored one after the other, each row by row. `values` has the
+    /// singular values of each sample in descending order, and those of the sample from whose columns the means were
     /// subtracted, as far as the program wants them.
     ///
     /// # Errors

@@ -6,8 +6,8 @@ use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// A column of [`Moments`]. The numbers of the sample are `x_i`, and there are n; `m` is their mean and `m_k` the mean
-    /// of `(x_i - m)^k`.
+    /// A column of [`Moments`]. The numbers of the sample are `x_i`, and there are n; `m` is their mean and `m_k` the
+    /// mean of `(x_i - m)^k`.
     Moment {
         Count: "count", "n";
         Sum: "sum", "sum x_i";

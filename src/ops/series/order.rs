@@ -7,9 +7,9 @@ use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// A column, or several, of [`Autocorrelation`]. The numbers of the sample are `x_1, ..., x_n`, with the mean m and the
-    /// variance v (denominator n). The autocorrelation at lag k is `r_k = sum (x_i - m)(x_(i + k) - m) / (n v)`, with
-    /// n - k instead of n if `adjusted`.
+    /// A column, or several, of [`Autocorrelation`]. The numbers of the sample are `x_1, ..., x_n`, with the mean m and
+    /// the variance v (denominator n). The autocorrelation at lag k is `r_k = sum (x_i - m)(x_(i + k) - m) / (n v)`,
+    /// with n - k instead of n if `adjusted`.
     OrderColumn {
         Lags: "lags", "r_k, for each lag of `lags`";
         Partial: "partial", "the partial autocorrelations of the lags 1 to the greatest of `lags` (Durbin and Levinson)";

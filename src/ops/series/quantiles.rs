@@ -6,8 +6,8 @@ use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// How a quantile is taken between two numbers, with NumPy's names. The place of quantile q among n ascending numbers,
-    /// counted from 0, is q (n - 1).
+    /// How a quantile is taken between two numbers, with NumPy's names. The place of quantile q among n ascending
+    /// numbers, counted from 0, is q (n - 1).
     QuantileRule {
         Linear: "linear", "interpolates between the numbers on both sides of the place";
         Lower: "lower", "the number below the place, as torch's median is";

@@ -8,9 +8,9 @@ use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// A column, or several, of [`Spectrum`]. `X_k` is the discrete Fourier transform of the sample without scaling, of a
-    /// matrix in both dimensions. The frequency `f_k` is k/n cycles per element, of a matrix the length of the vector of
-    /// both. `P_k = |X_k|^2`, and `p_k` is the share `P_k / sum P_k`. All columns see the same frequencies
+    /// A column, or several, of [`Spectrum`]. `X_k` is the discrete Fourier transform of the sample without scaling, of
+    /// a matrix in both dimensions. The frequency `f_k` is k/n cycles per element, of a matrix the length of the vector
+    /// of both. `P_k = |X_k|^2`, and `p_k` is the share `P_k / sum P_k`. All columns see the same frequencies
     /// ([`Spectrum::zero`], [`Spectrum::both_sides`]), of which there are B; K is `top`.
     SpectrumColumn {
         Power: "power", "P_k, for each frequency of one side";

@@ -35,8 +35,8 @@ pub(super) struct Group<'a, V: Vector> {
     pub(super) centered: &'a [V],
 }
 
-/// Computes the columns of samples, which are stored one after the other, row-major. `values` has the singular values of
-/// each sample, and those after the means of its columns are subtracted, if the program needs them.
+/// Computes the columns of samples, which are stored one after the other, row-major. `values` has the singular values
+/// of each sample, and those after the means of its columns are subtracted, if the program needs them.
 pub(super) fn run<T: Real>(
     program: &Program,
     samples: &[T],

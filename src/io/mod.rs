@@ -34,6 +34,7 @@ pub use graph::write_graph;
 pub use matrix_market::{SparseRows, read_matrix, read_symmetric_matrix};
 pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, NpyFile, read_npy};
+pub(crate) use safetensors::checksum;
 pub use sample_rows::SampleRows;
 pub use samples::{SampleTable, TableTargets, Wanted, read_samples};
 pub use tensors::{StoredArray, Tensors, read_arrays};

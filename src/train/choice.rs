@@ -1,17 +1,16 @@
 //! Where a training runs, and how much memory it needs.
 
 use super::Runs;
-use super::checkpoint::{SPEC, groups_of, stored_json};
 use super::device::held;
 use super::groups::Tour;
+use super::spec::groups_of;
 use super::trainer::{Trainer, of_sample};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::io::Tensors;
 use crate::ops::mlp::{Course, Fleet, Hyper, Number, Program};
 use crate::policy::{Backend, Choice, Reason, Side};
-use std::path::Path;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The memory that a training needs, in bytes.
@@ -157,8 +156,8 @@ impl Trainer {
         Ok([on_host, self.tour(samples, enough)?])
     }
 
-    /// Chooses the side of a training. One that goes on from a checkpoint goes on on the checkpoint's side, if the
-    /// context leaves the side open and has that side.
+    /// Chooses the side of a training. One that goes on from a checkpoint, whose specification is `stored`, goes on on
+    /// the checkpoint's side, if the context leaves the side open and has that side.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NoAdapter`] if the device is required and there is none; [`crate::ErrorKind::Domain`] for
@@ -168,15 +167,15 @@ impl Trainer {
         ctx: &'a Context,
         samples: usize,
         runs: &Runs,
-        checkpoint: Option<&Path>,
+        stored: Option<&Value>,
     ) -> Result<Decided<'a>> {
         let program = self.program();
-        let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, checkpoint.and_then(stored_groups))?;
+        let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, stored.map(groups_of))?;
         let course = self.course(&on_device, runs.rows().len(), runs.mean_epochs(self.epochs));
         let mut choice = course.choose::<T>(ctx, &program);
-        if let Some(path) = checkpoint.filter(|_| ctx.policy().backend == Backend::Auto) {
+        if let Some(stored) = stored.filter(|_| ctx.policy().backend == Backend::Auto) {
             let own = |adapter: &str| T::ON_DEVICE && ctx.adapter().is_some_and(|own| own.name == adapter);
-            let side = match side_of(path).as_deref() {
+            let side = match stored["side"].as_str() {
                 Some("cpu") => Side::Cpu,
                 Some(adapter) if own(adapter) => Side::Gpu,
                 _ => choice.side,
@@ -208,16 +207,4 @@ impl Trainer {
         let waits = waits.max(if tour.groups == 1 { 0.0 } else { passes * tour.groups as f64 });
         Course { runs, samples, held, passes, steps, scored: watched + validated, waits }
     }
-}
-
-/// Returns the number of groups of a checkpoint, or `None` if there is no checkpoint.
-fn stored_groups(path: &Path) -> Option<usize> {
-    let tensors = Tensors::open(path).ok()?;
-    Some(groups_of(&stored_json(&tensors, SPEC)?))
-}
-
-/// Returns the side of a checkpoint, or `None` if there is no checkpoint.
-fn side_of(path: &Path) -> Option<String> {
-    let tensors = Tensors::open(path).ok()?;
-    Some(stored_json(&tensors, SPEC)?["side"].as_str()?.to_owned())
 }

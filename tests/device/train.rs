@@ -109,22 +109,37 @@ fn resumed(ctx: &Context) -> Checked {
     let path = folder.path().join("checkpoint.safetensors");
     let first = alike(ctx).build()?;
     let cancel = first.cancel().clone();
-    let stopped = trainer()?.checkpoint(&path, Duration::ZERO).progress(Arc::new(move |progress| {
+    // Only the checkpoint of the interruption is saved.
+    let stopped = trainer()?.checkpoint(&path, Duration::MAX).progress(Arc::new(move |progress| {
         if progress.steps > 100 {
             cancel.cancel();
         }
     }));
     assert!(stopped.fit(&first, &samples, &runs()?).is_err_and(|error| error.is_cancelled()));
+    assert!(path.exists(), "no checkpoint was saved");
     let rest = trainer()?.checkpoint(&path, Duration::from_secs(60)).fit(ctx, &samples, &runs()?)?;
     for run in 0..whole.runs().len() {
         assert_eq!(parameters(&rest, run), parameters(&whole, run), "run {run}");
         assert_eq!(format!("{:?}", rest.runs()[run].history()), format!("{:?}", whole.runs()[run].history()));
         assert!(matches!(rest.runs()[run].status(), RunStatus::Finished | RunStatus::Stopped));
     }
+    diverges(ctx, &trainer()?, 0)?;
     if ctx.adapter().is_some() {
         let error = trainer()?.checkpoint(&path, Duration::ZERO).fit(&Context::cpu(), &samples, &runs()?);
         let message = error.err().map(|error| error.to_string()).unwrap_or_default();
         assert!(message.contains("side: \"cpu\" now"), "{message}");
+    }
+    Ok(())
+}
+
+/// With absurd learning rates, the runs diverge, and the epoch in which they do is recorded.
+fn diverges(ctx: &Context, trainer: &Trainer, last: u64) -> Checked {
+    let runs = Runs::seeds(Optimizer::Adam, 7, 2)?.grid("lr", &[1e38])?;
+    for run in trainer.fit(ctx, &clouds(|x| x)?, &runs)?.runs() {
+        let epochs: Vec<u64> = run.history().iter().map(|epoch| epoch.epoch).collect();
+        assert_eq!((run.status(), epochs), (RunStatus::Diverged, (0..=last).collect()));
+        // The step that went wrong does not count.
+        assert!(run.history()[0].loss.is_finite(), "{:?}", run.history());
     }
     Ok(())
 }
@@ -179,6 +194,10 @@ fn mixed(ctx: &Context) -> Checked {
             assert_eq!(found.skipped_steps(), 0);
             assert!((a.loss - b.loss).abs() < 8.0 * unit * b.loss, "{mixed}: {} and {}", a.loss, b.loss);
             assert!(a.loss.to_bits() != b.loss.to_bits() && a.scale.is_nan() == (mixed == MixedPrecision::Bf16));
+        }
+        if mixed == MixedPrecision::F16 {
+            // An epoch has 11 steps, of which the first alone counts. The scale is below 1 after 17 skipped ones.
+            diverges(ctx, &trainer, 1)?;
         }
         let mean = |part: fiedler::train::Summary| part.mean;
         let (a, b) =

@@ -5,6 +5,7 @@ mod call;
 mod calls;
 mod encode;
 mod features;
+mod interrupted;
 mod matmul;
 mod policy;
 mod profile;

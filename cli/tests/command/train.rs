@@ -227,7 +227,7 @@ fn wrong_calls() {
         (2, &["--lr", "0"], "above 0"),
         (2, &["--backend", "gpu", "--precision", "f64"], "expected --precision f32"),
         (2, &["--sgld", "--betas", "1", "--precision", "f16"], "expected --precision f32 or f64"),
-        (1, &["--batch", "50"], "at most 42 training samples, found 50"),
+        (2, &["--batch", "50"], "at most 42 training samples, found 50"),
         (2, &["--split", "0.6,0.6,0.1"], "sum to 1"),
         (2, &["--dropout", "1", "--hidden", "4"], "less than 1"),
         (1, &["--label", "shade"], "a column named shade"),

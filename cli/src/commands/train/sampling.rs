@@ -10,6 +10,7 @@ use fiedler::Error;
 use fiedler::io;
 use fiedler::train::{
     BOUNDS, Bound, Chains, Integral, Law, Metric, Mlp, Number, Origin, Part, Samples, Schedule, Sgld, Split, Summary,
+    WEIGHTS,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -148,6 +149,9 @@ impl Train {
             sgld.check_bound().map_err(wrong)?;
         }
         let ctx = &self.context(|ctx| sgld.choose::<T>(ctx, samples.len()))?;
+        if self.is_finished() {
+            return self.compared(sgld.check_finished(ctx, samples, &self.output.join(WEIGHTS)));
+        }
         let work =
             |path: &Path, every, progress| sgld.clone().checkpoint(path, every).progress(progress).sample(ctx, samples);
         let (chains, seconds) = self.in_folder(work)?;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The memory that a training needs, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// The number of groups in which the samples are read.
     pub groups: usize,
@@ -22,6 +22,8 @@ pub struct Memory {
     pub host: u64,
     /// What a device needs, or `None` if there is none that can train one run.
     pub device: Option<OnDeviceMemory>,
+    /// Why the device of the context cannot train one run, if there is a device and it cannot.
+    pub refused: Option<String>,
 }
 
 /// The memory that a training needs on a device.
@@ -108,13 +110,15 @@ impl Trainer {
         let host = self.bytes_of::<T>(&program, &tour, runs, each);
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
         let moments = self.optimizer.most_moments();
-        let capacity = |gpu| Fleet::capacity(gpu, &program, held(&on_device), moments, ctx.memory_budget()).ok();
-        let device = gpu.and_then(|gpu| capacity(gpu)).map(|found| OnDeviceMemory {
-            data: found.data,
-            of_run: found.of_run,
-            together: found.runs,
-        });
-        Ok(Memory { groups: tour.groups, host, device })
+        let capacity = |gpu| Fleet::capacity(gpu, &program, held(&on_device), moments, ctx.memory_budget());
+        let (device, refused) = match gpu.map(|gpu| capacity(gpu)) {
+            Some(Ok(found)) => {
+                (Some(OnDeviceMemory { data: found.data, of_run: found.of_run, together: found.runs }), None)
+            }
+            Some(Err(error)) => (None, Some(error.to_string())),
+            None => (None, None),
+        };
+        Ok(Memory { groups: tour.groups, host, device, refused })
     }
 
     /// Returns how a data set is divided into groups, on the host and on the device. A training that goes on from a

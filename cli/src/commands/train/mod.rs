@@ -19,11 +19,12 @@ use fiedler::train::{
 };
 use fiedler::{Context, Error};
 use folder::CHECKPOINT;
-use options::{ActivationName, InitName, LossName, NormName, OptimizerName, Precision, ScalingName, schedule, split};
+use options::{ActivationName, InitName, LossName, NormName, OptimizerName, ScalingName, schedule, split};
 use sampling::Sampling;
 use std::path::{Path, PathBuf};
 
 pub(super) use explain::{Described, Network};
+pub(super) use options::Precision;
 
 /// The hyperparameters that have no option of their own.
 const SETTINGS: [&str; 6] = ["beta1", "beta2", "eps", "dampening", "gradient_scale", "burn_in"];
@@ -195,6 +196,11 @@ fn stop(text: &str) -> Result<Stop, String> {
     Stop::on(text, 0).map_err(|error| error.to_string())
 }
 
+/// Returns the default shares of training, validation and test samples.
+fn shares(sgld: bool) -> [f64; 3] {
+    if sgld { [0.8, 0.0, 0.2] } else { [0.7, 0.1, 0.2] }
+}
+
 /// Parses a temperature, which may be infinite.
 fn temperature(text: &str) -> Result<f64, String> {
     let value = text.trim().parse().ok().filter(|value: &f64| *value >= 0.0);
@@ -323,7 +329,7 @@ impl Train {
     }
 
     fn split(&self) -> [f64; 3] {
-        self.split.unwrap_or(if self.sampling.sgld { [0.8, 0.0, 0.2] } else { [0.7, 0.1, 0.2] })
+        self.split.unwrap_or(shares(self.sampling.sgld))
     }
 
     fn say(&self, what: impl std::fmt::Display) {

@@ -16,6 +16,9 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 
+/// Why mixed precision is refused.
+pub(super) const PRECISION: &str = "--sgld: expected --precision f32 or f64, because rounding changes the law";
+
 /// The metrics of the printed table: the loss, and the accuracy, which is shown as an error.
 const METRICS: [(Part, Metric); 4] = [
     (Part::Train, Metric::Loss),
@@ -76,9 +79,7 @@ impl Train {
     /// Refuses options that change the law of the chains or have no effect on them.
     pub(super) fn check_sampling(&self) -> Result<(), Failure> {
         if matches!(self.precision, Precision::F16 | Precision::Bf16) {
-            return Err(Failure::Call(
-                "--sgld: expected --precision f32 or f64, because rounding changes the law".to_owned(),
-            ));
+            return Err(Failure::Call(PRECISION.to_owned()));
         }
         let changed = "no --sgld, whose law it would change";
         let own = "no --sgld, which sets it by --betas, --sigma and --preset";

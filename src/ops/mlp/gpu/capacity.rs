@@ -1,6 +1,6 @@
 //! The device that trains, and how many runs it can train at the same time.
 
-use super::super::Program;
+use super::super::{MixedPrecision, Program};
 use super::super::kernels::RECORD_WORDS;
 use super::super::layered_kernels::PIECE;
 use super::super::layout::Layout;
@@ -126,9 +126,16 @@ impl Fleet {
             ("bytes of the outputs of one run", outputs, binding),
             ("bytes of the numbers of one run", largest, binding),
             (DEVICE_BYTES, all_data + each, allowed),
-            ("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2)),
         ];
         within_limits(what, limits)?;
+        let allowed_steps = u64::from(adapter.loop_budget / 2);
+        if program.mixed == MixedPrecision::Off {
+            within_limits(what, [("loop iterations of one step", steps, allowed_steps)])?;
+        } else {
+            // In f32, a wide network has the form of layers.
+            let advice = "; wide networks in mixed precision are trained on the CPU, or on the device in f32";
+            within_limits(format_args!("{what}{advice}"), [("loop iterations of one step", steps, allowed_steps)])?;
+        }
         let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - all_data) / each.max(1));
         let runs = usize::try_from(fitting.min(u64::from(u32::MAX) / RECORD_WORDS as u64)).unwrap_or(usize::MAX);
         Ok(Capacity { runs, data: all_data, of_run: each })

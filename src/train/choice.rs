@@ -138,7 +138,14 @@ impl Trainer {
         let all = bytes.saturating_mul(samples as u64) <= budget;
         let most = if all { samples } else { usize::try_from(budget / 2 / bytes).unwrap_or(usize::MAX) };
         let host = samples.div_ceil(most.max(1)).max(1);
-        let on_host = self.tour(samples, host)?;
+        let on_host = self.tour(samples, host).map_err(|error| {
+            let chosen = format_args!(
+                "{host} groups, of which two fit in a quarter of FIEDLER_MEMORY_BUDGET, {} bytes (a larger one, or \
+                 --row-group, makes larger groups)",
+                4 * budget
+            );
+            if host > 1 { error.within(chosen) } else { error }
+        })?;
         let Some(gpu) = ctx.gpu().ok().filter(|_| T::ON_DEVICE) else { return Ok([on_host; 2]) };
         let moments = self.optimizer.most_moments();
         let fits = |groups: usize| {

@@ -247,7 +247,7 @@ impl Trainer {
             return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
         }
         Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
-            Err(error) if groups > 1 => Err(Error::domain("train", format!("a group of {samples} samples: {error}"))),
+            Err(error) if groups > 1 => Err(error.within(format_args!("a group of {samples} samples"))),
             counts => counts,
         })
     }
@@ -270,9 +270,7 @@ impl Trainer {
             if run.epochs.unwrap_or(self.epochs) == 0 {
                 return wrong(format!("run {}: expected at least 1 epoch, found 0", run.number));
             }
-            run.hyper
-                .check(self.optimizer)
-                .map_err(|error| Error::domain("train", format!("run {}: {error}", run.number)))?;
+            run.hyper.check(self.optimizer).map_err(|error| error.within(format_args!("run {}", run.number)))?;
         }
         if self.batch == 1 && self.net.layers().iter().any(|layer| layer.norm == Norm::Batch) {
             return wrong("batch normalization: expected a batch of at least 2 samples, found 1".to_owned());

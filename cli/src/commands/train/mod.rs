@@ -283,6 +283,13 @@ impl Train {
             self.check_classes(samples, classes)?;
             self.loss.outputs(classes.len()).map_err(|what| Failure::Call(format!("--loss: {what}")))?
         } else if self.loss == LossName::Weighted {
+            if values != 2 {
+                let (shown, name) = (self.data.display(), self.label.as_deref().unwrap_or("y"));
+                return Err(Failure::Said(format!(
+                    "{shown}: --loss weighted: expected an array {name} with two weights for each sample, (samples, 2), \
+                     found {values}; --label names another array of an .npz or .safetensors file"
+                )));
+            }
             1
         } else {
             values

@@ -18,7 +18,8 @@ use std::sync::Arc;
 pub struct Memory {
     /// The number of groups in which the samples are read.
     pub groups: usize,
-    /// That of the data set, or of two groups of it, and of all runs, on the host.
+    /// That of the data set, or of two groups of it, of all runs, and of the factors of large products that each thread
+    /// packs, on the host.
     pub host: u64,
     /// What a device needs, or `None` if there is none that can train one run.
     pub device: Option<OnDeviceMemory>,
@@ -107,7 +108,7 @@ impl Trainer {
         let tour = if choice.side == Side::Gpu { on_device } else { on_host };
         let hyper = Hyper { momentum: 0.9, ..self.optimizer.defaults() };
         let each = self.bytes_of_run::<T>(&program, &hyper).saturating_mul(runs as u64);
-        let host = self.bytes_of::<T>(&program, &tour, runs, each);
+        let host = self.bytes_of::<T>(&program, &tour, (runs, each), ctx.threads());
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
         let moments = self.optimizer.most_moments();
         let capacity = |gpu| Fleet::capacity(gpu, &program, held(&on_device), moments, ctx.memory_budget());

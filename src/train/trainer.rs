@@ -289,10 +289,10 @@ impl Trainer {
         Ok(())
     }
 
-    /// Returns the bytes of the runs' numbers, and of the groups that are in memory at the same time.
-    fn bytes<T: Number>(&self, program: &Program, tour: &Tour, runs: &Runs) -> u64 {
+    /// Returns the bytes of the runs' numbers, of the groups that are in memory at the same time, and of packed factors.
+    fn bytes<T: Number>(&self, program: &Program, tour: &Tour, runs: &Runs, threads: usize) -> u64 {
         let each = runs.rows().iter().map(|run| self.bytes_of_run::<T>(program, &run.hyper)).sum();
-        self.bytes_of::<T>(program, tour, runs.rows().len(), each)
+        self.bytes_of::<T>(program, tour, (runs.rows().len(), each), threads)
     }
 
     /// Returns the bytes of a run's numbers.
@@ -301,12 +301,20 @@ impl Trainer {
         program.bytes(hyper, size_of::<T>()) as u64 * copies
     }
 
-    /// Returns the bytes of the groups that are in memory, of their division for `runs` runs, and `each`, those of all
-    /// runs' numbers.
-    pub(super) fn bytes_of<T: Number>(&self, program: &Program, tour: &Tour, runs: usize, each: u64) -> u64 {
+    /// Returns the bytes of the groups that are in memory, of their division for `runs` runs, `each`, those of all runs'
+    /// numbers, and those of the factors that the threads pack.
+    pub(super) fn bytes_of<T: Number>(
+        &self,
+        program: &Program,
+        tour: &Tour,
+        (runs, each): (usize, u64),
+        threads: usize,
+    ) -> u64 {
         let splits = if self.split.seed.is_some() { 1 } else { runs as u64 };
         let samples = (tour.largest() * tour.groups.min(2)) as u64;
-        each.saturating_add((4 * splits).saturating_add(of_sample::<T>(program)).saturating_mul(samples))
+        let packed = (threads * program.packed_bytes(size_of::<T>())) as u64;
+        let of_samples = (4 * splits).saturating_add(of_sample::<T>(program)).saturating_mul(samples);
+        each.saturating_add(of_samples).saturating_add(packed)
     }
 
     /// Trains all runs, on the threads of the context or on the device, whichever [`Trainer::choose`] finds. A training
@@ -343,7 +351,7 @@ impl Trainer {
         let stored = self.checkpoint.as_ref().map(|(path, _)| Stored::open(path)).transpose()?.flatten();
         let decided = self.decide::<T>(ctx, source.samples(), runs, stored.as_ref().map(|stored| &stored.spec))?;
         let tour = decided.tour;
-        let bytes = self.bytes::<T>(&program, &tour, runs);
+        let bytes = self.bytes::<T>(&program, &tour, runs, ctx.threads());
         if bytes > ctx.memory_budget() {
             let what = format!("bytes for {} runs", runs.rows().len());
             return Err(Error::budget(what, bytes, ctx.memory_budget()));

@@ -2,8 +2,8 @@
 
 use super::train::{Described, Network, Precision};
 use super::{Failure, Outcome, Where, print};
-use crate::bench::Case;
 use crate::bench::page::seconds as time;
+use crate::bench::{Case, turning_point};
 use clap::{Args, ValueEnum as _};
 use fiedler::policy::{Choice, Side};
 use fiedler::train::Memory;
@@ -135,15 +135,7 @@ impl Work {
             Self::Case(case) => return Ok(case.turns_at(ctx, resident)),
             Self::Training(training) => training,
         };
-        let side = training.choose(ctx, training.runs)?.side;
-        let more = (1..).map(|k| training.runs.saturating_mul(1 << k)).take_while(|&runs| runs <= MOST);
-        for runs in more.chain((1..).map(|k| training.runs >> k).take_while(|&runs| runs > 0)) {
-            let other = training.choose(ctx, runs)?.side;
-            if other != side {
-                return Ok(Some((runs, other)));
-            }
-        }
-        Ok(None)
+        turning_point(training.runs, MOST, |runs| training.choose(ctx, runs).map(|choice| choice.side))
     }
 
     fn memory(&self, ctx: &Context) -> Result<Option<Memory>, Error> {

@@ -1,8 +1,8 @@
 //! The options that describe a training to `fiedler explain train`.
 
 use super::options::{LossName, NormName, OptimizerName, Precision, split};
-use crate::commands::Failure;
 use crate::bench::{Case, training};
+use crate::commands::Failure;
 use crate::commands::values::{counted, not_negative};
 use clap::{Args, ValueEnum as _};
 use fiedler::policy::Choice;

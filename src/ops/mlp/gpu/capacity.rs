@@ -1,9 +1,9 @@
 //! The device that trains, and how many runs it can train at the same time.
 
-use super::super::{MixedPrecision, Program};
 use super::super::kernels::RECORD_WORDS;
 use super::super::layered_kernels::PIECE;
 use super::super::layout::Layout;
+use super::super::{MixedPrecision, Program};
 use super::Fleet;
 use super::form::{Form, Parameters, Rows, iterations, most_quads};
 use crate::array::Scalar;

@@ -379,3 +379,28 @@ fn wrong_csv(path: &Path, error: csv::Error) -> Error {
         _ => Error::parse(path, line, "a table of numbers in UTF-8", shown),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{TableTargets, labels_of};
+
+    /// Numbers that are equal are one class, whose name does not depend on the order of the samples.
+    #[test]
+    fn labels_become_classes() {
+        for (words, labels, classes) in [
+            (&["b", "a", "b"][..], &[1, 0, 1][..], &["a", "b"][..]),
+            (&["10", "9", "-1"], &[2, 1, 0], &["-1", "9", "10"]),
+            (&["1.0", "1", "10", "2.50", "2.5"], &[0, 0, 2, 1, 1], &["1", "2.5", "10"]),
+            (&["007", "7", "+7"], &[0, 0, 0], &["7"]),
+            (&["007", "010"], &[0, 1], &["007", "010"]),
+            (&["-0", "0.0", "1"], &[0, 0, 1], &["-0", "1"]),
+            (&["1", "1.0", "x"], &[0, 1, 2], &["1", "1.0", "x"]),
+            (&["nan", "inf", "1"], &[2, 1, 0], &["1", "inf", "nan"]),
+            (&["9007199254740993", "9007199254740992"], &[1, 0], &["9007199254740992", "9007199254740993"]),
+        ] {
+            let found = labels_of(words.iter().map(|&word| word.to_owned()).collect());
+            let classes = classes.iter().map(|&name| name.to_owned()).collect();
+            assert_eq!(found, TableTargets::Labels(labels.to_vec(), classes), "{words:?}");
+        }
+    }
+}

@@ -25,6 +25,7 @@ pub fn tests() -> Vec<Test> {
             on_each("mixed precision", mixed),
             on_each("chosen", chosen),
             on_each("too large", too_large),
+            on_each("wide in mixed precision", wide_in_mixed_precision),
             on_each("refused in f64", refused_in_f64),
             on_each("adversarial pairs are refused", pairs_are_refused),
         ],
@@ -313,6 +314,25 @@ fn cancel_after(trainer: &Trainer, cancel: fiedler::Cancel, ctx: &Context, sampl
         Err(error) if error.is_cancelled() => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// In mixed precision, there is no form for wide networks, and an adapter with a budget for loops says what to do.
+fn wide_in_mixed_precision(ctx: &Context) -> Checked {
+    let net = Mlp::builder(1792).layer(512, Activation::Relu).layer(512, Activation::Relu).output(10)?;
+    let wide = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam).batch(256);
+    let of = |mixed| wide.clone().mixed_precision(mixed).memory::<f32>(ctx, 2000, 1);
+    assert_eq!(of(MixedPrecision::Off)?.refused, None);
+    let memory = of(MixedPrecision::F16)?;
+    let Some(adapter) = ctx.adapter() else {
+        assert_eq!((memory.device, memory.refused), (None, None));
+        return Ok(());
+    };
+    assert_eq!(memory.device.is_none(), memory.refused.is_some());
+    assert!(memory.refused.is_some() || !adapter.name.contains("llvmpipe"), "{memory:?}");
+    if let Some(why) = memory.refused {
+        assert!(why.contains("on the CPU, or on the device in f32"), "{why}");
+    }
+    Ok(())
 }
 
 /// A network whose parameters exceed every device, although the samples are few.

@@ -318,7 +318,16 @@ fn what_is_wrong_is_named_by_its_row() {
     let large = Samples::new(5, x.clone(), Targets::Labels(labels)).expect("samples");
     let f16 = trainer().scaling(Scaling::None).mixed_precision(fiedler::train::MixedPrecision::F16);
     says(fit(&f16.row_group(201), &large).to_string(), "found 100000 at input 2 of sample 450");
-    says(fit(&trainer().row_group(20), &large).to_string(), "a group of 20 samples");
+    let message = fit(&trainer().row_group(20), &large).to_string();
+    assert!(message.starts_with("train: a group of 20 samples: expected a batch"), "{message}");
+    // The memory chose the groups, so the message says how it is told otherwise.
+    let small = Context::builder().device(false).memory_budget(4000).build().expect("a context");
+    let message = trainer().fit_groups(&small, &large, &grid(7, 1)).expect_err("small groups").to_string();
+    for wanted in
+        ["train: 36 groups, of", "FIEDLER_MEMORY_BUDGET, 4000 bytes", "--row-group", ": a group of 17 samples: "]
+    {
+        says(message.clone(), wanted);
+    }
     // No group is without the class of the others, and no group has to have two.
     let labels = (0..601).map(|i| u32::from(i >= 300)).collect();
     let sorted = Samples::new(5, x, Targets::Labels(labels)).expect("samples");

@@ -61,6 +61,9 @@ impl Predict {
         let table = io::read_samples(&self.data, Wanted::Inputs(inputs, &origin.inputs, origin.target))?;
         let runs: Vec<usize> =
             if self.ensemble { model.good_runs() } else { vec![self.run.unwrap_or(model.best_run())] };
+        if let Some(run) = self.run.filter(|run| *run >= model.runs()) {
+            return Err(Failure::Call(format!("--run: expected a run below {}, found {run}", model.runs())));
+        }
         let found = model.predict(&ctx, table.inputs, table.x.into_iter().map(element).collect(), &runs)?;
         let (columns, classes) = (model.columns(), &model.origin().classes);
         let samples = found.len() / columns;

@@ -317,7 +317,7 @@ fn a_training_says_where_it_would_run() {
     // The data and their targets, a list of the samples of each run, and the best and the last parameters.
     let data = 600 * (5 * 8 + 8) + 3 * 600 * 4;
     assert!(memory.device.is_none() && memory.host > data + 3 * 2 * 3 * 8 * 300, "{memory:?}");
-    // Each thread packs 256 rows of at most 2 KiB of a factor of a large product, and 264 columns of 8 rows of the other.
+    // Each thread packs 256 rows of at most 2 KiB of a factor of a large product, and 8 columns of the other.
     let of = |width, batch, count| {
         let net = Mlp::builder(width).layer(width, Activation::Relu).output(3).expect("a net");
         let trainer = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam).batch(batch);

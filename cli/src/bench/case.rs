@@ -159,9 +159,9 @@ impl Case {
     }
 }
 
-/// Searches for a number of items with another side than `items` has. Multiplies `items` by increasing powers of two, up
-/// to `most`, then divides it by increasing powers of two, and returns the first number that changes the side, with that
-/// side. Returns `None` if no number does.
+/// Searches for a number of items with another side than `items` has. Multiplies `items` by increasing powers of two,
+/// up to `most`, then divides it by increasing powers of two, and returns the first number that changes the side, with
+/// that side. Returns `None` if no number does.
 ///
 /// # Errors
 /// Those of `side`.

@@ -49,8 +49,8 @@ fn ended(mut child: Child) -> (Option<i32>, String) {
     (status.code(), said)
 }
 
-/// A checkpoint has the best parameters, the last ones and two moments, so it exceeds a limit that the results keep. The
-/// one from before stays, and the training goes on and ends as it does without a limit.
+/// A checkpoint has the best parameters, the last ones and two moments, so it exceeds a limit that the results keep.
+/// The one from before stays, and the training goes on and ends as it does without a limit.
 #[cfg(unix)]
 #[test]
 fn checkpoints_that_do_not_fit_on_the_disk() {
@@ -94,7 +94,7 @@ fn checkpoints_that_do_not_fit_on_the_disk() {
 fn ctrl_c_saves_a_checkpoint() {
     let files = Files::new();
     let (data, whole, parts) = (files.text("t.csv", &table(400)), files.at("whole"), files.at("parts"));
-    let options = ["--hidden", "64,32", "--epochs", "1500", "--checkpoint", "1000000", "--threads", "1"];
+    let options = ["--hidden", "64,32", "--epochs", "4000", "--checkpoint", "1000000", "--threads", "1"];
     assert_eq!(said(&training(&data, &whole, &options)).0, 0);
     let mut command = fiedler(&training(&data, &parts, &options));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -125,7 +125,7 @@ fn a_second_ctrl_c_ends_at_once() {
     };
     let files = Files::new();
     let (data, dir) = (files.text("t.csv", &table(400_000)), files.at("fit"));
-    let place = ["--backend", "gpu", "--adapter", &adapter.name, "--hidden", "64,64", "--runs", "2"];
+    let place = ["--backend", "gpu", "--adapter", &adapter.name, "--hidden", "256,256", "--runs", "2"];
     let mut command = fiedler(&training(&data, &dir, &place));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     wait_for(&dir, &mut child);

@@ -15,7 +15,7 @@ const CHUNK: usize = 2048;
 /// The number of parameters, with padding, that a thread updates at a time: 4 to 10 us of work.
 const PART: usize = 1 << 13;
 
-/// Returns the number of threads that an update of so many parameters is divided among at most.
+/// Returns the largest number of threads among which an update of `parameters` parameters is divided.
 pub(in crate::ops::mlp) fn update_threads(parameters: usize) -> usize {
     (parameters / PART).max(1)
 }

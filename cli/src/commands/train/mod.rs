@@ -255,7 +255,10 @@ impl Train {
         let opens = || self.place.opens_device(&choose).map_err(Failure::into_call);
         let ctx =
             self.place.with(Context::builder().device(self.precision != Precision::F64 && (begun || opens()?)))?;
-        choose(&ctx).map_err(wrong)?;
+        // A checkpoint has groups of its own.
+        if !begun {
+            choose(&ctx).map_err(wrong)?;
+        }
         Ok(ctx)
     }
 

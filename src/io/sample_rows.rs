@@ -244,8 +244,8 @@ impl SampleRows {
     /// Reads the labels of rows, as places in the list of the classes.
     ///
     /// # Errors
-    /// The same as for [`SampleRows::values_of`], and [`Parse`](crate::ErrorKind::Parse) if the file was changed and has
-    /// another class now.
+    /// The same as for [`SampleRows::values_of`], and [`Parse`](crate::ErrorKind::Parse) if the file was changed and
+    /// has another class now.
     pub fn labels_of(&self, rows: Range<usize>) -> Result<Vec<u32>> {
         let mut made = Vec::with_capacity(rows.len());
         self.each(self.targets()?, rows, |row, value| {

@@ -29,8 +29,8 @@ impl<'a> Saving<'a> {
         self.checkpoint.is_some_and(|(_, every)| self.saved.elapsed() >= every)
     }
 
-    /// Saves a checkpoint. If that fails, the one before stays as it is, and the next one is tried when it is due. There
-    /// is one warning until one succeeds again.
+    /// Saves a checkpoint. If that fails, the one before stays as it is, and the next one is tried when it is due.
+    /// There is one warning until one succeeds again.
     pub(super) fn save<T: Number>(&mut self, program: &Program, all: &[Running<T>]) {
         let Some((checkpoint, _)) = self.checkpoint else { return };
         let saved = checkpoint.save(program, all);

@@ -289,7 +289,8 @@ impl Trainer {
         Ok(())
     }
 
-    /// Returns the bytes of the runs' numbers, of the groups that are in memory at the same time, and of packed factors.
+    /// Returns the bytes of the runs' numbers, of the groups that are in memory at the same time, and of packed
+    /// factors.
     fn bytes<T: Number>(&self, program: &Program, tour: &Tour, runs: &Runs, threads: usize) -> u64 {
         let each = runs.rows().iter().map(|run| self.bytes_of_run::<T>(program, &run.hyper)).sum();
         self.bytes_of::<T>(program, tour, (runs.rows().len(), each), threads)
@@ -301,8 +302,8 @@ impl Trainer {
         program.bytes(hyper, size_of::<T>()) as u64 * copies
     }
 
-    /// Returns the bytes of the groups that are in memory, of their division for `runs` runs, `each`, those of all runs'
-    /// numbers, and those of the factors that the threads pack.
+    /// Returns the bytes of the groups that are in memory, of their division for `runs` runs, `each`, those of all
+    /// runs' numbers, and those of the factors that the threads pack.
     pub(super) fn bytes_of<T: Number>(
         &self,
         program: &Program,
@@ -382,8 +383,8 @@ impl Trainer {
     }
 
     /// Checks that the finished training whose parameters are in the file `weights`
-    /// ([`Fit::write_weights`](super::Fit::write_weights)) is the one that [`Trainer::fit_groups`] would make. All groups
-    /// are read, to compare the data.
+    /// ([`Fit::write_weights`](super::Fit::write_weights)) is the one that [`Trainer::fit_groups`] would make. All
+    /// groups are read, to compare the data.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`], with the differences, if it is another one; the errors of [`Trainer::fit_groups`]

@@ -215,8 +215,8 @@ mod tests {
         assert_eq!([dispatches("stored"), dispatches("layered")].map(|count| count as u64), [2, 2 + 100 * 14]);
     }
 
-    /// Two threads train one wide run in little more than half the time, and a narrow one in the same time as one thread
-    /// does. Of two runs, each has a thread of its own.
+    /// Two threads train one wide run in little more than half the time, and a narrow one in the same time as one
+    /// thread does.
     #[test]
     fn threads_share_a_wide_run() {
         let course = Course { runs: 1, samples: 256, held: all(256), passes: 1.0, steps: 1e6, scored: 0.0, waits: 1.0 };

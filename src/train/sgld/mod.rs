@@ -246,7 +246,8 @@ impl Sgld {
         Ok(Chains::new(self, fit, training))
     }
 
-    /// Checks that a finished training is the one that [`Sgld::sample`] would make, as [`Trainer::check_finished`] does.
+    /// Checks that a finished training is the one that [`Sgld::sample`] would make, as [`Trainer::check_finished`]
+    /// does.
     ///
     /// # Errors
     /// The errors of [`Trainer::check_finished`].

@@ -320,7 +320,7 @@ fn cancel_after(trainer: &Trainer, cancel: fiedler::Cancel, ctx: &Context, sampl
 fn wide_in_mixed_precision(ctx: &Context) -> Checked {
     let net = Mlp::builder(1792).layer(512, Activation::Relu).layer(512, Activation::Relu).output(10)?;
     let wide = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam).batch(256);
-    let of = |mixed| wide.clone().mixed_precision(mixed).memory::<f32>(ctx, 2000, 1);
+    let of = |mixed| wide.clone().mixed_precision(mixed).memory::<f32>(ctx, 20_000, 1);
     assert_eq!(of(MixedPrecision::Off)?.refused, None);
     let memory = of(MixedPrecision::F16)?;
     let Some(adapter) = ctx.adapter() else {

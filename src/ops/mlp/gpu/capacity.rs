@@ -118,7 +118,14 @@ impl Fleet {
         // The pool rounds sizes up, by a third on average.
         let allowed = budget / 4 * 3;
         let largest = of_run.into_iter().max().unwrap_or(0).max(1);
+        // First, because no number of groups changes it. In f32, a wide network has the form of layers.
+        let advice = match program.mixed {
+            MixedPrecision::Off => "",
+            _ => "; wide networks in mixed precision are trained on the CPU, or on the device in f32",
+        };
         let steps = iterations(program, &sizes.form, trained_on);
+        let of_step = [("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2))];
+        within_limits(format_args!("{what}{advice}"), of_step)?;
         let outputs = 4 * samples as u64 * program.net.outputs().next_multiple_of(4) as u64;
         let binding = adapter.limits.storage_binding;
         let limits = [
@@ -128,14 +135,6 @@ impl Fleet {
             (DEVICE_BYTES, all_data + each, allowed),
         ];
         within_limits(what, limits)?;
-        let allowed_steps = u64::from(adapter.loop_budget / 2);
-        if program.mixed == MixedPrecision::Off {
-            within_limits(what, [("loop iterations of one step", steps, allowed_steps)])?;
-        } else {
-            // In f32, a wide network has the form of layers.
-            let advice = "; wide networks in mixed precision are trained on the CPU, or on the device in f32";
-            within_limits(format_args!("{what}{advice}"), [("loop iterations of one step", steps, allowed_steps)])?;
-        }
         let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - all_data) / each.max(1));
         let runs = usize::try_from(fitting.min(u64::from(u32::MAX) / RECORD_WORDS as u64)).unwrap_or(usize::MAX);
         Ok(Capacity { runs, data: all_data, of_run: each })

@@ -151,6 +151,14 @@ impl Error {
         ErrorKind::Domain { operation, what: what.into() }.into()
     }
 
+    /// Returns the same error about a part of what the operation received, which `part` names.
+    pub(crate) fn within(self, part: impl fmt::Display) -> Self {
+        match *self.0 {
+            ErrorKind::Domain { operation, what } => Self::domain(operation, format!("{part}: {what}")),
+            other => other.into(),
+        }
+    }
+
     pub(crate) fn parse(path: &Path, line: Option<u64>, expected: impl Into<String>, found: impl Into<String>) -> Self {
         ErrorKind::Parse { path: path.into(), line, expected: expected.into(), found: found.into() }.into()
     }

@@ -15,9 +15,9 @@ override QUADS: u32 = 1008;
 override OWN_WEIGHTS: bool = true;
 // Where the rows of the batch are.
 override ROWS: u32 = OWN;
-const STORED: u32 = 0; // in storage
-const MIXED: u32 = 1;  // the inputs in storage, the others in workgroup memory
-const OWN: u32 = 2;    // in workgroup memory
+const STORED: u32 = 0;     // in storage
+const FAR_INPUTS: u32 = 1; // the inputs in storage, the others in workgroup memory
+const OWN: u32 = 2;        // in workgroup memory
 
 // The index of the invocation, and where the numbers of the run begin.
 var<private> lane: u32;

@@ -43,19 +43,13 @@ fn begin_step() {
     workgroupBarrier();
 }
 
-// Decides about a step whose gradient is known, and counts it. A step without a finite loss does not count in the sums
-// of the epoch, which were `before`.
+// Decides about a step whose gradient is known, and counts it. A step without a finite loss, or one that ends the run,
+// does not count in the sums of the epoch, which were `before`.
 fn verdict(before: vec3<u32>, count: u32) -> u32 {
     var decided = APPLY;
     if F16 {
         if too_large || has_large_parameter { unfit = 1u; }
         let no_loss = workgroupUniformLoad(&without_loss) != 0u;
-        if no_loss {
-            recent = bitcast<f32>(before.x);
-            total = bitcast<f32>(before.y);
-            right = before.z;
-            lost += count;
-        }
         if workgroupUniformLoad(&unfit) != 0u || no_loss {
             decided = SKIP;
             clean = 0u;
@@ -80,6 +74,12 @@ fn verdict(before: vec3<u32>, count: u32) -> u32 {
             if decided == END { halted = 1u; }
         }
         decided = workgroupUniformLoad(&decision);
+        if no_loss || decided == END {
+            recent = bitcast<f32>(before.x);
+            total = bitcast<f32>(before.y);
+            right = before.z;
+        }
+        if no_loss && decided != END { lost += count; }
     }
     return decided;
 }

@@ -70,6 +70,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                 update(record, t, count);
             }
             if decided != END { made += 1u; }
+        } else {
+            recent = bitcast<f32>(sums_before.x);
+            total = bitcast<f32>(sums_before.y);
+            right = sums_before.z;
         }
     }
     store_parameters();

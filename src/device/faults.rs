@@ -3,14 +3,26 @@
 
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The conditions that end the work of one context: a fault of its device, and a request to cancel.
 #[derive(Clone, Debug)]
 pub(crate) struct Faults {
     cancel: Cancel,
+    /// The number of [`Deferred`] values.
+    deferred: Arc<AtomicUsize>,
     seen: Arc<Seen>,
+}
+
+/// While this value exists, a request to cancel ends no operation on the device: the caller looks at the switch itself.
+#[derive(Debug)]
+pub(crate) struct Deferred(Arc<AtomicUsize>);
+
+impl Drop for Deferred {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// The faults of a device so far. A loss is permanent. An uncaught error is reported once.
@@ -35,12 +47,18 @@ impl Faults {
             on_error.uncaught.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error_of(&error, 0));
             on_error.any.store(true, Ordering::Release);
         }));
-        Self { cancel, seen }
+        Self { cancel, deferred: Arc::default(), seen }
+    }
+
+    /// Lets operations go on although the work was cancelled, as long as the returned value exists.
+    pub(super) fn defer_cancel(&self) -> Deferred {
+        self.deferred.fetch_add(1, Ordering::Relaxed);
+        Deferred(Arc::clone(&self.deferred))
     }
 
     /// Returns a handle to the faults of the same device for another context.
     pub(super) fn for_context(&self, cancel: Cancel) -> Self {
-        Self { cancel, seen: Arc::clone(&self.seen) }
+        Self { cancel, deferred: Arc::default(), seen: Arc::clone(&self.seen) }
     }
 
     /// Makes every later operation on the device fail with `message` as the reason.
@@ -59,7 +77,9 @@ impl Faults {
     /// Fails if the work was canceled, if the device is lost, or if an error occurred that no error scope caught. This
     /// function is called before every operation and before the result of any read is used.
     pub(crate) fn check(&self) -> Result<()> {
-        self.cancel.check()?;
+        if self.deferred.load(Ordering::Relaxed) == 0 {
+            self.cancel.check()?;
+        }
         if !self.seen.any.load(Ordering::Acquire) {
             return Ok(());
         }

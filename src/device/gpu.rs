@@ -3,7 +3,7 @@
 use super::adapter::{self, Adapter, Slower, WgpuDevice};
 use super::buffer::Element;
 use super::core::Core;
-use super::faults::Faults;
+use super::faults::{Deferred, Faults};
 use super::kernel::Declaration;
 use super::pipelines::Pipelines;
 use super::pool::{Pool, PoolCounters};
@@ -180,6 +180,12 @@ impl Gpu {
     /// Returns the description of the adapter, as opened.
     pub(crate) fn adapter(&self) -> &Adapter {
         &self.core.adapter
+    }
+
+    /// Lets operations go on although the work was cancelled, as long as the returned value exists. This is for work
+    /// that has to be brought to a point at which it can be saved.
+    pub(crate) fn defer_cancel(&self) -> Deferred {
+        self.core.faults.defer_cancel()
     }
 
     /// Returns the open recording, locked. Other callers wait until the returned value is dropped, so the dispatches of

@@ -54,6 +54,12 @@ pub(super) fn name(head: &[u8]) -> Option<String> {
     named(head).map(with_way_out)
 }
 
+/// Returns the same for compressed files alone, whatever they contain.
+pub(super) fn compressed(head: &[u8]) -> Option<String> {
+    let mut known = BINARIES.iter().filter(|(.., way_out)| *way_out == UNPACK);
+    known.find(|(magic, ..)| head.starts_with(magic)).map(|&(_, name, way_out)| with_way_out((name, way_out)))
+}
+
 /// Returns the same as [`name`] for a file that is read line by line. Below the first line, a byte that cannot occur in
 /// text is not considered here, because it causes an error at its own line.
 pub(super) fn name_of_lines(head: &[u8]) -> Option<String> {

@@ -40,6 +40,7 @@ pub use matrix_market::{SparseRows, read_matrix, read_symmetric_matrix};
 pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, NpyFile, read_npy};
 pub use row_table::{RowTable, TakeRows};
+pub(crate) use safetensors::checksum;
 pub use sample_rows::SampleRows;
 pub use samples::{SampleTable, TableTargets, Wanted, read_samples};
 pub(crate) use stream::{SampleFolder, StreamedArray, StreamedData, write_blocks, write_streamed};

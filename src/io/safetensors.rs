@@ -21,8 +21,8 @@ pub(super) fn header(arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
             let what = format!("{}: safetensors has no complex128; write .npz", array.name);
             return Err(Error::domain("write", what));
         }
-        if let Data::Text(words) = array.data {
-            metadata.insert(array.name.into(), json!(words).to_string().into());
+        if let Some((name, text)) = text(array) {
+            metadata.insert(name.into(), text.into());
         }
     }
     let described = tensors(arrays).into_iter().map(|(array, kind, size)| (array.name, kind, size, &array.shape[..]));
@@ -60,6 +60,43 @@ pub(super) fn header_of<'a>(
 pub(super) fn write(out: &mut impl Write, header: &[u8], arrays: &[NamedArray<'_>]) -> io::Result<()> {
     out.write_all(header)?;
     tensors(arrays).into_iter().try_for_each(|(array, ..)| array.data.write_little_endian(out))
+}
+
+/// Returns a hash of arrays as a safetensors file stores them, which [`Tensors::checksum`](super::Tensors::checksum)
+/// computes from the file.
+pub(crate) fn checksum(arrays: &[NamedArray<'_>]) -> String {
+    let mut hash = blake3::Hasher::new();
+    let mut numbers = tensors(arrays);
+    numbers.sort_by_key(|(array, ..)| array.name);
+    for (array, kind, _) in numbers {
+        describe(&mut hash, array.name, kind, &array.shape);
+        // A hasher accepts all bytes.
+        let _ = array.data.write_little_endian(&mut hash);
+    }
+    let mut texts: Vec<(&str, String)> = arrays.iter().filter_map(text).collect();
+    texts.sort_unstable();
+    texts.iter().for_each(|(name, text)| describe(&mut hash, name, text, &[]));
+    hash.finalize().to_hex().to_string()
+}
+
+/// Adds what a header says of an array to a hash. Lengths keep two texts apart.
+pub(super) fn describe(hash: &mut blake3::Hasher, name: &str, kind: &str, shape: &[usize]) {
+    for text in [name, kind] {
+        hash.update(&(text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    hash.update(&(shape.len() as u64).to_le_bytes());
+    shape.iter().for_each(|axis| {
+        hash.update(&(*axis as u64).to_le_bytes());
+    });
+}
+
+/// Returns the metadata of a text array.
+fn text<'a>(array: &NamedArray<'a>) -> Option<(&'a str, String)> {
+    match array.data {
+        Data::Text(words) => Some((array.name, json!(words).to_string())),
+        _ => None,
+    }
 }
 
 /// Returns the numeric arrays with their type names and element sizes. The arrays with the widest elements come first,

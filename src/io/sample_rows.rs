@@ -26,7 +26,8 @@ pub struct SampleRows {
     /// The number of values of a sample, or 0 for labels.
     values: usize,
     x: Stored,
-    y: Stored,
+    /// The targets, unless inputs alone are wanted.
+    y: Option<Stored>,
     /// The classes and their names, in order.
     classes: Vec<i64>,
     names: Vec<String>,
@@ -49,21 +50,32 @@ impl SampleRows {
             Some("safetensors") => tensors(path)?,
             _ => None,
         };
-        let (Wanted::Labels(name) | Wanted::Values(name)) = wanted else { return Ok(None) };
         let Some(mut arrays) = arrays else { return Ok(None) };
         let mut take = |known: &[&str]| {
             let at = arrays.iter().position(|array| known.contains(&array.name.as_str()))?;
             Some(arrays.swap_remove(at))
         };
-        let y = take(name.as_ref().map_or(&TARGETS, std::slice::from_ref));
-        let (Some(y), Some(x)) = (y, take(&INPUTS)) else { return Ok(None) };
+        let y = match wanted {
+            Wanted::Inputs(..) => None,
+            Wanted::Labels(name) | Wanted::Values(name) => {
+                let Some(y) = take(name.as_ref().map_or(&TARGETS, std::slice::from_ref)) else { return Ok(None) };
+                Some(y)
+            }
+        };
+        let Some(x) = take(&INPUTS) else { return Ok(None) };
         let &[len, inputs] = &x.shape[..] else { return Ok(None) };
-        if [&x, &y].iter().any(|array| array.begin.is_none() || array.kind.is_text()) {
+        if [Some(&x), y.as_ref()].into_iter().flatten().any(|array| array.begin.is_none() || array.kind.is_text()) {
             return Ok(None);
         }
-        let values: usize = y.shape.iter().skip(1).product();
         let labeled = matches!(wanted, Wanted::Labels(_));
-        if y.shape.first() != Some(&len) || len == 0 || inputs == 0 || values == 0 || labeled && values > 1 {
+        let mut values = 0;
+        if let Some(y) = &y {
+            values = y.shape.iter().skip(1).product();
+            if y.shape.first() != Some(&len) || values == 0 || labeled && values > 1 {
+                return Ok(None);
+            }
+        }
+        if len == 0 || inputs == 0 {
             return Ok(None);
         }
         if ending.is_some_and(|ending| ending == "npz") {
@@ -83,7 +95,7 @@ impl SampleRows {
         let mut found = BTreeSet::new();
         for first in (0..self.len).step_by(SCANNED) {
             let rows = first..(first + SCANNED).min(self.len);
-            for (row, value) in rows.clone().zip(self.numbers(&self.y, rows)?) {
+            for (row, value) in rows.clone().zip(self.numbers(self.targets()?, rows)?) {
                 found.insert(self.class(row, value)?);
             }
             if found.len() > MOST_CLASSES {
@@ -113,7 +125,7 @@ impl SampleRows {
         self.inputs
     }
 
-    /// Returns the number of values of a sample, or 0 if the targets are labels.
+    /// Returns the number of values of a sample, or 0 if the targets are labels or were not wanted.
     #[must_use]
     pub fn values(&self) -> usize {
         self.values
@@ -137,15 +149,15 @@ impl SampleRows {
     /// Reads the values of rows, row by row.
     ///
     /// # Errors
-    /// The same as for [`SampleRows::inputs_of`].
+    /// The same as for [`SampleRows::inputs_of`], and [`Parse`](crate::ErrorKind::Parse) if inputs alone were wanted.
     pub fn values_of<T: Real>(&self, rows: Range<usize>) -> Result<Vec<T>> {
-        self.numbers(&self.y, rows)
+        self.numbers(self.targets()?, rows)
     }
 
     /// Reads the labels of rows, as places in the list of the classes.
     ///
     /// # Errors
-    /// The same as for [`SampleRows::inputs_of`], and [`Parse`](crate::ErrorKind::Parse) if the file was changed and
+    /// The same as for [`SampleRows::values_of`], and [`Parse`](crate::ErrorKind::Parse) if the file was changed and
     /// has another class now.
     pub fn labels_of(&self, rows: Range<usize>) -> Result<Vec<u32>> {
         let label = |(row, value)| {
@@ -154,7 +166,11 @@ impl SampleRows {
             let found = || format!("{class} as label of sample {row}");
             place.ok_or_else(|| self.wrong("the classes that the file had when it was opened", found()))
         };
-        rows.clone().zip(self.numbers(&self.y, rows)?).map(label).collect()
+        rows.clone().zip(self.numbers(self.targets()?, rows)?).map(label).collect()
+    }
+
+    fn targets(&self) -> Result<&Stored> {
+        self.y.as_ref().ok_or_else(|| self.wrong("targets", "a file that was opened for its inputs".to_owned()))
     }
 
     fn numbers<T: Real>(&self, array: &Stored, rows: Range<usize>) -> Result<Vec<T>> {

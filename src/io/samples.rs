@@ -1,9 +1,11 @@
 //! Reads data sets for training: a table of numbers with a label in each row, strings of bits with a label, or arrays.
 
+use super::magic::compressed;
 use super::npy::NpyData;
 use super::tensors::{StoredArray, read_arrays};
 use crate::error::{Error, Result};
 use csv::{ReaderBuilder, StringRecord};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -73,7 +75,8 @@ pub enum Wanted<'a> {
 /// or white space, with a label in each row. The first row is a header if none of its inputs is a number, if it has the
 /// name that is wanted, or if its label is the only one that is not a number.
 ///
-/// Labels may be any words. If all are integers, their classes are in numeric order, otherwise in alphabetic order.
+/// Labels may be any words. If all are numbers, their classes are in numeric order, and labels that are equal as
+/// numbers, such as 1 and 1.0, are one class. Otherwise, they are in alphabetic order.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse), which names the line, if a row has another number of columns than the first, a
@@ -149,20 +152,35 @@ fn reals(path: &Path, array: StoredArray) -> Result<Vec<f64>> {
     }
 }
 
-/// Returns the classes of words.
+/// Returns the classes of words. If all words are numbers, those that are equal as numbers are one class, whose name is
+/// the shortest of them.
 pub(super) fn labels_of(words: Vec<String>) -> TableTargets {
-    let mut classes: Vec<String> = words.clone();
-    classes.sort_unstable();
-    classes.dedup();
-    let numbers: Option<Vec<i64>> = classes.iter().map(|word| word.parse().ok()).collect();
-    if let Some(numbers) = numbers {
-        let mut pairs: Vec<(i64, String)> = numbers.into_iter().zip(classes).collect();
-        pairs.sort();
-        classes = pairs.into_iter().map(|(_, word)| word).collect();
-    }
-    let places: BTreeMap<&str, u32> = classes.iter().map(String::as_str).zip(0..).collect();
-    let labels = words.iter().map(|word| places[word.as_str()]).collect();
-    TableTargets::Labels(labels, classes)
+    let mut different: Vec<String> = words.clone();
+    different.sort_unstable();
+    different.dedup();
+    let integers: Option<Vec<i64>> = different.iter().map(|word| word.parse().ok()).collect();
+    // Not NaN and inf, which are words.
+    let is_number = |word: &String| word.bytes().any(|byte| byte.is_ascii_digit());
+    let real = |word: &String| word.parse().ok().filter(|number: &f64| number.is_finite() && is_number(word));
+    // Zero has one sign.
+    let reals: Option<Vec<f64>> = different.iter().map(|word| Some(real(word)? + 0.0)).collect();
+    let classes = match (integers, reals) {
+        (Some(numbers), _) => by_number(&numbers, different, i64::cmp),
+        (None, Some(numbers)) => by_number(&numbers, different, f64::total_cmp),
+        (None, None) => different.into_iter().map(|word| vec![word]).collect(),
+    };
+    let spellings = classes.iter().zip(0..).flat_map(|(class, place)| class.iter().map(move |word| (word, place)));
+    let places: BTreeMap<&String, u32> = spellings.collect();
+    let labels = words.iter().map(|word| places[word]).collect();
+    TableTargets::Labels(labels, classes.into_iter().map(|mut spellings| spellings.swap_remove(0)).collect())
+}
+
+/// Returns the words of each number in ascending order, the shortest word of a number first.
+fn by_number<N: Copy>(numbers: &[N], words: Vec<String>, order: impl Fn(&N, &N) -> Ordering) -> Vec<Vec<String>> {
+    let mut pairs: Vec<(N, String)> = numbers.iter().copied().zip(words).collect();
+    pairs.sort_by(|(a, one), (b, other)| order(a, b).then(one.len().cmp(&other.len())).then(one.cmp(other)));
+    let groups = pairs.chunk_by(|(a, _), (b, _)| order(a, b).is_eq());
+    groups.map(|group| group.iter().map(|(_, word)| word.clone()).collect()).collect()
 }
 
 /// The fewest digits of a string of bits. Shorter ones may be numbers.
@@ -188,6 +206,10 @@ pub(super) fn first_line(path: &Path) -> Result<String> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let (mut first, mut number) = (String::new(), 0);
     let mut reader = BufReader::new(file);
+    let head = reader.fill_buf().map_err(|error| Error::io("read", path, error))?;
+    if let Some(format) = compressed(head) {
+        return Err(Error::parse(path, None, "a table, strings of bits, .npz, .safetensors or .npy", format));
+    }
     while first.trim().is_empty() {
         first.clear();
         number += 1;
@@ -365,5 +387,30 @@ pub(super) fn wrong_csv(path: &Path, error: csv::Error) -> Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => Error::io("read", path, error),
         _ => Error::parse(path, line, "a table of numbers in UTF-8", shown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TableTargets, labels_of};
+
+    /// Numbers that are equal are one class, whose name does not depend on the order of the samples.
+    #[test]
+    fn labels_become_classes() {
+        for (words, labels, classes) in [
+            (&["b", "a", "b"][..], &[1, 0, 1][..], &["a", "b"][..]),
+            (&["10", "9", "-1"], &[2, 1, 0], &["-1", "9", "10"]),
+            (&["1.0", "1", "10", "2.50", "2.5"], &[0, 0, 2, 1, 1], &["1", "2.5", "10"]),
+            (&["007", "7", "+7"], &[0, 0, 0], &["7"]),
+            (&["007", "010"], &[0, 1], &["007", "010"]),
+            (&["-0", "0.0", "1"], &[0, 0, 1], &["-0", "1"]),
+            (&["1", "1.0", "x"], &[0, 1, 2], &["1", "1.0", "x"]),
+            (&["nan", "inf", "1"], &[2, 1, 0], &["1", "inf", "nan"]),
+            (&["9007199254740993", "9007199254740992"], &[1, 0], &["9007199254740992", "9007199254740993"]),
+        ] {
+            let found = labels_of(words.iter().map(|&word| word.to_owned()).collect());
+            let classes = classes.iter().map(|&name| name.to_owned()).collect();
+            assert_eq!(found, TableTargets::Labels(labels.to_vec(), classes), "{words:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Reads files of named arrays: .npz, .safetensors, and .npy as one array.
 
 use super::npy::{Npy, NpyData, NpyFile};
+use super::safetensors::describe;
 use crate::error::{Error, Result};
 use half::{bf16, f16};
 use serde_json::Value;
@@ -111,6 +112,19 @@ impl Tensors {
     #[must_use]
     pub fn metadata(&self, key: &str) -> Option<&str> {
         self.metadata.get(key).map(String::as_str)
+    }
+
+    /// Returns a hash of everything in the file but the text `except`, where the hash itself is stored.
+    pub(crate) fn checksum(&self, except: &str) -> String {
+        let mut hash = blake3::Hasher::new();
+        for (name, Entry { kind, shape, place }) in &self.entries {
+            describe(&mut hash, name, kind, shape);
+            hash.update(&self.bytes[place.clone()]);
+        }
+        for (name, text) in self.metadata.iter().filter(|(name, _)| *name != except) {
+            describe(&mut hash, name, text, &[]);
+        }
+        hash.finalize().to_hex().to_string()
     }
 
     /// Returns a tensor with its elements as floats.

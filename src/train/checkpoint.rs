@@ -1,116 +1,46 @@
 //! Checkpoints: everything that runs on their way need to go on, in one safetensors file. There is no state of a random
 //! generator in it, because random numbers are functions of the seed and the number of the step.
 
-use super::Runs;
 use super::running::{Counters, Epoch, RunStatus, Running};
 use super::schedule::Plateau;
-use super::trainer::Trainer;
+use super::spec::{SPEC, Spec, VERSION, stored_json};
 use crate::error::{Error, Result};
 use crate::io::{self, Data, NamedArray, NpyData, Rows, Tensors};
-use crate::ops::mlp::{Hyper, Number, Program, Replica, Scaler, Tensor};
-use serde_json::{Map, Value, json};
+use crate::ops::mlp::{Number, Program, Replica, Scaler, Tensor};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Incremented when the meaning of a checkpoint changes.
-const VERSION: u64 = 3;
-/// The key of the specification in the metadata.
-pub(super) const SPEC: &str = "fiedler";
+/// The key of the checksum in the metadata.
+const CHECKSUM: &str = "checksum";
 
-/// What decides every bit of a training: the settings, the runs and the data, as a JSON object.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Spec(pub(super) Value);
-
-impl Spec {
-    /// Describes a training in `groups` groups of samples, whose data have the given hash.
-    pub(super) fn new<T: Number>(
-        trainer: &Trainer,
-        (hash, groups): (&str, usize),
-        runs: &Runs,
-        [side, form]: [&str; 2],
-    ) -> Self {
-        let rows = runs.rows().iter().map(|run| {
-            let hyper: Map<String, Value> =
-                Hyper::names().map(|name| (name.to_owned(), json!(shown(run.hyper.get(name))))).collect();
-            let mut row = json!({"run": run.number, "seed": run.seed, "hyper": hyper});
-            if let Some(epochs) = run.epochs {
-                row["epochs"] = json!(epochs);
-            }
-            row
-        });
-        let layers = trainer.net.layers().iter().map(|layer| {
-            json!({"outputs": layer.outputs, "norm": format!("{:?}", layer.norm),
-                   "activation": format!("{:?}", layer.activation), "dropout": layer.dropout})
-        });
-        let mut spec = json!({
-            "version": VERSION,
-            "precision": T::NAME,
-            "mixed_precision": trainer.mixed.name(),
-            "side": side,
-            "inputs": trainer.net.inputs(),
-            "layers": layers.collect::<Vec<_>>(),
-            "loss": format!("{:?}", trainer.loss),
-            "optimizer": trainer.optimizer.to_string(),
-            "batch": trainer.batch,
-            "epochs": trainer.epochs,
-            "init": format!("{:?}", trainer.init),
-            "schedule": format!("{:?}", trainer.schedule),
-            "warm_up": trainer.warm_up,
-            "stop": trainer.stop.map(|stop| format!("{stop} with patience {}", stop.patience)),
-            "split": {"shares": trainer.split.shares, "seed": trainer.split.seed},
-            "scaling": format!("{:?}", trainer.scaling),
-            "drop_last": trainer.drop_last,
-            "data": hash,
-            "runs": rows.collect::<Vec<_>>(),
-        });
-        if !form.is_empty() {
-            spec["form"] = json!(form);
-        }
-        if groups > 1 {
-            spec["groups"] = json!(groups);
-        }
-        Self(spec)
-    }
-
-    /// Returns the number of groups of samples.
-    pub(super) fn groups(&self) -> usize {
-        groups_of(&self.0)
-    }
-
-    /// Returns where the runs are trained: `cpu`, or the name of an adapter.
-    pub(super) fn side(&self) -> &str {
-        self.0["side"].as_str().unwrap_or_default()
-    }
-
-    /// Returns a line for each key in which `stored` differs.
-    fn differences(&self, stored: &Value) -> Vec<String> {
-        let (own, found) = (self.groups(), groups_of(stored));
-        let groups = (own != found).then(|| format!("groups of samples: {own} now, {found} in the checkpoint"));
-        let keys = self.0.as_object().into_iter().flatten().filter(|(key, _)| *key != "groups");
-        // The hash of the data is that of their elements, whose precision may differ.
-        let precise = stored["precision"] == self.0["precision"];
-        // Other groups are hashed in another order.
-        let precise = precise && groups.is_none();
-        let others =
-            keys.filter(|(key, value)| stored[*key] != **value && (precise || *key != "data")).map(|(key, value)| {
-                match key.as_str() {
-                    "data" => "the data are others".to_owned(),
-                    "runs" => "the runs are others".to_owned(),
-                    _ => format!("{key}: {value} now, {} in the checkpoint", stored[key]),
-                }
-            });
-        others.chain(groups).collect()
-    }
+/// A checkpoint that was read.
+pub(super) struct Stored {
+    path: PathBuf,
+    tensors: Tensors,
+    pub(super) spec: Value,
 }
 
-/// Returns the number of groups of samples of a training.
-pub(super) fn groups_of(spec: &Value) -> usize {
-    spec["groups"].as_u64().and_then(|groups| usize::try_from(groups).ok()).unwrap_or(1)
-}
-
-/// Writes a number so that infinity and NaN survive JSON.
-fn shown(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+impl Stored {
+    /// Reads a checkpoint, or returns `None` if there is none.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Parse`] if the file is not a checkpoint, or if its content differs from what was written;
+    /// [`crate::ErrorKind::Io`] if it cannot be read.
+    pub(super) fn open(path: &Path) -> Result<Option<Self>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let wrong = |expected: &str, found: &str| Error::parse(path, None, expected, found);
+        let tensors = Tensors::open(path)?;
+        let spec = stored_json(&tensors, SPEC).ok_or_else(|| wrong("a checkpoint of fiedler", "another file"))?;
+        let checksum = json!([tensors.checksum(CHECKSUM)]).to_string();
+        // Earlier versions have no checksum. Their version is a difference.
+        if tensors.metadata(CHECKSUM).map_or(spec["version"] == json!(VERSION), |found| found != checksum) {
+            return Err(wrong("a checkpoint as it was written", "other bytes, which do not have its checksum"));
+        }
+        Ok(Some(Self { path: path.to_owned(), tensors, spec }))
+    }
 }
 
 /// A checkpoint's file.
@@ -148,27 +78,20 @@ impl<'a> Checkpoint<'a> {
         arrays.push(named("history", vec![history.len() / Epoch::NUMBERS, Epoch::NUMBERS], Data::F64(&history)));
         arrays.push(named("lengths", vec![all.len()], Data::I64(&lengths)));
         arrays.push(named(SPEC, vec![1], Data::Text(&text)));
+        let checksum = [io::checksum(&arrays)];
+        arrays.push(named(CHECKSUM, vec![1], Data::Text(&checksum)));
         io::write(&self.path, &arrays)
     }
 
-    /// Sets the state of all runs from the file, if it exists.
+    /// Sets the state of all runs from a checkpoint.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if the file is of another training; [`crate::ErrorKind::Parse`] if it is broken.
+    /// [`crate::ErrorKind::Domain`] if it is of another training; [`crate::ErrorKind::Parse`] if it is incomplete.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of records")]
-    pub(super) fn load<T: Number>(&self, program: &Program, all: &mut [Running<T>]) -> Result<()> {
-        if !self.path.exists() {
-            return Ok(());
-        }
-        let wrong = |expected: &str, found: String| Error::parse(&self.path, None, expected, found);
-        let tensors = Tensors::open(&self.path)?;
-        let stored =
-            stored_json(&tensors, SPEC).ok_or_else(|| wrong("a checkpoint of fiedler", "another file".to_owned()))?;
-        let differences = self.spec.differences(&stored);
-        if !differences.is_empty() {
-            let what = format!("{} is of another training: {}", self.path.display(), differences.join("; "));
-            return Err(Error::domain("resume", what));
-        }
+    pub(super) fn load<T: Number>(&self, stored: &Stored, program: &Program, all: &mut [Running<T>]) -> Result<()> {
+        let Stored { path, tensors, spec } = stored;
+        self.spec.expect(spec, path, "in the checkpoint")?;
+        let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
         let numbers = |name: &str| match tensors.array(name)?.data {
             NpyData::F64(data) => Ok(data),
             other => Err(wrong("numbers in float64", format!("{name} in {}", other.name()))),
@@ -204,13 +127,6 @@ impl<'a> Checkpoint<'a> {
         }
         Ok(())
     }
-}
-
-/// Returns a JSON value that a file's metadata have.
-pub(super) fn stored_json(tensors: &Tensors, key: &str) -> Option<Value> {
-    // A text array is a JSON list in the metadata.
-    let list: Vec<String> = serde_json::from_str(tensors.metadata(key)?).ok()?;
-    serde_json::from_str(list.first()?).ok()
 }
 
 /// Returns elements of the precision `T`.

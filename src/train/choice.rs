@@ -1,28 +1,30 @@
 //! Where a training runs, and how much memory it needs.
 
 use super::Runs;
-use super::checkpoint::{SPEC, groups_of, stored_json};
 use super::device::held;
 use super::groups::Tour;
+use super::spec::groups_of;
 use super::trainer::{Trainer, of_sample};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::io::Tensors;
 use crate::ops::mlp::{Course, Fleet, Hyper, Number, Program};
 use crate::policy::{Backend, Choice, Reason, Side};
-use std::path::Path;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The memory that a training needs, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// The number of groups in which the samples are read.
     pub groups: usize,
-    /// That of the data set, or of two groups of it, and of all runs, on the host.
+    /// That of the data set, or of two groups of it, of all runs, and of the factors of large products that each thread
+    /// packs, on the host.
     pub host: u64,
     /// What a device needs, or `None` if there is none that can train one run.
     pub device: Option<OnDeviceMemory>,
+    /// Why the device of the context cannot train one run, if there is a device and it cannot.
+    pub refused: Option<String>,
 }
 
 /// The memory that a training needs on a device.
@@ -106,16 +108,18 @@ impl Trainer {
         let tour = if choice.side == Side::Gpu { on_device } else { on_host };
         let hyper = Hyper { momentum: 0.9, ..self.optimizer.defaults() };
         let each = self.bytes_of_run::<T>(&program, &hyper).saturating_mul(runs as u64);
-        let host = self.bytes_of::<T>(&program, &tour, runs, each);
+        let host = self.bytes_of::<T>(&program, &tour, (runs, each), ctx.threads());
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
         let moments = self.optimizer.most_moments();
-        let capacity = |gpu| Fleet::capacity(gpu, &program, held(&on_device), moments, ctx.memory_budget()).ok();
-        let device = gpu.and_then(|gpu| capacity(gpu)).map(|found| OnDeviceMemory {
-            data: found.data,
-            of_run: found.of_run,
-            together: found.runs,
-        });
-        Ok(Memory { groups: tour.groups, host, device })
+        let capacity = |gpu| Fleet::capacity(gpu, &program, held(&on_device), moments, ctx.memory_budget());
+        let (device, refused) = match gpu.map(|gpu| capacity(gpu)) {
+            Some(Ok(found)) => {
+                (Some(OnDeviceMemory { data: found.data, of_run: found.of_run, together: found.runs }), None)
+            }
+            Some(Err(error)) => (None, Some(error.to_string())),
+            None => (None, None),
+        };
+        Ok(Memory { groups: tour.groups, host, device, refused })
     }
 
     /// Returns how a data set is divided into groups, on the host and on the device. A training that goes on from a
@@ -135,7 +139,14 @@ impl Trainer {
         let all = bytes.saturating_mul(samples as u64) <= budget;
         let most = if all { samples } else { usize::try_from(budget / 2 / bytes).unwrap_or(usize::MAX) };
         let host = samples.div_ceil(most.max(1)).max(1);
-        let on_host = self.tour(samples, host)?;
+        let on_host = self.tour(samples, host).map_err(|error| {
+            let chosen = format_args!(
+                "{host} groups, of which two fit in a quarter of FIEDLER_MEMORY_BUDGET, {} bytes (a larger one, or \
+                 --row-group, makes larger groups)",
+                4 * budget
+            );
+            if host > 1 { error.within(chosen) } else { error }
+        })?;
         let Some(gpu) = ctx.gpu().ok().filter(|_| T::ON_DEVICE) else { return Ok([on_host; 2]) };
         let moments = self.optimizer.most_moments();
         let fits = |groups: usize| {
@@ -157,8 +168,8 @@ impl Trainer {
         Ok([on_host, self.tour(samples, enough)?])
     }
 
-    /// Chooses the side of a training. One that goes on from a checkpoint goes on on the checkpoint's side, if the
-    /// context leaves the side open and has that side.
+    /// Chooses the side of a training. One that goes on from a checkpoint, whose specification is `stored`, goes on on
+    /// the checkpoint's side, if the context leaves the side open and has that side.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NoAdapter`] if the device is required and there is none; [`crate::ErrorKind::Domain`] for
@@ -168,15 +179,15 @@ impl Trainer {
         ctx: &'a Context,
         samples: usize,
         runs: &Runs,
-        checkpoint: Option<&Path>,
+        stored: Option<&Value>,
     ) -> Result<Decided<'a>> {
         let program = self.program();
-        let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, checkpoint.and_then(stored_groups))?;
+        let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, stored.map(groups_of))?;
         let course = self.course(&on_device, runs.rows().len(), runs.mean_epochs(self.epochs));
         let mut choice = course.choose::<T>(ctx, &program);
-        if let Some(path) = checkpoint.filter(|_| ctx.policy().backend == Backend::Auto) {
+        if let Some(stored) = stored.filter(|_| ctx.policy().backend == Backend::Auto) {
             let own = |adapter: &str| T::ON_DEVICE && ctx.adapter().is_some_and(|own| own.name == adapter);
-            let side = match side_of(path).as_deref() {
+            let side = match stored["side"].as_str() {
                 Some("cpu") => Side::Cpu,
                 Some(adapter) if own(adapter) => Side::Gpu,
                 _ => choice.side,
@@ -208,16 +219,4 @@ impl Trainer {
         let waits = waits.max(if tour.groups == 1 { 0.0 } else { passes * tour.groups as f64 });
         Course { runs, samples, held, passes, steps, scored: watched + validated, waits }
     }
-}
-
-/// Returns the number of groups of a checkpoint, or `None` if there is no checkpoint.
-fn stored_groups(path: &Path) -> Option<usize> {
-    let tensors = Tensors::open(path).ok()?;
-    Some(groups_of(&stored_json(&tensors, SPEC)?))
-}
-
-/// Returns the side of a checkpoint, or `None` if there is no checkpoint.
-fn side_of(path: &Path) -> Option<String> {
-    let tensors = Tensors::open(path).ok()?;
-    Some(stored_json(&tensors, SPEC)?["side"].as_str()?.to_owned())
 }

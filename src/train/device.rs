@@ -1,10 +1,10 @@
 //! Training on a device: all runs of a call make their steps together, and the host decides after epochs.
 
-use super::checkpoint::Checkpoint;
 use super::grouped::Grouped;
 use super::groups::{Reader, Tour};
 use super::journey::{Group, Sheet, Side, Wanted};
-use super::running::{Counters, RunStatus, Running};
+use super::running::{Counters, Running};
+use super::saving::Saving;
 use super::stop::Part;
 use crate::device::Gpu;
 use crate::error::Result;
@@ -20,13 +20,12 @@ const SHORT: Duration = Duration::from_millis(250);
 pub(super) struct OnDevice<'a, T> {
     grouped: &'a Grouped<'a, T>,
     gpu: &'a Arc<Gpu>,
-    checkpoint: Option<(&'a Checkpoint<'a>, Duration)>,
+    saving: Saving<'a>,
     /// A function that receives all runs a few times a second.
     progress: &'a dyn Fn(&[Running<T>]),
     /// The runs that are on the device.
     own: Range<usize>,
     fleet: Option<Fleet>,
-    saved: Instant,
     /// The number of steps of a request.
     short: u64,
 }
@@ -35,10 +34,10 @@ impl<'a, T: Number> OnDevice<'a, T> {
     pub(super) fn new(
         grouped: &'a Grouped<'a, T>,
         gpu: &'a Arc<Gpu>,
-        checkpoint: Option<(&'a Checkpoint<'a>, Duration)>,
+        saving: Saving<'a>,
         progress: &'a dyn Fn(&[Running<T>]),
     ) -> Self {
-        Self { grouped, gpu, checkpoint, progress, own: 0..0, fleet: None, saved: Instant::now(), short: 1 }
+        Self { grouped, gpu, saving, progress, own: 0..0, fleet: None, short: 1 }
     }
 
     /// Trains all runs to their ends, as many at the same time as the device has memory for. The next group of samples
@@ -49,6 +48,8 @@ impl<'a, T: Number> OnDevice<'a, T> {
     /// Those of [`Trainer::fit_groups`](super::Trainer::fit_groups), and device errors.
     pub(super) fn train(mut self, all: &mut [Running<T>]) -> Result<()> {
         let Grouped { ctx, program, tour, trainer, .. } = *self.grouped;
+        // Where a checkpoint is to be saved, an epoch or a visit that has begun is completed.
+        let _deferred = self.saving.is_on().then(|| self.gpu.defer_cancel());
         let moments = all.iter().map(|r| program.optimizer.moments(&r.run.hyper)).max().unwrap_or(0);
         let together = Fleet::capacity(self.gpu, program, held(&tour), moments, ctx.memory_budget())?.runs;
         for first in (0..all.len()).step_by(together.max(1)) {
@@ -104,7 +105,11 @@ impl<'a, T: Number> OnDevice<'a, T> {
             let trained = fleet.train(&legs, &rate)?;
             let taken = began.elapsed();
             for (&run, trained) in active.iter().zip(trained) {
+                let first = all[run].replica.steps == 0 && trained.steps == 0;
                 all[run].follow(trained, batches, program.batch);
+                if trained.diverged {
+                    all[run].diverge(trainer, program, first);
+                }
                 all[run].counters.seconds += taken.as_secs_f64() / active.len() as f64;
             }
             if tour.groups == 1 {
@@ -119,16 +124,14 @@ impl<'a, T: Number> OnDevice<'a, T> {
             }
             let rests = |running: &Running<T>| running.rests(trainer, &tour) || running.counters.batch == 0;
             let between = all[self.own.clone()].iter().all(rests);
-            let cancelled = ctx.cancel().is_cancelled();
-            if let Some((checkpoint, every)) = &self.checkpoint
-                && between
-                && (cancelled || self.saved.elapsed() >= *every)
-            {
+            let cancelled = ctx.cancel().check();
+            if self.saving.is_on() && between && (cancelled.is_err() || self.saving.is_due()) {
                 fetch(fleet, &mut all[self.own.clone()])?;
-                checkpoint.save(program, all)?;
-                self.saved = Instant::now();
+                self.saving.save(program, all);
             }
-            ctx.cancel().check()?;
+            if between || !self.saving.is_on() {
+                cancelled?;
+            }
             (self.progress)(all);
         }
     }
@@ -260,9 +263,11 @@ impl<T: Number> Side<T> for OnDevice<'_, T> {
     }
 
     fn save(&mut self, all: &mut [Running<T>]) -> Result<()> {
-        let Some((checkpoint, _)) = self.checkpoint else { return Ok(()) };
-        self.fetch(all)?;
-        checkpoint.save(self.grouped.program, all)
+        if self.saving.is_on() {
+            self.fetch(all)?;
+            self.saving.save(self.grouped.program, all);
+        }
+        Ok(())
     }
 }
 
@@ -276,11 +281,10 @@ impl<T: Number> Running<T> {
     /// Goes on to where a device has trained the run.
     fn follow(&mut self, trained: Trained, batches: usize, batch: usize) {
         let counters = &mut self.counters;
-        let first = self.replica.steps == 0 && trained.steps == 0;
         self.replica.steps += trained.steps;
         let position = counters.batch as u64 + trained.steps;
-        // An epoch that is complete is not left before its end was seen to.
-        let passed = position.saturating_sub(1) / batches as u64;
+        // An epoch that is complete is not left before its end was seen to, unless a step of the next one went wrong.
+        let passed = position.saturating_sub(u64::from(!trained.diverged)) / batches as u64;
         counters.epoch += passed;
         counters.batch = usize::try_from(position - passed * batches as u64).unwrap_or(usize::MAX);
         // The device adds up the steps of a visit.
@@ -288,8 +292,5 @@ impl<T: Number> Running<T> {
         (counters.loss, counters.correct) = (loss + trained.loss, correct + trained.correct);
         counters.samples = samples + (counters.batch * batch).min(self.parts[0].len()) as u64 - trained.lost;
         self.replica.scaler = trained.scaler;
-        if trained.diverged {
-            counters.status = Some(if first { RunStatus::NonFinite } else { RunStatus::Diverged });
-        }
     }
 }

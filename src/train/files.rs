@@ -1,8 +1,9 @@
 //! The files of a finished training: `weights.safetensors`, `runs.jsonl` and `summary.csv`.
 
-use super::checkpoint::{SPEC, Stacked, elements, stored_json};
+use super::checkpoint::{Stacked, elements};
 use super::fit::{Fit, Fitted};
 use super::model::Model;
+use super::spec::{SPEC, stored_json};
 use super::stop::{Metric, Part};
 use crate::error::{Error, Result};
 use crate::io::{self, Data, NamedArray, Rows, Tensors};

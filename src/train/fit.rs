@@ -1,8 +1,8 @@
 //! What a training results in: every run with its parameters, its scores and its history.
 
 use super::Run;
-use super::checkpoint::Spec;
 use super::running::{Epoch, RunStatus, Running};
+use super::spec::Spec;
 use super::statistics::Summary;
 use super::stop::{Metric, Part, Stop};
 use crate::ops::mlp::{MixedPrecision, Mlp, Number, Program, Replica, Scaler, Scores, Tensor};

@@ -95,7 +95,7 @@ impl<'a, T: Number> Grouped<'a, T> {
             let groups = self.tour.groups;
             let mut reader = Reader::new(scope, groups, &read);
             let mut hash = blake3::Hasher::new();
-            let mut classes = [None; 2];
+            let mut labels = Labels::default();
             let mut sums = vec![vec![[0.0; 2]; self.program.net.inputs()]; if scaled { seeds.len() } else { 0 }];
             let passes = if scaled { 2 } else { 1 };
             for pass in 0..passes {
@@ -108,7 +108,7 @@ impl<'a, T: Number> Grouped<'a, T> {
                     let (samples, parts) = reader.go(group)?;
                     if pass == 0 {
                         self.check_mixed(self.tour.rows(group).start, samples)?;
-                        note(samples, &mut hash, &mut classes);
+                        note(samples, &mut hash, &mut labels);
                     }
                     self.ctx.on_threads(|| {
                         let both = sums.iter_mut().zip(parts);
@@ -116,7 +116,13 @@ impl<'a, T: Number> Grouped<'a, T> {
                     });
                 }
                 if pass == 0 {
-                    check_classes(classes)?;
+                    labels.check()?;
+                    if groups > 1 && labels.are_sorted() {
+                        log::warn!(
+                            "the samples are sorted by class, so a group of them has few classes; shuffle the file before \
+                             it is trained on in groups"
+                        );
+                    }
                     let n = self.tour.all()[0];
                     #[expect(clippy::cast_precision_loss, reason = "a number of samples")]
                     sums.iter_mut().flatten().for_each(|sum| sum[0] /= n as f64);
@@ -163,29 +169,58 @@ impl<'a, T: Number> Grouped<'a, T> {
     }
 }
 
-/// Hashes samples, and notes the first class and the first other one.
-fn note<T: Number>(samples: &Samples<T>, hash: &mut blake3::Hasher, classes: &mut [Option<u32>; 2]) {
+/// What is noted of the labels of all samples.
+#[derive(Default)]
+struct Labels {
+    /// The number of samples of each class.
+    counts: HashMap<u32, u64>,
+    last: Option<u32>,
+    /// How often the class of a sample differs from that of the sample before.
+    changes: u64,
+}
+
+impl Labels {
+    fn add(&mut self, labels: &[u32]) {
+        for &label in labels {
+            *self.counts.entry(label).or_insert(0) += 1;
+            self.changes += u64::from(self.last.replace(label).is_some_and(|last| last != label));
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.counts.len() == 1
+            && let Some(only) = self.last
+        {
+            let what = format!("expected at least two classes in the data, found only class {only}");
+            return Err(Error::domain("train", what));
+        }
+        Ok(())
+    }
+
+    /// Returns whether the class changes less than a tenth as often as in a random order, in which two neighbors have
+    /// the same class with the probability that two samples have.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of samples")]
+    fn are_sorted(&self) -> bool {
+        let n = self.counts.values().sum::<u64>() as f64;
+        let alike: f64 = self.counts.values().map(|&count| (count as f64 / n).powi(2)).sum();
+        self.counts.len() > 1 && (self.changes as f64) < 0.1 * n * (1.0 - alike)
+    }
+}
+
+/// Hashes samples, and notes their labels.
+fn note<T: Number>(samples: &Samples<T>, hash: &mut blake3::Hasher, noted: &mut Labels) {
     for row in 0..samples.len() {
         hash.update(bytemuck::cast_slice(samples.row(row)));
     }
     match samples.targets() {
         Targets::Labels(labels) => {
             hash.update(bytemuck::cast_slice(labels));
-            let first = *classes[0].get_or_insert(labels.first().copied().unwrap_or(0));
-            classes[1] = classes[1].or_else(|| labels.iter().copied().find(|label| *label != first));
+            noted.add(labels);
         }
         Targets::Values(values, _) => {
             hash.update(bytemuck::cast_slice(values));
         }
     }
-}
-
-fn check_classes(classes: [Option<u32>; 2]) -> Result<()> {
-    if let [Some(only), None] = classes {
-        let what = format!("expected at least two classes in the data, found only class {only}");
-        return Err(Error::domain("train", what));
-    }
-    Ok(())
 }
 
 /// Adds the inputs of samples in the first pass, and the squares of their differences from the means in the second.
@@ -211,4 +246,24 @@ fn scaling<T: Number>(sums: Vec<[f64; 2]>, n: usize) -> Vec<[T; 2]> {
         if deviation > 1e-10 * mean.abs() { 1.0 / deviation } else { 1.0 }
     };
     sums.into_iter().map(|pair| [T::from_f64(pair[0]), T::from_f64(factor(pair))]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Labels;
+
+    /// Nearly sorted labels count as sorted, also with a rare class; a rare class in its places does not.
+    #[test]
+    fn sorted_labels_are_told_from_random_ones() {
+        let sorted = |labels: &dyn Fn(u32) -> u32| {
+            let mut noted = Labels::default();
+            let all: Vec<u32> = (0..1000).map(labels).collect();
+            all.chunks(300).for_each(|labels| noted.add(labels));
+            noted.are_sorted()
+        };
+        assert!(sorted(&|i| i / 100) && sorted(&|i| u32::from(i >= 970)));
+        assert!(sorted(&|i| u32::from((i >= 500) != (i % 100 == 7))));
+        assert!(!sorted(&|i| i * 7919 % 1009 % 10) && !sorted(&|i| u32::from(i * 7919 % 1009 < 30)));
+        assert!(!sorted(&|_| 3), "one class alone is in no order");
+    }
 }

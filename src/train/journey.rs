@@ -1,10 +1,10 @@
 //! The way of the runs through the epochs and, if the data set is in several groups, through the groups of each. What
 //! a side has to do on it is a [`Side`], and [`OnHost`] is the CPU's.
 
-use super::checkpoint::Checkpoint;
 use super::grouped::Grouped;
 use super::groups::Reader;
 use super::running::{Running, Seat};
+use super::saving::Saving;
 use super::stop::Part;
 use crate::error::Result;
 use crate::ops::mlp::{Number, Parts, Samples, Scores, Uploaded, Worker};
@@ -176,10 +176,9 @@ impl<'a, T: Number> Grouped<'a, T> {
 /// The threads of the CPU.
 pub(super) struct OnHost<'a, T: Number> {
     grouped: &'a Grouped<'a, T>,
-    checkpoint: Option<(&'a Checkpoint<'a>, Duration)>,
+    saving: Saving<'a>,
     /// A function that receives all runs a few times a second.
     progress: &'a dyn Fn(&[Running<T>]),
-    saved: Instant,
     /// Memory of threads that is not in use.
     idle: Mutex<Vec<Worker<T>>>,
     /// Whether the best parameters are scored instead of the present ones.
@@ -187,13 +186,8 @@ pub(super) struct OnHost<'a, T: Number> {
 }
 
 impl<'a, T: Number> OnHost<'a, T> {
-    pub(super) fn new(
-        grouped: &'a Grouped<'a, T>,
-        checkpoint: Option<(&'a Checkpoint<'a>, Duration)>,
-        progress: &'a dyn Fn(&[Running<T>]),
-    ) -> Self {
-        let (saved, idle) = (Instant::now(), Mutex::default());
-        Self { grouped, checkpoint, progress, saved, idle, by_best: false }
+    pub(super) fn new(grouped: &'a Grouped<'a, T>, saving: Saving<'a>, progress: &'a dyn Fn(&[Running<T>])) -> Self {
+        Self { grouped, saving, progress, idle: Mutex::default(), by_best: false }
     }
 }
 
@@ -264,14 +258,11 @@ impl<T: Number> Side<T> for OnHost<'_, T> {
                     });
                 });
             });
-            let cancelled = ctx.cancel().is_cancelled();
-            if let Some((checkpoint, every)) = &self.checkpoint
-                && (cancelled || self.saved.elapsed() >= *every)
-            {
-                checkpoint.save(program, all)?;
-                self.saved = Instant::now();
+            let cancelled = ctx.cancel().check();
+            if cancelled.is_err() || self.saving.is_due() {
+                self.saving.save(program, all);
             }
-            ctx.cancel().check()?;
+            cancelled?;
             (self.progress)(all);
         }
     }
@@ -301,6 +292,7 @@ impl<T: Number> Side<T> for OnHost<'_, T> {
     }
 
     fn save(&mut self, all: &mut [Running<T>]) -> Result<()> {
-        self.checkpoint.as_ref().map_or(Ok(()), |(checkpoint, _)| checkpoint.save(self.grouped.program, all))
+        self.saving.save(self.grouped.program, all);
+        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use super::files::Origin;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::io::SampleRows;
 use crate::ops::mlp::{
     Activation, Init, Layer, Loss, MixedPrecision, Mlp, Norm, Number, Optimizer, Program, Replica, Samples, Scores,
     Targets, Work,
@@ -64,6 +65,34 @@ impl<T: Number> Model<T> {
     /// [`crate::ErrorKind::Shape`] if the number of inputs differs; [`crate::ErrorKind::Domain`] if there is no such
     /// run, or it diverged, or there is no run at all, or an input is not finite; [`crate::ErrorKind::Cancelled`].
     pub fn predict(&self, ctx: &Context, inputs: usize, x: Vec<T>, runs: &[usize]) -> Result<Vec<f64>> {
+        self.predict_from(ctx, 0, (inputs, x), runs)
+    }
+
+    /// Does the same for the inputs of a file, of which as many rows are in memory as fit in a quarter of the memory
+    /// budget.
+    ///
+    /// # Errors
+    /// The same, and those of [`SampleRows::inputs_of`].
+    pub fn predict_rows(&self, ctx: &Context, file: &SampleRows, runs: &[usize]) -> Result<Vec<f64>> {
+        // An input, and what stands for the targets.
+        let of_row = (file.inputs() * size_of::<T>() + 8 * self.net().outputs()) as u64;
+        let rows = usize::try_from(ctx.memory_budget() / 4 / of_row).unwrap_or(usize::MAX).max(1);
+        let mut found = Vec::with_capacity(file.len() * self.columns());
+        for first in (0..file.len()).step_by(rows) {
+            let x = file.inputs_of(first..file.len().min(first.saturating_add(rows)))?;
+            found.append(&mut self.predict_from(ctx, first, (file.inputs(), x), runs)?);
+        }
+        Ok(found)
+    }
+
+    /// Predicts samples of a larger data set, the first of which has the number `first` there.
+    fn predict_from(
+        &self,
+        ctx: &Context,
+        first: usize,
+        (inputs, x): (usize, Vec<T>),
+        runs: &[usize],
+    ) -> Result<Vec<f64>> {
         let wrong = |what: String| Err(Error::domain("predict", what));
         if let Some(run) = runs.iter().find(|run| **run >= self.replicas.len()) {
             return wrong(format!("expected a run below {}, found {run}", self.replicas.len()));
@@ -82,7 +111,7 @@ impl<T: Number> Model<T> {
         } else {
             Targets::Values(vec![T::from_f64(0.0); count * each], each)
         };
-        let samples = Samples::new(inputs, x, targets)?;
+        let samples = Samples::from(first, inputs, x, targets)?;
         samples.check(&self.program)?;
         let columns = self.columns();
         let rows: Vec<u32> = (0..u32::try_from(count).unwrap_or(u32::MAX)).collect();

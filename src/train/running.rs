@@ -27,7 +27,8 @@ pub enum RunStatus {
     /// loss scale was. Its parameters are those before that step, or those of its best epoch if there is a stopping
     /// rule; if it was the last step that went wrong, they are useless.
     Diverged,
-    /// Its first loss was NaN or infinite: the inputs or the initial parameters are too large.
+    /// Its first loss was NaN or infinite: the inputs or the initial parameters are too large. In f16, such a step is
+    /// skipped, so that these runs end as `Diverged`.
     NonFinite,
     /// The training was cancelled before its end.
     Cancelled,
@@ -215,8 +216,7 @@ impl<T: Number> Running<T> {
         counters.samples += samples;
         counters.batch = end;
         if diverged {
-            let first = self.replica.steps == 0;
-            counters.status = Some(if first { RunStatus::NonFinite } else { RunStatus::Diverged });
+            self.diverge(trainer, seat.program, self.replica.steps == 0);
             return;
         }
         if end == batches && seat.tour.groups == 1 {
@@ -256,20 +256,32 @@ impl<T: Number> Running<T> {
         watched || part == Part::Validation && recorded && !self.parts[part as usize].is_empty()
     }
 
-    /// Ends an epoch, whose wanted scores are given by part. Returns whether the present parameters are the best so
-    /// far.
+    /// Ends the run in an epoch, which is recorded as far as it was made. `first` says whether no step was made before.
+    pub(super) fn diverge(&mut self, trainer: &Trainer, program: &Program, first: bool) {
+        self.history.push(self.record(trainer, program));
+        self.counters.status = Some(if first { RunStatus::NonFinite } else { RunStatus::Diverged });
+    }
+
+    /// Returns the record of the present epoch, without scores.
     #[expect(clippy::cast_precision_loss, reason = "numbers of samples")]
-    pub(super) fn end_of_epoch(&mut self, trainer: &Trainer, program: &Program, scores: [Option<Scores>; 3]) -> bool {
-        let rate = self.rate(trainer);
+    fn record(&self, trainer: &Trainer, program: &Program) -> Epoch {
         let Counters { epoch, loss, correct, samples, .. } = self.counters;
         let (loss, accuracy) = (loss / samples as f64, correct as f64 / samples as f64);
         let accuracy = if program.loss.takes_labels() { accuracy } else { f64::NAN };
-        let last = epoch + 1 == self.epochs(trainer);
-        let mut record = Epoch { epoch, rate, loss, accuracy, validation: [f64::NAN; 5], scale: f64::NAN, skipped: 0 };
+        let (mut scale, mut skipped) = (f64::NAN, 0);
         if program.mixed.scales() {
-            (record.scale, record.skipped) = (self.replica.scaler.scale.into(), self.replica.scaler.skipped.into());
+            (scale, skipped) = (self.replica.scaler.scale.into(), self.replica.scaler.skipped.into());
         }
-        let mut value = loss;
+        Epoch { epoch, rate: self.rate(trainer), loss, accuracy, validation: [f64::NAN; 5], scale, skipped }
+    }
+
+    /// Ends an epoch, whose wanted scores are given by part. Returns whether the present parameters are the best so
+    /// far.
+    pub(super) fn end_of_epoch(&mut self, trainer: &Trainer, program: &Program, scores: [Option<Scores>; 3]) -> bool {
+        let mut record = self.record(trainer, program);
+        let epoch = record.epoch;
+        let last = epoch + 1 == self.epochs(trainer);
+        let mut value = record.loss;
         if let Some(stop) = trainer.stop
             && let Some(scores) = &scores[stop.part as usize]
         {

@@ -62,6 +62,10 @@ impl fmt::Display for Summary {
         if *n < 2 {
             return write!(f, "{mean:.4} (one run: no interval)");
         }
+        // Equal values say nothing of the spread of others, so an interval without width would be wrong.
+        if *deviation == 0.0 {
+            return write!(f, "{mean:.4} in each of {n} runs");
+        }
         write!(
             f,
             "{mean:.4} +- {half_width:.4} (95 % interval of the mean of {n} runs; standard deviation {deviation:.4}; \
@@ -103,6 +107,7 @@ mod tests {
         assert!((found.half_width - 2.776_445_1 * (0.5_f64).sqrt()).abs() < 1e-6, "{}", found.half_width);
         assert!((Summary::of([1.0, 2.0], false).expected_best - (1.5 - 0.564_189_6 * 0.5_f64.sqrt())).abs() < 1e-6);
         assert_eq!(Summary::of([], true).to_string(), "no run ended well");
+        assert_eq!(Summary::of([1.0; 3], true).to_string(), "1.0000 in each of 3 runs");
         assert_eq!(Summary::of([0.9, 1.0, 1.0, 1.0], true).expected_best, 1.0);
         let one = Summary::of([0.5], true);
         assert!(one.half_width.is_nan() && one.to_string().contains("one run"), "{one}");

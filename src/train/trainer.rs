@@ -1,14 +1,17 @@
 //! The trainer: what all runs of a training share, and the loop over the runs.
 
 use super::Runs;
-use super::checkpoint::{Checkpoint, Spec};
+use super::checkpoint::{Checkpoint, Stored};
+use super::choice::Decided;
 use super::device::OnDevice;
 use super::fit::{Fit, Fitted};
 use super::grouped::Grouped;
 use super::groups::{Source, Tour};
 use super::journey::OnHost;
 use super::running::{RunStatus, Running};
+use super::saving::Saving;
 use super::schedule::Schedule;
+use super::spec::{Spec, stored_spec};
 use super::split::Split;
 use super::stop::Stop;
 use crate::context::Context;
@@ -208,7 +211,7 @@ impl Trainer {
 
     /// Saves a checkpoint to `path` every so often. If the file exists, the training goes on from it: the result has
     /// the same bits as without the interruption. The file stays at the end, so that the caller removes it once the
-    /// results are saved.
+    /// results are saved. If a checkpoint cannot be written, there is a warning, and the training goes on.
     #[must_use]
     pub fn checkpoint(self, path: &Path, every: Duration) -> Self {
         Self { checkpoint: Some((path.to_owned(), every)), ..self }
@@ -244,7 +247,7 @@ impl Trainer {
             return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
         }
         Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
-            Err(error) if groups > 1 => Err(Error::domain("train", format!("a group of {samples} samples: {error}"))),
+            Err(error) if groups > 1 => Err(error.within(format_args!("a group of {samples} samples"))),
             counts => counts,
         })
     }
@@ -267,9 +270,7 @@ impl Trainer {
             if run.epochs.unwrap_or(self.epochs) == 0 {
                 return wrong(format!("run {}: expected at least 1 epoch, found 0", run.number));
             }
-            run.hyper
-                .check(self.optimizer)
-                .map_err(|error| Error::domain("train", format!("run {}: {error}", run.number)))?;
+            run.hyper.check(self.optimizer).map_err(|error| error.within(format_args!("run {}", run.number)))?;
         }
         if self.batch == 1 && self.net.layers().iter().any(|layer| layer.norm == Norm::Batch) {
             return wrong("batch normalization: expected a batch of at least 2 samples, found 1".to_owned());
@@ -288,10 +289,11 @@ impl Trainer {
         Ok(())
     }
 
-    /// Returns the bytes of the runs' numbers, and of the groups that are in memory at the same time.
-    fn bytes<T: Number>(&self, program: &Program, tour: &Tour, runs: &Runs) -> u64 {
+    /// Returns the bytes of the runs' numbers, of the groups that are in memory at the same time, and of packed
+    /// factors.
+    fn bytes<T: Number>(&self, program: &Program, tour: &Tour, runs: &Runs, threads: usize) -> u64 {
         let each = runs.rows().iter().map(|run| self.bytes_of_run::<T>(program, &run.hyper)).sum();
-        self.bytes_of::<T>(program, tour, runs.rows().len(), each)
+        self.bytes_of::<T>(program, tour, (runs.rows().len(), each), threads)
     }
 
     /// Returns the bytes of a run's numbers.
@@ -300,12 +302,20 @@ impl Trainer {
         program.bytes(hyper, size_of::<T>()) as u64 * copies
     }
 
-    /// Returns the bytes of the groups that are in memory, of their division for `runs` runs, and `each`, those of all
-    /// runs' numbers.
-    pub(super) fn bytes_of<T: Number>(&self, program: &Program, tour: &Tour, runs: usize, each: u64) -> u64 {
+    /// Returns the bytes of the groups that are in memory, of their division for `runs` runs, `each`, those of all
+    /// runs' numbers, and those of the factors that the threads pack.
+    pub(super) fn bytes_of<T: Number>(
+        &self,
+        program: &Program,
+        tour: &Tour,
+        (runs, each): (usize, u64),
+        threads: usize,
+    ) -> u64 {
         let splits = if self.split.seed.is_some() { 1 } else { runs as u64 };
         let samples = (tour.largest() * tour.groups.min(2)) as u64;
-        each.saturating_add((4 * splits).saturating_add(of_sample::<T>(program)).saturating_mul(samples))
+        let packed = (threads * program.packed_bytes(size_of::<T>())) as u64;
+        let of_samples = (4 * splits).saturating_add(of_sample::<T>(program)).saturating_mul(samples);
+        each.saturating_add(of_samples).saturating_add(packed)
     }
 
     /// Trains all runs, on the threads of the context or on the device, whichever [`Trainer::choose`] finds. A training
@@ -316,7 +326,7 @@ impl Trainer {
     /// [`crate::ErrorKind::Domain`] and [`crate::ErrorKind::Shape`] if the network, the loss, the data, the split or a
     /// hyperparameter do not fit; [`crate::ErrorKind::Limit`] if the runs exceed the memory budget;
     /// [`crate::ErrorKind::Cancelled`] if the work was cancelled, after the checkpoint was saved if there is one;
-    /// [`crate::ErrorKind::Io`] and [`crate::ErrorKind::Parse`] if the checkpoint cannot be written or read. If the
+    /// [`crate::ErrorKind::Io`] and [`crate::ErrorKind::Parse`] if the checkpoint cannot be read or is damaged. If the
     /// device is required: [`crate::ErrorKind::NoAdapter`], [`crate::ErrorKind::Domain`] for f64,
     /// [`crate::ErrorKind::Limit`] if it cannot hold the data set and one run; device errors.
     pub fn fit<T: Number>(&self, ctx: &Context, samples: &Samples<T>, runs: &Runs) -> Result<Fit<T>> {
@@ -339,21 +349,21 @@ impl Trainer {
         let program = self.program();
         self.check::<T>(&program, runs)?;
         ctx.cancel().check()?;
-        let path = self.checkpoint.as_ref().map(|(path, _)| path.as_path());
-        let decided = self.decide::<T>(ctx, source.samples(), runs, path)?;
+        let stored = self.checkpoint.as_ref().map(|(path, _)| Stored::open(path)).transpose()?.flatten();
+        let decided = self.decide::<T>(ctx, source.samples(), runs, stored.as_ref().map(|stored| &stored.spec))?;
         let tour = decided.tour;
-        let bytes = self.bytes::<T>(&program, &tour, runs);
+        let bytes = self.bytes::<T>(&program, &tour, runs, ctx.threads());
         if bytes > ctx.memory_budget() {
             let what = format!("bytes for {} runs", runs.rows().len());
             return Err(Error::budget(what, bytes, ctx.memory_budget()));
         }
         let grouped = Grouped { trainer: self, ctx, program: &program, source, tour };
         let surveyed = grouped.survey(runs)?;
-        let spec = Spec::new::<T>(self, (&surveyed.hash, tour.groups), runs, [decided.side(), decided.form()]);
+        let spec = self.spec::<T>(&decided, &surveyed.hash, runs);
         let mut all = grouped.begin(runs, &surveyed);
         let checkpoint = self.checkpoint.as_ref().map(|(path, every)| (Checkpoint::new(path, &spec), *every));
-        if let Some((checkpoint, _)) = &checkpoint {
-            checkpoint.load(&program, &mut all)?;
+        if let (Some((checkpoint, _)), Some(stored)) = (&checkpoint, stored) {
+            checkpoint.load(&stored, &program, &mut all)?;
         }
         let begun = Instant::now();
         let first_steps: u64 = all.iter().map(|running| running.replica.steps).sum();
@@ -362,15 +372,41 @@ impl Trainer {
                 progress(&self.progress_of(all, &tour, first_steps, (begun.elapsed(), bytes)));
             }
         };
-        let checkpoint = checkpoint.as_ref().map(|(checkpoint, every)| (checkpoint, *every));
+        let saving = || Saving::new(checkpoint.as_ref().map(|(checkpoint, every)| (checkpoint, *every)));
         if let Some(gpu) = decided.gpu {
-            OnDevice::new(&grouped, gpu, checkpoint, &report).train(&mut all)?;
+            OnDevice::new(&grouped, gpu, saving(), &report).train(&mut all)?;
         }
         // On a device, all runs are done now.
-        let scores = OnHost::new(&grouped, checkpoint, &report).train(&mut all)?;
-        ctx.cancel().check()?;
+        let scores = OnHost::new(&grouped, saving(), &report).train(&mut all)?;
         let fitted = all.into_iter().zip(scores).map(|(running, scores)| Fitted::new(running, scores)).collect();
         Ok(Fit::new(program, spec, self.stop, fitted, decided.choice))
+    }
+
+    /// Checks that the finished training whose parameters are in the file `weights`
+    /// ([`Fit::write_weights`](super::Fit::write_weights)) is the one that [`Trainer::fit_groups`] would make. All
+    /// groups are read, to compare the data.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`], with the differences, if it is another one; the errors of [`Trainer::fit_groups`]
+    /// before a training; [`crate::ErrorKind::Io`] and [`crate::ErrorKind::Parse`] if the file cannot be read.
+    pub fn check_finished<T: Number>(
+        &self,
+        ctx: &Context,
+        source: &dyn Source<T>,
+        runs: &Runs,
+        weights: &Path,
+    ) -> Result<()> {
+        let program = self.program();
+        self.check::<T>(&program, runs)?;
+        let stored = stored_spec(weights)?;
+        let decided = self.decide::<T>(ctx, source.samples(), runs, Some(&stored))?;
+        let grouped = Grouped { trainer: self, ctx, program: &program, source, tour: decided.tour };
+        let spec = self.spec::<T>(&decided, &grouped.survey(runs)?.hash, runs);
+        spec.expect_finished(&stored, weights)
+    }
+
+    fn spec<T: Number>(&self, decided: &Decided<'_>, hash: &str, runs: &Runs) -> Spec {
+        Spec::new::<T>(self, (hash, decided.tour.groups), runs, [decided.side(), decided.form()])
     }
 
     #[expect(

@@ -25,6 +25,7 @@ pub fn tests() -> Vec<Test> {
             on_each("mixed precision", mixed),
             on_each("chosen", chosen),
             on_each("too large", too_large),
+            on_each("wide in mixed precision", wide_in_mixed_precision),
             on_each("refused in f64", refused_in_f64),
             on_each("adversarial pairs are refused", pairs_are_refused),
         ],
@@ -109,22 +110,37 @@ fn resumed(ctx: &Context) -> Checked {
     let path = folder.path().join("checkpoint.safetensors");
     let first = alike(ctx).build()?;
     let cancel = first.cancel().clone();
-    let stopped = trainer()?.checkpoint(&path, Duration::ZERO).progress(Arc::new(move |progress| {
+    // Only the checkpoint of the interruption is saved.
+    let stopped = trainer()?.checkpoint(&path, Duration::MAX).progress(Arc::new(move |progress| {
         if progress.steps > 100 {
             cancel.cancel();
         }
     }));
     assert!(stopped.fit(&first, &samples, &runs()?).is_err_and(|error| error.is_cancelled()));
+    assert!(path.exists(), "no checkpoint was saved");
     let rest = trainer()?.checkpoint(&path, Duration::from_secs(60)).fit(ctx, &samples, &runs()?)?;
     for run in 0..whole.runs().len() {
         assert_eq!(parameters(&rest, run), parameters(&whole, run), "run {run}");
         assert_eq!(format!("{:?}", rest.runs()[run].history()), format!("{:?}", whole.runs()[run].history()));
         assert!(matches!(rest.runs()[run].status(), RunStatus::Finished | RunStatus::Stopped));
     }
+    diverges(ctx, &trainer()?, 0)?;
     if ctx.adapter().is_some() {
         let error = trainer()?.checkpoint(&path, Duration::ZERO).fit(&Context::cpu(), &samples, &runs()?);
         let message = error.err().map(|error| error.to_string()).unwrap_or_default();
         assert!(message.contains("side: \"cpu\" now"), "{message}");
+    }
+    Ok(())
+}
+
+/// With absurd learning rates, the runs diverge, and the epoch in which they do is recorded.
+fn diverges(ctx: &Context, trainer: &Trainer, last: u64) -> Checked {
+    let runs = Runs::seeds(Optimizer::Adam, 7, 2)?.grid("lr", &[1e38])?;
+    for run in trainer.fit(ctx, &clouds(|x| x)?, &runs)?.runs() {
+        let epochs: Vec<u64> = run.history().iter().map(|epoch| epoch.epoch).collect();
+        assert_eq!((run.status(), epochs), (RunStatus::Diverged, (0..=last).collect()));
+        // The step that went wrong does not count.
+        assert!(run.history()[0].loss.is_finite(), "{:?}", run.history());
     }
     Ok(())
 }
@@ -179,6 +195,10 @@ fn mixed(ctx: &Context) -> Checked {
             assert_eq!(found.skipped_steps(), 0);
             assert!((a.loss - b.loss).abs() < 8.0 * unit * b.loss, "{mixed}: {} and {}", a.loss, b.loss);
             assert!(a.loss.to_bits() != b.loss.to_bits() && a.scale.is_nan() == (mixed == MixedPrecision::Bf16));
+        }
+        if mixed == MixedPrecision::F16 {
+            // An epoch has 11 steps, of which the first alone counts. The scale is below 1 after 17 skipped ones.
+            diverges(ctx, &trainer, 1)?;
         }
         let mean = |part: fiedler::train::Summary| part.mean;
         let (a, b) =
@@ -294,6 +314,25 @@ fn cancel_after(trainer: &Trainer, cancel: fiedler::Cancel, ctx: &Context, sampl
         Err(error) if error.is_cancelled() => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// In mixed precision, there is no form for wide networks, and an adapter with a budget for loops says what to do.
+fn wide_in_mixed_precision(ctx: &Context) -> Checked {
+    let net = Mlp::builder(1792).layer(512, Activation::Relu).layer(512, Activation::Relu).output(10)?;
+    let wide = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam).batch(256);
+    let of = |mixed| wide.clone().mixed_precision(mixed).memory::<f32>(ctx, 20_000, 1);
+    assert_eq!(of(MixedPrecision::Off)?.refused, None);
+    let memory = of(MixedPrecision::F16)?;
+    let Some(adapter) = ctx.adapter() else {
+        assert_eq!((memory.device, memory.refused), (None, None));
+        return Ok(());
+    };
+    assert_eq!(memory.device.is_none(), memory.refused.is_some());
+    assert!(memory.refused.is_some() || !adapter.name.contains("llvmpipe"), "{memory:?}");
+    if let Some(why) = memory.refused {
+        assert!(why.contains("on the CPU, or on the device in f32"), "{why}");
+    }
+    Ok(())
 }
 
 /// A network whose parameters exceed every device, although the samples are few.

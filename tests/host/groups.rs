@@ -1,6 +1,6 @@
 //! Training in groups of samples: nothing depends on what is read when, and a file is read as what it contains.
 
-use fiedler::io::{self, Data, NamedArray, Rows, Wanted};
+use fiedler::io::{self, Data, NamedArray, Rows, SampleRows, Wanted};
 use fiedler::ops::random::{Stream, normal};
 use fiedler::train::{
     Activation, Fit, Loss, Metric, Mlp, Model, Norm, Optimizer, Origin, Part, Runs, SampleFile, Samples, Scaling,
@@ -281,6 +281,34 @@ fn a_file_is_what_it_contains() {
     }
 }
 
+/// A file that exceeds the memory is predicted as the same numbers in memory are, and an error names its row.
+#[test]
+fn a_file_is_predicted_in_groups() {
+    let (mut x, labels) = clouds(601, 1.5);
+    let folder = tempfile::tempdir().expect("a folder");
+    let samples = Samples::new(5, x.clone(), Targets::Labels(labels)).expect("samples");
+    let weights = folder.path().join(WEIGHTS);
+    let fit = trainer().epochs(2).fit(&threads(2), &samples, &grid(7, 1)).expect("a fit");
+    fit.write_weights(&weights, &Origin::default()).expect("a file");
+    let model = Model::<f32>::open(&weights).expect("a model");
+    let whole = model.predict(&threads(2), 5, x.clone(), &[0, 1]).expect("predictions");
+    let names: Vec<i64> = vec![0; 601];
+    let open = |x: &[f32]| {
+        let path = folder.path().join("data.npz");
+        written(&path, 601, (5, Data::F32(x)), Data::I64(&names));
+        SampleRows::open(&path, Wanted::Inputs(5, &[], None)).expect("a file").expect("rows")
+    };
+    let file = open(&x);
+    assert_eq!((file.len(), file.inputs(), file.values(), file.classes().len()), (601, 5, 0, 0));
+    assert!(file.labels_of(0..1).is_err_and(|error| error.to_string().contains("expected targets")));
+    // A sample counts 44 bytes, of which 25,000 bytes have 568 times.
+    let small = Context::builder().device(false).memory_budget(100_000).build().expect("a context");
+    assert_eq!(model.predict_rows(&small, &file, &[0, 1]).expect("predictions"), whole);
+    x[5 * 590 + 3] = f32::NAN;
+    let error = model.predict_rows(&small, &open(&x), &[0]).expect_err("not a number").to_string();
+    assert!(error.contains("NaN at input 3 of sample 590"), "{error}");
+}
+
 /// Without a size, groups are such that two fit in a quarter of the memory budget.
 #[test]
 fn groups_follow_the_budget() {
@@ -318,7 +346,16 @@ fn what_is_wrong_is_named_by_its_row() {
     let large = Samples::new(5, x.clone(), Targets::Labels(labels)).expect("samples");
     let f16 = trainer().scaling(Scaling::None).mixed_precision(fiedler::train::MixedPrecision::F16);
     says(fit(&f16.row_group(201), &large).to_string(), "found 100000 at input 2 of sample 450");
-    says(fit(&trainer().row_group(20), &large).to_string(), "a group of 20 samples");
+    let message = fit(&trainer().row_group(20), &large).to_string();
+    assert!(message.starts_with("train: a group of 20 samples: expected a batch"), "{message}");
+    // The memory chose the groups, so the message says how it is told otherwise.
+    let small = Context::builder().device(false).memory_budget(4000).build().expect("a context");
+    let message = trainer().fit_groups(&small, &large, &grid(7, 1)).expect_err("small groups").to_string();
+    for wanted in
+        ["train: 36 groups, of", "FIEDLER_MEMORY_BUDGET, 4000 bytes", "--row-group", ": a group of 17 samples: "]
+    {
+        says(message.clone(), wanted);
+    }
     // No group is without the class of the others, and no group has to have two.
     let labels = (0..601).map(|i| u32::from(i >= 300)).collect();
     let sorted = Samples::new(5, x, Targets::Labels(labels)).expect("samples");

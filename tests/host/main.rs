@@ -2,6 +2,7 @@
 
 mod arrays;
 mod cache;
+mod checkpoints;
 mod features;
 mod gan;
 mod generate;

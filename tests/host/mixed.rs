@@ -130,3 +130,28 @@ fn what_cannot_be_rounded_is_refused() -> Result<()> {
     assert_eq!(scaled.fit(&Context::cpu(), &samples, &runs)?.runs()[0].status(), RunStatus::Finished);
     Ok(())
 }
+
+/// A run that ends within its first epoch has a line for it in the log, in every precision. The squares of the targets
+/// exceed f32. In f16, a step with such a loss is skipped as others are, until the loss scale is below 1.
+#[test]
+fn an_epoch_that_was_not_completed_is_recorded() -> Result<()> {
+    let x: Vec<f32> = (0..1200).map(|i| (i * 37 % 101) as f32 / 50.0 - 1.0).collect();
+    let samples = Samples::new(2, x, Targets::Values(vec![1e30; 600], 1))?;
+    let net = Mlp::builder(2).layer(4, Activation::Relu).output(1)?;
+    for (mixed, status) in [
+        (MixedPrecision::Off, RunStatus::NonFinite),
+        (MixedPrecision::Bf16, RunStatus::NonFinite),
+        (MixedPrecision::F16, RunStatus::Diverged),
+    ] {
+        let trainer = Trainer::new(net.clone(), Loss::MeanSquares, Optimizer::Adam).batch(16).epochs(3);
+        let fit = trainer.mixed_precision(mixed).fit(&Context::cpu(), &samples, &seeds(2))?;
+        for run in fit.runs() {
+            let epochs: Vec<u64> = run.history().iter().map(|epoch| epoch.epoch).collect();
+            assert_eq!((run.status(), &epochs[..]), (status, &[0][..]), "{mixed}");
+            assert_eq!(run.skipped_steps(), if mixed == MixedPrecision::F16 { 17 } else { 0 });
+        }
+        let log = fit.log();
+        assert!(log.lines().count() == 2 && log.lines().all(|line| line.contains("\"train.loss\":\"NaN\"")), "{log}");
+    }
+    Ok(())
+}

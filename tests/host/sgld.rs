@@ -230,7 +230,7 @@ fn different_numbers_of_epochs_resume() {
         assert!((0..4).all(|seed| result(&whole, rung, seed) == result(&resumed, rung, seed)), "rung {rung}");
     }
     let other = sgld.epochs(&[1, 4000, 9001]).checkpoint(&path, Duration::ZERO).sample(&threads(2), &samples);
-    assert!(other.is_err_and(|error| error.to_string().contains("the runs are others")));
+    assert!(other.is_err_and(|error| error.to_string().contains("run 2: epochs 9001 now, ")));
 }
 
 /// A run with a number of epochs of its own is the run of a trainer with that number.

@@ -4,6 +4,7 @@
 use super::workloads::of;
 use fiedler::policy::{Choice, Family, Side};
 use fiedler::{Context, Error, Result, Shape};
+use std::convert::Infallible;
 use std::fmt;
 
 /// The maximum number of items that [`Case::turns_at`] tries.
@@ -138,22 +139,17 @@ impl Case {
         of(self.family).choose(self, ctx, resident)
     }
 
-    /// Returns a number of items for which the choice is not the side chosen for this workload. Also returns the side
-    /// that is chosen then. The method multiplies this workload's number of items by increasing powers of two, then
-    /// divides it by increasing powers of two, and returns the first number that changes the choice. Returns
-    /// `None` if no number changes it, or if a workload of the family has only one item.
+    /// Returns a number of items for which the choice is not the side chosen for this workload, with the side that is
+    /// chosen then ([`turning_point`]). Returns `None` if no number changes it, or if a workload of the family has only
+    /// one item.
     #[must_use]
     pub fn turns_at(&self, ctx: &Context, resident: bool) -> Option<(usize, Side)> {
         if self.items_are().is_empty() {
             return None;
         }
-        let side = self.choose(ctx, resident).side;
-        let more = (1..).map(|k| self.items.saturating_mul(1 << k)).take_while(|&items| items <= MOST);
-        let fewer = (1..).map(|k| self.items >> k).take_while(|&items| items > 0);
-        let turns = |items: &usize| Self { items: *items, ..*self }.choose(ctx, resident).side != side;
-        let other = if side == Side::Cpu { Side::Gpu } else { Side::Cpu };
-        let (mut more, mut fewer) = (more, fewer);
-        more.find(turns).or_else(|| fewer.find(turns)).map(|items| (items, other))
+        let side = |items| Ok::<_, Infallible>(Self { items, ..*self }.choose(ctx, resident).side);
+        let Ok(found) = turning_point(self.items, MOST, side);
+        found
     }
 
     /// Returns what the items are called; empty if a workload of the family has only one item.
@@ -161,6 +157,29 @@ impl Case {
     pub fn items_are(&self) -> &'static str {
         of(self.family).words().items
     }
+}
+
+/// Searches for a number of items with another side than `items` has. Multiplies `items` by increasing powers of two,
+/// up to `most`, then divides it by increasing powers of two, and returns the first number that changes the side, with
+/// that side. Returns `None` if no number does.
+///
+/// # Errors
+/// Those of `side`.
+pub fn turning_point<E>(
+    items: usize,
+    most: usize,
+    mut side: impl FnMut(usize) -> Result<Side, E>,
+) -> Result<Option<(usize, Side)>, E> {
+    let own = side(items)?;
+    let more = (1..).map(|k| items.saturating_mul(1 << k)).take_while(|&items| items <= most);
+    let fewer = (1..).map(|k| items >> k).take_while(|&items| items > 0);
+    for items in more.chain(fewer) {
+        let other = side(items)?;
+        if other != own {
+            return Ok(Some((items, other)));
+        }
+    }
+    Ok(None)
 }
 
 impl fmt::Display for Case {

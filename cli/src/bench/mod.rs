@@ -8,10 +8,11 @@ pub mod page;
 mod tune;
 mod workloads;
 
-pub use case::Case;
+pub use case::{Case, turning_point};
 pub use clock::Times;
 pub use measure::{Extent, Measured, choice_seconds, differ, grid, measure, on_device};
 pub use tune::{Progress, TuneOptions, tune};
+pub use workloads::training;
 
 /// Returns today's date in UTC, such as `2026-11-22`.
 #[must_use]

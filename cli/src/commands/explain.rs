@@ -1,10 +1,10 @@
 //! `fiedler explain`: shows where a workload would run, the predicted times, and the reason for the choice.
 
-use super::train::{Described, Network};
+use super::train::{Described, Network, Precision};
 use super::{Failure, Outcome, Where, print};
-use crate::bench::Case;
 use crate::bench::page::seconds as time;
-use clap::Args;
+use crate::bench::{Case, turning_point};
+use clap::{Args, ValueEnum as _};
 use fiedler::policy::{Choice, Side};
 use fiedler::train::Memory;
 use fiedler::{Context, Error};
@@ -13,8 +13,8 @@ use fiedler::{Context, Error};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Workloads: eigh, eigvalsh, svd, fft, rfft, gemm, laplacian, describe n= batch=; cov cols= rows=; \
-spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=; train net= runs=, or train with options that \
-describe a network. The names that benchmarks print are accepted too: \
+spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=; train net= runs= precision=, or train with options \
+that describe a network. The names that benchmarks print are accepted too: \
 eigh/f32/n=32/batch=10000."
 )]
 pub(super) struct Explain {
@@ -36,12 +36,16 @@ pub(super) struct Explain {
 impl Explain {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let words = self.workload.join(" ");
-        let case = match self.network.described()? {
-            Some(_) if words != "train" => {
+        let parse = |words: &str| Case::parse(words).map_err(|error| Failure::Call(error.to_string()));
+        let case = match (self.network.described()?, in_precision(&words)?) {
+            (Some(_), _) if words != "train" => {
                 return Err(Failure::Call(format!("--inputs: expected the workload train, found {words}")));
             }
-            Some(training) => Work::Training(Box::new(training)),
-            None => Work::Case(Case::parse(&words).map_err(|error| Failure::Call(error.to_string()))?),
+            (Some(training), _) => Work::Training(Box::new(training)),
+            (None, Some((words, precision))) => {
+                Work::Training(Box::new(Described::of_case(&parse(&words)?, precision)?))
+            }
+            (None, None) => Work::Case(parse(&words)?),
         };
         let ctx = self.place.context()?;
         let choice = case.choose(&ctx, case.items(), self.resident)?;
@@ -131,15 +135,7 @@ impl Work {
             Self::Case(case) => return Ok(case.turns_at(ctx, resident)),
             Self::Training(training) => training,
         };
-        let side = training.choose(ctx, training.runs)?.side;
-        let more = (1..).map(|k| training.runs.saturating_mul(1 << k)).take_while(|&runs| runs <= MOST);
-        for runs in more.chain((1..).map(|k| training.runs >> k).take_while(|&runs| runs > 0)) {
-            let other = training.choose(ctx, runs)?.side;
-            if other != side {
-                return Ok(Some((runs, other)));
-            }
-        }
-        Ok(None)
+        turning_point(training.runs, MOST, |runs| training.choose(ctx, runs).map(|choice| choice.side))
     }
 
     fn memory(&self, ctx: &Context) -> Result<Option<Memory>, Error> {
@@ -159,13 +155,30 @@ impl std::fmt::Display for Work {
     }
 }
 
+/// Returns the workload without its word `precision=`, and the precision, if it has that word.
+fn in_precision(words: &str) -> Result<Option<(String, Precision)>, Failure> {
+    let (own, others): (Vec<&str>, Vec<&str>) =
+        words.split(['/', ' ']).filter(|word| !word.is_empty()).partition(|word| word.starts_with("precision="));
+    let Some(name) = own.last().and_then(|word| word.strip_prefix("precision=")) else { return Ok(None) };
+    match Precision::from_str(name, false) {
+        Ok(precision) => Ok(Some((others.join(" "), precision))),
+        Err(_) => {
+            Err(Failure::Call(format!("workload: expected precision= one of f32, f64, f16, bf16, found `{name}`")))
+        }
+    }
+}
+
 /// Describes the memory of a training.
 fn in_words(memory: &Memory) -> String {
     let mb = |bytes: u64| format!("{:.3} MB", bytes as f64 / 1e6);
-    let device = memory.device.map_or_else(String::new, |device| {
-        let (data, run, together) = (mb(device.data), mb(device.of_run), device.together);
-        format!("; on the device {data} and {run} a run, at most {together} runs at the same time")
-    });
+    let device = match (memory.device, &memory.refused) {
+        (Some(device), _) => {
+            let (data, run, together) = (mb(device.data), mb(device.of_run), device.together);
+            format!("; on the device {data} and {run} a run, at most {together} runs at the same time")
+        }
+        (None, Some(why)) => format!("; not on the device: {why}"),
+        (None, None) => String::new(),
+    };
     let groups = match memory.groups {
         1 => String::new(),
         groups => format!("; the samples are read in {groups} groups, of which two are in memory"),
@@ -226,6 +239,7 @@ fn as_json(case: &Work, ctx: &Context, choice: &Choice, (turns, memory): Told) -
         "memory": memory.map(|memory| serde_json::json!({
             "row_groups": memory.groups,
             "host": memory.host,
+            "refused": memory.refused,
             "device": memory.device.map(|device| serde_json::json!({
                 "data": device.data, "run": device.of_run, "runs_together": device.together,
             })),

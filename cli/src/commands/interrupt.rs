@@ -1,9 +1,10 @@
-//! Handles Ctrl-C. The work ends at the next point where it can stop, after a second at most, and leaves no
-//! half-written file.
+//! Handles Ctrl-C. The work ends at the next point where it can stop, and leaves no half-written file. After a second,
+//! the process is ended, unless the work is to be saved first; then a second Ctrl-C ends it.
 
 use fiedler::{Cancel, io};
 use std::process::exit;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -16,16 +17,44 @@ const PATIENCE: Duration = Duration::from_millis(700);
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
 
+/// Whether there is a [`Saved`] value.
+static SAVED: AtomicBool = AtomicBool::new(false);
+
+/// While this value exists, the first Ctrl-C does not end the process, however long the work takes to stop.
+pub(super) struct Saved;
+
+impl Saved {
+    /// Begins work that is saved where it stops.
+    pub(super) fn begin() -> Self {
+        SAVED.store(true, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Saved {
+    fn drop(&mut self) {
+        SAVED.store(false, Ordering::Relaxed);
+    }
+}
+
 /// Returns the cancel switch that Ctrl-C turns on.
 pub(super) fn cancel() -> Cancel {
     CANCEL.get_or_init(Cancel::new).clone()
 }
 
-/// Installs the handler: Ctrl-C turns the switch on, and ends the process if the work does not stop in time.
+/// Installs the handler: Ctrl-C turns the switch on, and ends the process if the work does not stop in time. A second
+/// Ctrl-C ends it at once.
 pub(super) fn listen() {
     let handler = || {
+        let again = cancel().is_cancelled();
         cancel().cancel();
-        sleep(PATIENCE);
+        if !again && SAVED.load(Ordering::Relaxed) {
+            super::complain(&"stopping, after a checkpoint for --resume is saved; Ctrl-C again ends this at once");
+            return;
+        }
+        if !again {
+            sleep(PATIENCE);
+        }
         io::abandon();
         super::complain(&"interrupted");
         exit(INTERRUPTED.into());

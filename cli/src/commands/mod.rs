@@ -169,6 +169,14 @@ enum Failure {
 }
 
 impl Failure {
+    /// Returns a wrong call for an option that does not fit the size of the data.
+    fn into_call(self) -> Self {
+        match self {
+            Self::Failed(error) if matches!(error.kind(), ErrorKind::Domain { .. }) => Self::Call(error.to_string()),
+            other => other,
+        }
+    }
+
     /// Returns the same failure, in which the name that the user typed for the operation replaces the library's name.
     /// Because the call supplies the shapes, an error about a shape is reported as a wrong call.
     fn of(self, operation: &str) -> Self {

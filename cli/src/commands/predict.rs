@@ -4,7 +4,7 @@ use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
 use clap::Args;
 use fiedler::Error;
-use fiedler::io::{self, Data, NamedArray, Rows, Wanted};
+use fiedler::io::{self, Data, NamedArray, Rows, SampleRows, Wanted};
 use fiedler::train::{Model, Number, WEIGHTS};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -58,10 +58,19 @@ impl Predict {
         let ctx = self.place.with(fiedler::Context::builder().device(false))?;
         let inputs = model.net().inputs();
         let origin = model.origin();
-        let table = io::read_samples(&self.data, Wanted::Inputs(inputs, &origin.inputs, origin.target))?;
+        let wanted = Wanted::Inputs(inputs, &origin.inputs, origin.target);
         let runs: Vec<usize> =
             if self.ensemble { model.good_runs() } else { vec![self.run.unwrap_or(model.best_run())] };
-        let found = model.predict(&ctx, table.inputs, table.x.into_iter().map(element).collect(), &runs)?;
+        if let Some(run) = self.run.filter(|run| *run >= model.runs()) {
+            return Err(Failure::Call(format!("--run: expected a run below {}, found {run}", model.runs())));
+        }
+        let found = match SampleRows::open(&self.data, wanted)? {
+            Some(file) => model.predict_rows(&ctx, &file, &runs)?,
+            None => {
+                let table = io::read_samples(&self.data, wanted)?;
+                model.predict(&ctx, table.inputs, table.x.into_iter().map(element).collect(), &runs)?
+            }
+        };
         let (columns, classes) = (model.columns(), &model.origin().classes);
         let samples = found.len() / columns;
         let predictions: Vec<i64> = found.chunks_exact(columns).map(largest).collect();

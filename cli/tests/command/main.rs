@@ -7,6 +7,7 @@ mod encode;
 mod extract;
 mod features;
 mod generated;
+mod interrupted;
 mod matmul;
 mod policy;
 mod profile;

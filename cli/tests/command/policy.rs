@@ -78,12 +78,29 @@ fn explain_describes_a_training() {
     assert!(few["memory"]["device"].is_null(), "{few}");
     let (code, text, _) = call(&[]);
     assert!(code == Some(0) && text.contains("memory: ") && text.contains("asked for"), "{text}");
-    for (more, word) in [(&["--split", "2"][..], "0.7,0.1,0.2"), (&["--loss", "tangent"], "1 output")] {
+    let groups = |more: &[&str]| json(more)["memory"]["row_groups"].clone();
+    assert_eq!((groups(&["--dropout", "0.2", "--row-group", "1000"]), groups(&["--sgld"])), (6.into(), 1.into()));
+    assert!(json(&["--sgld"])["workload"].as_str().is_some_and(|told| told.contains("batch 8, sgld, ")));
+    for (more, word) in [
+        (&["--split", "2"][..], "0.7,0.1,0.2"),
+        (&["--loss", "tangent"], "1 output"),
+        (&["--sgld", "--dropout", "0.2"], "--dropout"),
+        (&["--sgld", "--precision", "f16"], "expected --precision f32 or f64"),
+        (&["--row-group", "9"], "a group of 9 samples"),
+    ] {
         let (code, _, err) = call(more);
         assert!(code == Some(2) && err.contains(word), "{err}");
     }
     let (code, _, err) = run(folder.path(), &["explain", "train", "--inputs", "4", "--outputs", "2"]);
     assert!(code == Some(2) && err.contains("--samples"), "{err}");
+    // A network of `bench` may have a precision, and then its memory is told, too.
+    let explain = |words: &str| run(folder.path(), &["explain", words]);
+    let (code, text, err) = explain("train net=devices runs=100 precision=f16");
+    assert!(code == Some(0) && text.contains("runs=100/precision=f16: ") && text.contains("memory: "), "{text}{err}");
+    for (words, word) in [("train net=devices precision=f8", "found `f8`"), ("eigh n=3 precision=f16", "found eigh")] {
+        let (code, _, err) = explain(words);
+        assert!(code == Some(2) && err.contains(word), "{err}");
+    }
 }
 
 /// Canonical vectors and certificates of small graphs take several times as long as their decomposition

@@ -62,6 +62,23 @@ fn groups_of_a_file_are_trained_and_predict() {
     assert!(code == 2 && error.contains("--row-group: expected a training without --sgld"), "{error}");
 }
 
+/// Groups of a sorted file have few classes, which is told once. One group is shuffled as a whole.
+#[test]
+fn a_sorted_file_is_noticed() {
+    let files = Files::new();
+    let lines = |class: &dyn Fn(u32) -> bool| -> String {
+        (0..400).map(|i| format!("{},{}\n", i * 37 % 101, if class(i) { "up" } else { "down" })).collect()
+    };
+    let (sorted, mixed) = (files.text("s.csv", &lines(&|i| i < 250)), files.text("m.csv", &lines(&|i| i % 3 == 0)));
+    let errors = |data: &str, rows: &str| {
+        let dir = files.at(&format!("{rows}{}", data.len() + usize::from(data == mixed)));
+        said(&["train", data, "-o", &dir, "--epochs", "2", "--batch", "8", "--row-group", rows]).2
+    };
+    let told = errors(&sorted, "100");
+    assert!(told.lines().count() == 1 && told.contains("sorted by class") && told.contains("shuffle"), "{told}");
+    assert_eq!((errors(&sorted, "400"), errors(&mixed, "100")), (String::new(), String::new()));
+}
+
 /// Killed at several moments, the training goes on and ends in the same bytes.
 #[test]
 fn killed_and_resumed() {

@@ -82,7 +82,7 @@ fn a_grid_is_trained_and_predicts() {
     let mut archive = npyz::npz::NpzArchive::open(&out).expect("an archive");
     let prediction = archive.by_name("prediction").expect("an archive").expect("an array");
     assert_eq!(prediction.into_vec::<i64>().expect("integers"), [0, 1]);
-    fails(1, &["predict", &dir, &x, "-o", &out, "--run", "6"], "a run below 6, found 6");
+    fails(2, &["predict", &dir, &x, "-o", &out, "--run", "6"], "--run: expected a run below 6, found 6");
     let wide = files.f64s("wide.npy", &[1, 3], &[0.0; 3]);
     fails(1, &["predict", &dir, &wide, "-o", &out], "2 inputs");
 }
@@ -208,6 +208,20 @@ fn killed_and_resumed() {
     assert!(String::from_utf8_lossy(&again.stdout).contains("this training is finished"));
 }
 
+/// A test in which all runs make no error says what it does not exclude, and no interval is without width.
+#[test]
+fn perfect_runs_are_not_certain() {
+    let files = Files::new();
+    let far: String =
+        (0..200).map(|i| format!("{},{}\n", if i % 2 == 0 { 5 } else { -5 }, ["a", "b"][i % 2])).collect();
+    let options = ["--runs", "3", "--epochs", "20", "--lr", "0.1"];
+    let (code, printed, _) =
+        said(&[&["train", &files.text("t.csv", &far), "-o", &files.at("fit")], &options[..]].concat());
+    assert!(code == 0 && printed.contains("test.accuracy: 1.0000 in each of 3 runs"), "{printed}");
+    // 0.05^(1/40)
+    assert!(printed.contains("a test of 40 samples without an error still allows an accuracy of 0.9278"), "{printed}");
+}
+
 #[test]
 fn wrong_calls() {
     let files = Files::new();
@@ -227,11 +241,13 @@ fn wrong_calls() {
         (2, &["--lr", "0"], "above 0"),
         (2, &["--backend", "gpu", "--precision", "f64"], "expected --precision f32"),
         (2, &["--sgld", "--betas", "1", "--precision", "f16"], "expected --precision f32 or f64"),
-        (1, &["--batch", "50"], "at most 42 training samples, found 50"),
+        (2, &["--batch", "50"], "at most 42 training samples, found 50"),
         (2, &["--split", "0.6,0.6,0.1"], "sum to 1"),
         (2, &["--dropout", "1", "--hidden", "4"], "less than 1"),
         (1, &["--label", "shade"], "a column named shade"),
         (1, &["--loss", "mse"], "a finite number"),
+        (2, &["--row-group", "9"], "train: a group of 9 samples: expected a batch of at most 6"),
+        (2, &["--split", "0.999,0.001"], "at least one sample"),
         (2, &["--optimizer", "sgld", "--temperature", "inf"], "prior_precision above 0"),
         (2, &["--momentum", "0.9"], "--momentum: expected --optimizer sgd"),
         (2, &["--optimizer", "sgld", "--weight-decay", "1"], "--prior-precision"),
@@ -261,6 +277,12 @@ fn wrong_calls() {
         fails(1, &["train", &file, "-o", &files.at("other"), "--batch", "2"], wanted);
         assert!(!std::path::Path::new(&files.at("other")).exists(), "{name} left a folder");
     }
+    let packed = files.at("t.csv.gz");
+    std::fs::write(&packed, b"\x1f\x8b\x08\0\0\0\0\0\0\x03K\xd4I").expect("written");
+    fails(1, &["train", &packed, "-o", &files.at("other")], "found a gzip file; decompress it first");
+    let numbers: String = (0..60).map(|i| format!("{i},{}\n", i % 7)).collect();
+    let weighted = ["train", &files.text("w.csv", &numbers), "-o", &files.at("other"), "--loss", "weighted"];
+    fails(1, &weighted, "--loss weighted: expected an array y with two weights for each sample, (samples, 2), found 1");
     fails(1, &["predict", &dir, &data, "-o", &files.at("p.npz")], "weights.safetensors");
     fails(2, &["predict", &dir, &data, "-o", &files.at("p.txt")], ".npz, .safetensors or .csv");
 }

@@ -27,9 +27,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             total = 0.0;
             right = 0u;
         }
+        let sums_before = vec3<u32>(bitcast<u32>(recent), bitcast<u32>(total), right);
         losses(here.batch, here.count);
         let stops = workgroupUniformLoad(&halted);
-        found[at + 2u + lane] = vec4<u32>(bitcast<u32>(recent), bitcast<u32>(total), right, 0u);
+        let sums_now = vec3<u32>(bitcast<u32>(recent), bitcast<u32>(total), right);
+        found[at + 2u + lane] = vec4<u32>(select(sums_before, sums_now, stops == 0u), 0u);
         if lane == 0u { found[at] = vec4<u32>(before.x + select(0u, 1u, stops == 0u), stops, 0u, 0u); }
     }
 }

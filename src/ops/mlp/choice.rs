@@ -1,5 +1,6 @@
 //! What a training costs, for the policy that chooses where it runs.
 
+use super::cpu::{most_threads, update_threads};
 use super::spec::Norm;
 use super::{Fleet, Held, Optimizer, Program};
 use crate::array::Scalar;
@@ -58,6 +59,21 @@ impl Program {
         PRODUCT * self.products() + ELEMENT * self.elements() + STEP + update * as_f64(self.net.parameters())
     }
 
+    /// Returns the operations of one step of one run on the CPU, as [`Program::size`] counts them, that `team` threads
+    /// together save each of them.
+    fn saved_by(&self, team: usize) -> f64 {
+        let shared = |operations: f64, threads: usize| operations * (1.0 - 1.0 / as_f64(threads));
+        let of_layer = |(number, (inputs, layer)): (usize, (usize, &super::Layer))| {
+            let terms = self.batch * inputs * layer.outputs;
+            let products = if number == 0 { 2.0 } else { 3.0 };
+            shared(2.0 * products * PRODUCT * as_f64(terms), most_threads(terms).min(team))
+        };
+        let [update, _] = of_parameter(self.optimizer);
+        let parameters = self.net.parameters();
+        let updates = shared(update * as_f64(parameters), update_threads(parameters).min(team));
+        self.net.with_inputs().enumerate().map(of_layer).sum::<f64>() + updates
+    }
+
     /// Returns the dispatches of a step in the form that computes a layer at a time: three products for each layer but
     /// the first, which has two, and two normalizations; the gathering, the losses, and the other gradients.
     fn dispatches_of_step(&self) -> usize {
@@ -98,14 +114,23 @@ impl Course {
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
         let together = gpu.and_then(|gpu| capacity(gpu, ctx.memory_budget()).ok()).map(|capacity| capacity.runs);
         let form = gpu.filter(|_| together.is_some()).map_or("", |gpu| Fleet::form(gpu, program));
-        let workload = self.workload(program, form, self.runs.div_ceil(together.unwrap_or(usize::MAX).max(1)), moments);
+        let waves = self.runs.div_ceil(together.unwrap_or(usize::MAX).max(1));
+        let team = ctx.threads().div_ceil(self.runs.max(1));
+        let workload = self.workload(program, form, (waves, team), moments);
         let fits = |gpu: &Gpu, budget| capacity(gpu, budget).is_ok();
         Call { name: "train", precision: Precision::of::<T>(), workload, empty: false, fits }.choose(ctx)
     }
 
     /// Describes the training to the cost model. An evaluation counts as a share of a step. The CPU scores the results
-    /// of all runs at the end, wherever they were trained.
-    fn workload(&self, program: &Program, form: &'static str, waves: usize, moments: usize) -> Workload {
+    /// of all runs at the end, wherever they were trained. Where there are fewer runs than threads, `team` of them work
+    /// on a run, which counts as fewer operations.
+    fn workload(
+        &self,
+        program: &Program,
+        form: &'static str,
+        (waves, team): (usize, usize),
+        moments: usize,
+    ) -> Workload {
         let (runs, batch, samples) = (as_f64(self.runs), as_f64(program.batch), as_f64(self.samples));
         let parameters = as_f64(program.net.parameters());
         let steps = self.steps + FORWARD * self.scored / batch;
@@ -119,7 +144,7 @@ impl Course {
             family: Family::Train,
             size: program.size(),
             items: runs,
-            cpu_flops: runs * program.size() * steps + kept,
+            cpu_flops: runs * (program.size() * steps - program.saved_by(team) * self.steps) + kept,
             gpu_flops: runs * program.size_on_device() * steps,
             kept_flops: kept,
             dispatches: rounds + of_steps,
@@ -172,7 +197,7 @@ mod tests {
             for (runs, measured) in [1, 10, 100].into_iter().zip(measured) {
                 let course =
                     Course { runs, samples: batch, held: all(batch), passes: 1.0, steps: 1e6, scored: 0.0, waits: 1.0 };
-                let found = rates.seconds(&course.workload(&program, "", 1, 0)) / runs as f64;
+                let found = rates.seconds(&course.workload(&program, "", (1, 1), 0)) / runs as f64;
                 let factor = (found / measured).max(measured / found);
                 assert!(factor < 1.5, "{}, {runs} runs: {found} us, measured {measured}", program.net);
             }
@@ -185,9 +210,24 @@ mod tests {
         let program = program(&[1_792, 512, 512, 512, 10], 256, Optimizer::Adam);
         let course =
             Course { runs: 10, samples: 256, held: all(256), passes: 1.0, steps: 100.0, scored: 0.0, waits: 2.0 };
-        let dispatches = |form| course.workload(&program, form, 1, 2).dispatches;
+        let dispatches = |form| course.workload(&program, form, (1, 1), 2).dispatches;
         // Gather; four products; losses; three products backward; four gradients; the other gradients.
         assert_eq!([dispatches("stored"), dispatches("layered")].map(|count| count as u64), [2, 2 + 100 * 14]);
+    }
+
+    /// Two threads train one wide run in little more than half the time, and a narrow one in the same time as one
+    /// thread does.
+    #[test]
+    fn threads_share_a_wide_run() {
+        let course = Course { runs: 1, samples: 256, held: all(256), passes: 1.0, steps: 1e6, scored: 0.0, waits: 1.0 };
+        let share = |sizes: &[usize], batch| {
+            let program = program(sizes, batch, Optimizer::Adam);
+            let seconds = |team| CpuRates::default_of(2).seconds(&course.workload(&program, "", (1, team), 0));
+            seconds(2) / seconds(1)
+        };
+        let wide = share(&[1_792, 512, 512, 512, 10], 256);
+        assert!(wide > 0.5 && wide < 0.55, "{wide}");
+        assert_eq!(share(&[100, 30, 20, 3], 8), 1.0);
     }
 
     /// Twice as many steps take twice as long, and so do twice as many runs of more runs than threads.
@@ -196,7 +236,7 @@ mod tests {
         let program = program(&[100, 30, 20, 3], 8, Optimizer::Adam);
         let seconds = |runs, steps| {
             let course = Course { runs, samples: 8, held: all(8), passes: 1.0, steps, scored: 0.0, waits: 1.0 };
-            CpuRates::default_of(2).seconds(&course.workload(&program, "", 1, 0))
+            CpuRates::default_of(2).seconds(&course.workload(&program, "", (1, 1), 0))
         };
         for (more, less) in [(seconds(10, 2e6), seconds(10, 1e6)), (seconds(20, 1e6), seconds(10, 1e6))] {
             assert!((more / less - 2.0).abs() < 1e-5, "{more} {less}");

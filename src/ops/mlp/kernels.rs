@@ -30,7 +30,7 @@ pub(super) const THRESHOLDS: usize = 19;
 
 /// Where the rows of a batch are.
 pub(super) const STORED: u32 = 0;
-pub(super) const MIXED: u32 = 1;
+pub(super) const FAR_INPUTS: u32 = 1;
 pub(super) const OWN: u32 = 2;
 /// In storage, as those of [`STORED`], for the kernels that compute a layer at a time.
 pub(super) const LAYERED: u32 = 3;
@@ -160,7 +160,7 @@ mirrors! {
     RUN = RUN,
     THRESHOLDS = THRESHOLDS,
     STORED = STORED,
-    MIXED = MIXED,
+    FAR_INPUTS = FAR_INPUTS,
     OWN = OWN,
     FAR = FAR,
     NONE = NONE,

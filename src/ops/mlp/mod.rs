@@ -77,6 +77,11 @@ impl Program {
         let layout = Layout::new(&self.net);
         (layout.len * (1 + self.optimizer.moments(hyper)) + layout.running) * element
     }
+
+    /// Returns the bytes in which a thread packs the factors of large products.
+    pub(crate) fn packed_bytes(&self, element: usize) -> usize {
+        cpu::packed_bytes(self.batch, self.net.with_inputs().map(|(inputs, layer)| [inputs, layer.outputs]), element)
+    }
 }
 
 /// The targets of a data set, in the order of its samples.

@@ -246,6 +246,17 @@ impl Sgld {
         Ok(Chains::new(self, fit, training))
     }
 
+    /// Checks that a finished training is the one that [`Sgld::sample`] would make, as [`Trainer::check_finished`]
+    /// does.
+    ///
+    /// # Errors
+    /// The errors of [`Trainer::check_finished`].
+    pub fn check_finished<T: Number>(&self, ctx: &Context, samples: &Samples<T>, weights: &Path) -> Result<()> {
+        let runs = self.runs(self.trainer.split.counts(samples.len())?[0])?;
+        let trainer = self.trainer.clone().row_group(samples.len());
+        trainer.check_finished(ctx, samples, &runs, weights)
+    }
+
     /// Returns where the chains of a data set of `samples` samples would run, and why, as [`Trainer::choose`] does.
     ///
     /// # Errors

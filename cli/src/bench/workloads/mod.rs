@@ -16,6 +16,8 @@ mod svd;
 mod train;
 mod truth;
 
+pub use train::training;
+
 use super::case::Case;
 use fiedler::forms::KernelForm;
 use fiedler::policy::{Choice, Family};

@@ -125,6 +125,19 @@ fn losses<T: Number>(fit: &Fit<T>) -> Vec<f64> {
     fit.runs().iter().map(|run| run.history()[0].loss).collect()
 }
 
+/// Returns the training of a workload, and the number of its samples.
+///
+/// # Errors
+/// [`fiedler::ErrorKind::Domain`] if the workload is of another family.
+pub fn training(case: &Case) -> Result<(Trainer, usize)> {
+    if case.family != Family::Train {
+        let what = format!("precision=: expected the workload train, found {}", case.family);
+        return Err(Error::domain("workload", what));
+    }
+    let net = of(case.size)?;
+    Ok((net.trainer(net.epochs)?, net.rows()))
+}
+
 pub(super) struct Train;
 
 impl Workloads for Train {
@@ -161,10 +174,13 @@ impl Workloads for Train {
 
     fn choose(&self, case: &Case, ctx: &Context, _: bool) -> Choice {
         let choose = || {
-            let net = of(case.size)?;
-            net.trainer(net.epochs)?.choose::<f32>(ctx, net.rows(), case.items)
+            let (trainer, samples) = training(case)?;
+            trainer.choose::<f32>(ctx, samples, case.items)
         };
-        choose().unwrap_or_else(|_| ctx.explain(&Workload::default(), false))
+        choose().unwrap_or_else(|error| {
+            log::warn!("{case}: no prediction: {error}");
+            ctx.explain(&Workload::default(), false)
+        })
     }
 
     fn calls(&self, case: &Case, ctx: &Context, use_them: Use<'_>) -> Result<()> {

@@ -1,11 +1,12 @@
 //! The options that describe a training to `fiedler explain train`.
 
 use super::options::{LossName, NormName, OptimizerName, Precision, split};
+use crate::bench::{Case, training};
 use crate::commands::Failure;
-use crate::commands::values::counted;
-use clap::Args;
+use crate::commands::values::{counted, not_negative};
+use clap::{Args, ValueEnum as _};
 use fiedler::policy::Choice;
-use fiedler::train::{Activation, Layer, Memory, Mlp, Split, Stop, Trainer};
+use fiedler::train::{Activation, Layer, Memory, MixedPrecision, Mlp, Optimizer, Split, Stop, Trainer};
 use fiedler::{Context, Error};
 use std::fmt;
 
@@ -37,9 +38,18 @@ pub(in crate::commands) struct Network {
     /// The number of runs: seeds times combinations of hyperparameters.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = counted, requires = "inputs")]
     runs: usize,
-    /// The optimizer.
-    #[arg(long, value_enum, default_value_t = OptimizerName::Adam, requires = "inputs")]
-    optimizer: OptimizerName,
+    /// The optimizer [default: adam].
+    #[arg(long, value_enum, requires = "inputs")]
+    optimizer: Option<OptimizerName>,
+    /// The dropout of the hidden layers.
+    #[arg(long, value_name = "P", value_parser = not_negative, requires = "hidden")]
+    dropout: Option<f64>,
+    /// Chains of Langevin dynamics, as `fiedler train --sgld` runs them; --runs is the number of all chains.
+    #[arg(long, requires = "inputs", conflicts_with_all = ["optimizer", "dropout", "stop", "row_group"])]
+    sgld: bool,
+    /// The most samples that are read together.
+    #[arg(long, value_name = "ROWS", value_parser = counted, requires = "inputs")]
+    row_group: Option<usize>,
     /// The normalization of the hidden layers.
     #[arg(long, value_enum, default_value_t = NormName::None, requires = "inputs")]
     norm: NormName,
@@ -49,9 +59,9 @@ pub(in crate::commands) struct Network {
     /// The metric that is watched after every epoch.
     #[arg(long, value_name = "METRIC", value_parser = super::stop, requires = "inputs")]
     stop: Option<Stop>,
-    /// The shares of training, validation and test samples.
-    #[arg(long, value_name = "SHARES", default_value = "0.7,0.1,0.2", value_parser = split, requires = "inputs")]
-    split: [f64; 3],
+    /// The shares of training, validation and test samples [default: 0.7,0.1,0.2; with --sgld, 0.8,0.2].
+    #[arg(long, value_name = "SHARES", value_parser = split, requires = "inputs")]
+    split: Option<[f64; 3]>,
     /// The precision of all computations; f16 and bf16 are mixed precisions.
     #[arg(long, value_enum, default_value_t = Precision::F32, requires = "inputs")]
     precision: Precision,
@@ -80,21 +90,31 @@ impl Network {
             outputs,
             norm: self.norm.into(),
             activation: Activation::Relu,
-            dropout: 0.0,
+            dropout: self.dropout.unwrap_or(0.0),
         });
         let layers = hidden.chain([Layer { outputs, ..Layer::default() }]).collect();
         let net = Mlp::from_layers(inputs, layers).map_err(super::wrong)?;
         let loss = self.loss.unwrap_or(if outputs == 1 { LossName::Bce } else { LossName::Ce });
         let (batch, epochs, runs) = (self.batch, self.epochs, self.runs);
-        let optimizer = self.optimizer.into();
+        if self.sgld && self.precision.mixed() != MixedPrecision::Off {
+            return Err(Failure::Call(super::sampling::PRECISION.to_owned()));
+        }
+        let optimizer = self.optimizer.unwrap_or(OptimizerName::Adam).into();
+        let optimizer = if self.sgld { Optimizer::Sgld } else { optimizer };
+        let shares = self.split.unwrap_or(super::shares(self.sgld));
         let name = format!("train {net}, batch {batch}, {optimizer}, {samples} samples, {epochs} epochs, runs={runs}");
         let trainer = Trainer::new(net, loss.of(0.0), optimizer)
             .batch(batch)
             .epochs(epochs as u64)
             .mixed_precision(self.precision.mixed())
-            .split(Split { shares: self.split, seed: None });
+            .split(Split { shares, seed: None });
         let trainer = match self.stop {
             Some(stop) => trainer.stop(stop),
+            None => trainer,
+        };
+        // Chains have all samples in memory.
+        let trainer = match self.row_group.or_else(|| self.sgld.then_some(samples)) {
+            Some(rows) => trainer.row_group(rows),
             None => trainer,
         };
         let made = Described { trainer, name, samples, precision: self.precision, runs };
@@ -104,6 +124,14 @@ impl Network {
 }
 
 impl Described {
+    /// Returns the training of a workload of `fiedler bench`, in another precision.
+    pub(in crate::commands) fn of_case(case: &Case, precision: Precision) -> Result<Self, Failure> {
+        let (trainer, samples) = training(case).map_err(super::wrong)?;
+        let trainer = trainer.mixed_precision(precision.mixed());
+        let kind = precision.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        Ok(Self { trainer, name: format!("{case}/precision={kind}"), samples, precision, runs: case.items })
+    }
+
     /// Returns where that many runs would be trained.
     pub(in crate::commands) fn choose(&self, ctx: &Context, runs: usize) -> Result<Choice, Error> {
         match self.precision {

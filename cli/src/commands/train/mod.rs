@@ -2,6 +2,7 @@
 
 mod checks;
 mod explain;
+mod folder;
 mod options;
 mod progress;
 mod report;
@@ -13,19 +14,18 @@ use clap::Args;
 use fiedler::io::{self, SampleTable, TableTargets, Wanted};
 use fiedler::policy::Choice;
 use fiedler::train::{
-    Fit, Init, LOG, Layer, Loss, Mlp, Number, OnProgress, Optimizer, Origin, Runs, SUMMARY, SampleFile, Samples,
-    Source, Stop, Targets, Trainer, WEIGHTS,
+    Fit, Init, Layer, Loss, Mlp, Number, Optimizer, Origin, Runs, SampleFile, Samples, Source, Stop, Targets, Trainer,
+    WEIGHTS,
 };
 use fiedler::{Context, Error};
-use options::{ActivationName, InitName, LossName, NormName, OptimizerName, Precision, ScalingName, schedule, split};
+use folder::CHECKPOINT;
+use options::{ActivationName, InitName, LossName, NormName, OptimizerName, ScalingName, schedule, split};
 use sampling::Sampling;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 pub(super) use explain::{Described, Network};
+pub(super) use options::Precision;
 
-/// The name of the file from which an interrupted training goes on.
-const CHECKPOINT: &str = "checkpoint.safetensors";
 /// The hyperparameters that have no option of their own.
 const SETTINGS: [&str; 6] = ["beta1", "beta2", "eps", "dampening", "gradient_scale", "burn_in"];
 /// The seeds and the epochs of `--quick`.
@@ -196,6 +196,11 @@ fn stop(text: &str) -> Result<Stop, String> {
     Stop::on(text, 0).map_err(|error| error.to_string())
 }
 
+/// Returns the default shares of training, validation and test samples.
+fn shares(sgld: bool) -> [f64; 3] {
+    if sgld { [0.8, 0.0, 0.2] } else { [0.7, 0.1, 0.2] }
+}
+
 /// Parses a temperature, which may be infinite.
 fn temperature(text: &str) -> Result<f64, String> {
     let value = text.trim().parse().ok().filter(|value: &f64| *value >= 0.0);
@@ -223,24 +228,8 @@ impl Train {
         if self.place.insists() && self.precision == Precision::F64 {
             return Err(Failure::Call("--backend gpu: expected --precision f32, found f64".to_owned()));
         }
-        let finished = self.output.join(WEIGHTS).exists();
-        if self.resume && finished {
-            self.say(format_args!("{}: this training is finished", self.output.display()));
-            return Ok(Outcome::Done);
-        }
         self.check_options()?;
-        // What a call that was killed may have left in the folder does not count.
-        let ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(".fiedler-");
-        let empty = |dir: &Path| {
-            std::fs::read_dir(dir).is_ok_and(|entries| entries.flatten().all(|entry| ours(&entry.file_name())))
-        };
-        let begun = self.resume && self.output.join(CHECKPOINT).exists();
-        if !begun && self.output.symlink_metadata().is_ok() && !empty(&self.output) {
-            let shown = self.output.display();
-            return Err(Failure::Call(format!(
-                "{shown}: expected a new folder, or --resume and a checkpoint in it; it exists already"
-            )));
-        }
+        self.check_folder()?;
         let name = self.label.as_deref();
         let wanted = if self.loss.takes_labels() { Wanted::Labels(name) } else { Wanted::Values(name) };
         if !self.sampling.sgld
@@ -262,9 +251,15 @@ impl Train {
     /// Opens the context of a training. A training that goes on from a checkpoint may need the device on which it
     /// began.
     fn context(&self, choose: impl Fn(&Context) -> Result<Choice, Error>) -> Result<Context, Failure> {
-        let begun = self.output.join(CHECKPOINT).exists();
-        let device = self.precision != Precision::F64 && (begun || self.place.opens_device(choose)?);
-        self.place.with(Context::builder().device(device))
+        let begun = self.is_finished() || self.output.join(CHECKPOINT).exists();
+        let opens = || self.place.opens_device(&choose).map_err(Failure::into_call);
+        let ctx =
+            self.place.with(Context::builder().device(self.precision != Precision::F64 && (begun || opens()?)))?;
+        // A checkpoint has groups of its own.
+        if !begun {
+            choose(&ctx).map_err(wrong)?;
+        }
+        Ok(ctx)
     }
 
     fn train<T: Number>(&self, table: SampleTable, element: fn(f64) -> T) -> Result<Outcome, Failure> {
@@ -291,6 +286,13 @@ impl Train {
             self.check_classes(samples, classes)?;
             self.loss.outputs(classes.len()).map_err(|what| Failure::Call(format!("--loss: {what}")))?
         } else if self.loss == LossName::Weighted {
+            if values != 2 {
+                let (shown, name) = (self.data.display(), self.label.as_deref().unwrap_or("y"));
+                return Err(Failure::Said(format!(
+                    "{shown}: --loss weighted: expected an array {name} with two weights for each sample, (samples, 2), \
+                     found {values}; --label names another array of an .npz or .safetensors file"
+                )));
+            }
             1
         } else {
             values
@@ -310,6 +312,9 @@ impl Train {
         };
         let ctx = &self.context(|ctx| trainer.choose::<T>(ctx, data.samples, runs.rows().len()))?;
         let source = data.source.as_ref();
+        if self.is_finished() {
+            return self.compared(trainer.check_finished(ctx, source, &runs, &self.output.join(WEIGHTS)));
+        }
         let work = |path: &Path, every, progress| {
             trainer.checkpoint(path, every).progress(progress).fit_groups(ctx, source, &runs)
         };
@@ -329,43 +334,12 @@ impl Train {
         Ok(outcome(&fit))
     }
 
-    /// Does the work with a checkpoint in the folder of the results, which is created if it does not exist. Returns
-    /// what the work returns, and the seconds that it took.
-    fn in_folder<R>(
-        &self,
-        work: impl FnOnce(&Path, Duration, OnProgress) -> Result<R, Error>,
-    ) -> Result<(R, f64), Failure> {
-        let new = !self.output.is_dir();
-        if new {
-            std::fs::create_dir(&self.output)
-                .map_err(|error| Failure::Said(format!("cannot create {}: {error}", self.output.display())))?;
-        }
-        let every = Duration::try_from_secs_f64(self.checkpoint).unwrap_or(Duration::MAX);
-        let bar = progress::bar(self.quiet);
-        let begun = Instant::now();
-        let made = work(&self.output.join(CHECKPOINT), every, progress::on_progress(bar.clone()));
-        bar.finish_and_clear();
-        if made.is_err() && new {
-            // A folder without a checkpoint is of no use; one with a checkpoint is not removed.
-            let _ = std::fs::remove_dir(&self.output);
-        }
-        Ok((made?, begun.elapsed().as_secs_f64()))
-    }
-
-    /// Writes the files of a training, and removes its checkpoint.
-    fn store<T: Number>(&self, fit: &Fit<T>, summary: &str, origin: &Origin) -> Result<(), Failure> {
-        io::write_text(&self.output.join(LOG), &fit.log())?;
-        io::write_text(&self.output.join(SUMMARY), summary)?;
-        fit.write_weights(&self.output.join(WEIGHTS), origin)?;
-        remove(&self.output.join(CHECKPOINT))
-    }
-
     fn optimizer(&self) -> OptimizerName {
         self.optimizer.unwrap_or(OptimizerName::Adam)
     }
 
     fn split(&self) -> [f64; 3] {
-        self.split.unwrap_or(if self.sampling.sgld { [0.8, 0.0, 0.2] } else { [0.7, 0.1, 0.2] })
+        self.split.unwrap_or(shares(self.sampling.sgld))
     }
 
     fn say(&self, what: impl std::fmt::Display) {
@@ -446,14 +420,4 @@ impl Train {
 /// Returns the outcome of a training: whether all runs ended well.
 fn outcome<T: Number>(fit: &Fit<T>) -> Outcome {
     if fit.runs().iter().all(|run| run.status().is_good()) { Outcome::Done } else { Outcome::Uncertified }
-}
-
-/// Removes a file that may not exist.
-fn remove(path: &Path) -> Result<(), Failure> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::Said(format!("cannot remove {}: {error}", path.display())))
-        }
-        _ => Ok(()),
-    }
 }

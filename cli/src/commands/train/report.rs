@@ -59,11 +59,7 @@ impl<T: Number> Done<'_, T> {
         let any = fit.summary(Part::Test, metric).n > 0;
         if let (Some(scores), Metric::Accuracy, true) = (test, metric, any) {
             let (p, n) = (fit.summary(Part::Test, metric).mean, scores.samples() as f64);
-            let _ = write!(
-                text,
-                "\n  a test of {n:.0} samples has a standard error of {:.4} by itself",
-                (p * (1.0 - p) / n).sqrt()
-            );
+            text.push_str(&format!("\n  a test of {n:.0} samples {}", of_test(p, n)));
         }
         for (names, summary) in self.groups(metric) {
             let _ = write!(text, "\n  {names}: {summary}");
@@ -138,6 +134,21 @@ impl<T: Number> Done<'_, T> {
         });
         add_ended(&mut report, self.fit, self.seconds, self.threads);
         report
+    }
+}
+
+/// Returns what a test of `n` samples with the accuracy `p` says of other samples.
+fn of_test(p: f64, n: f64) -> String {
+    let error = (p * (1.0 - p) / n).sqrt();
+    if error > 0.0 {
+        return format!("has a standard error of {error:.4} by itself");
+    }
+    // Clopper and Pearson's bound, at which n samples are all alike with a probability of 5 %.
+    let bound = 0.05_f64.powf(1.0 / n);
+    if p > 0.5 {
+        format!("without an error still allows an accuracy of {bound:.4} (at 95 %)")
+    } else {
+        format!("without a right answer still allows an accuracy of {:.4} (at 95 %)", 1.0 - bound)
     }
 }
 

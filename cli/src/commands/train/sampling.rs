@@ -10,10 +10,14 @@ use fiedler::Error;
 use fiedler::io;
 use fiedler::train::{
     BOUNDS, Bound, Chains, Integral, Law, Metric, Mlp, Number, Origin, Part, Samples, Schedule, Sgld, Split, Summary,
+    WEIGHTS,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// Why mixed precision is refused.
+pub(super) const PRECISION: &str = "--sgld: expected --precision f32 or f64, because rounding changes the law";
 
 /// The metrics of the printed table: the loss, and the accuracy, which is shown as an error.
 const METRICS: [(Part, Metric); 4] = [
@@ -75,9 +79,7 @@ impl Train {
     /// Refuses options that change the law of the chains or have no effect on them.
     pub(super) fn check_sampling(&self) -> Result<(), Failure> {
         if matches!(self.precision, Precision::F16 | Precision::Bf16) {
-            return Err(Failure::Call(
-                "--sgld: expected --precision f32 or f64, because rounding changes the law".to_owned(),
-            ));
+            return Err(Failure::Call(PRECISION.to_owned()));
         }
         let changed = "no --sgld, whose law it would change";
         let own = "no --sgld, which sets it by --betas, --sigma and --preset";
@@ -148,6 +150,9 @@ impl Train {
             sgld.check_bound().map_err(wrong)?;
         }
         let ctx = &self.context(|ctx| sgld.choose::<T>(ctx, samples.len()))?;
+        if self.is_finished() {
+            return self.compared(sgld.check_finished(ctx, samples, &self.output.join(WEIGHTS)));
+        }
         let work =
             |path: &Path, every, progress| sgld.clone().checkpoint(path, every).progress(progress).sample(ctx, samples);
         let (chains, seconds) = self.in_folder(work)?;

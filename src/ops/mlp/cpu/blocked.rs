@@ -37,6 +37,30 @@ pub(super) fn is_large(sizes: Sizes) -> bool {
     sizes.rows >= 4 * TALLEST && sizes.cols >= 128 && sizes.terms() >= LARGE
 }
 
+/// Returns the number of threads for which a product of `terms` multiply-adds is worth waking them.
+pub(in crate::ops::mlp) fn most_threads(terms: usize) -> usize {
+    (terms / WORTH_A_THREAD).max(1)
+}
+
+/// Returns the bytes of the parts of both factors that a thread packs for the products of a network of these layers, in
+/// elements of `element` bytes; 0 if no product is large.
+pub(in crate::ops::mlp) fn packed_bytes(
+    batch: usize,
+    layers: impl Iterator<Item = [usize; 2]>,
+    element: usize,
+) -> usize {
+    let of_product = |rows, inner, cols| {
+        let columns = padded(cols).min(WIDE / element);
+        if is_large(Sizes { rows, inner, cols }) { element * (TERMS * (columns + TALLEST) + TALLEST) } else { 0 }
+    };
+    let of_layer = |[inputs, outputs]: [usize; 2]| {
+        let products =
+            [[batch, inputs, outputs], [outputs, batch, inputs], [inputs, batch, outputs], [batch, outputs, inputs]];
+        products.into_iter().map(|[rows, inner, cols]| of_product(rows, inner, cols)).max().unwrap_or(0)
+    };
+    layers.map(of_layer).max().unwrap_or(0)
+}
+
 /// The threads that may work on one product, and their memory.
 pub(super) struct Team<T> {
     pub(super) threads: usize,
@@ -50,7 +74,7 @@ impl<T> Team<T> {
 
     /// Returns the number of rows of a result that a thread computes at a time, a multiple of `tall`.
     pub(super) fn share(&self, sizes: Sizes, tall: usize) -> usize {
-        let parts = if self.threads < 2 { 1 } else { (sizes.terms() / WORTH_A_THREAD).clamp(1, 2 * self.threads) };
+        let parts = if self.threads < 2 { 1 } else { most_threads(sizes.terms()).min(2 * self.threads) };
         sizes.rows.div_ceil(parts).next_multiple_of(tall)
     }
 

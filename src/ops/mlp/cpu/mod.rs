@@ -16,8 +16,10 @@ mod step;
 pub(super) mod tests;
 mod update;
 
+pub(super) use blocked::{most_threads, packed_bytes};
 pub(crate) use gan::{Contending, GanWorker};
 pub(super) use step::Moved;
+pub(super) use update::update_threads;
 
 use super::gan::{Contest, GanProgram};
 use super::layout::Layout;

@@ -13,7 +13,7 @@ use super::norm::{
     Scaling, batch_norm, batch_norm_backward, batch_norm_fixed, column_sums, layer_norm, layer_norm_backward,
 };
 use super::product::{Factor, Rows, Sizes, dots, product};
-use super::update::{Moving, Normals, PART, length, update, update_in_parts};
+use super::update::{Moving, Normals, length, update, update_in_parts, update_threads};
 use crate::array::Real as _;
 use crate::lanes::Vector;
 use crate::ops::elementary::Elementary;
@@ -394,7 +394,7 @@ pub(super) fn apply<V: Vector<Scalar: Elementary>>(
     let moving = Moving { weights, first, second };
     let Scratch { gradient, normals, team, .. } = scratch;
     let factors = [scale, rates.l1];
-    if team.threads > 1 && layout.len >= 2 * PART {
+    if team.threads > 1 && update_threads(layout.len) > 1 {
         return update_in_parts::<V>(token, layout, rates.update, factors, gradient, moving, (words, step));
     }
     normals.at(words, step);

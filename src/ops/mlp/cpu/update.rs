@@ -13,7 +13,12 @@ use std::ops::Range;
 /// The number of standard normals that are made at a time: they stay in the first-level cache.
 const CHUNK: usize = 2048;
 /// The number of parameters, with padding, that a thread updates at a time: 4 to 10 us of work.
-pub(super) const PART: usize = 1 << 13;
+const PART: usize = 1 << 13;
+
+/// Returns the largest number of threads among which an update of `parameters` parameters is divided.
+pub(in crate::ops::mlp) fn update_threads(parameters: usize) -> usize {
+    (parameters / PART).max(1)
+}
 
 /// Returns the places of the elements of a block that vectors of `lanes` elements touch, as runs of adjacent elements.
 #[inline(always)]

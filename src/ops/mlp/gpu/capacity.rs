@@ -1,9 +1,9 @@
 //! The device that trains, and how many runs it can train at the same time.
 
-use super::super::Program;
 use super::super::kernels::RECORD_WORDS;
 use super::super::layered_kernels::PIECE;
 use super::super::layout::Layout;
+use super::super::{MixedPrecision, Program};
 use super::Fleet;
 use super::form::{Form, Parameters, Rows, iterations, most_quads};
 use crate::array::Scalar;
@@ -118,7 +118,14 @@ impl Fleet {
         // The pool rounds sizes up, by a third on average.
         let allowed = budget / 4 * 3;
         let largest = of_run.into_iter().max().unwrap_or(0).max(1);
+        // First, because no number of groups changes it. In f32, a wide network has the form of layers.
+        let advice = match program.mixed {
+            MixedPrecision::Off => "",
+            _ => "; wide networks in mixed precision are trained on the CPU, or on the device in f32",
+        };
         let steps = iterations(program, &sizes.form, trained_on);
+        let of_step = [("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2))];
+        within_limits(format_args!("{what}{advice}"), of_step)?;
         let outputs = 4 * samples as u64 * program.net.outputs().next_multiple_of(4) as u64;
         let binding = adapter.limits.storage_binding;
         let limits = [
@@ -126,7 +133,6 @@ impl Fleet {
             ("bytes of the outputs of one run", outputs, binding),
             ("bytes of the numbers of one run", largest, binding),
             (DEVICE_BYTES, all_data + each, allowed),
-            ("loop iterations of one step", steps, u64::from(adapter.loop_budget / 2)),
         ];
         within_limits(what, limits)?;
         let fitting = (binding / largest).min((binding - data) / scaling).min((allowed - all_data) / each.max(1));

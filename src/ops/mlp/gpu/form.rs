@@ -2,7 +2,7 @@
 //! slower at its size. The number of runs plays no part, so it does not change a run's bits.
 
 use super::super::Program;
-use super::super::kernels::{FAR, LAYERED, MIXED, OWN, STORED};
+use super::super::kernels::{FAR, FAR_INPUTS, LAYERED, OWN, STORED};
 use super::super::layered_kernels;
 use super::super::layout::{Block, Layout, Placed};
 use super::super::mixed::MixedPrecision;
@@ -57,8 +57,7 @@ impl Form {
     /// Returns every form of the kernels that train one run in a workgroup in f32.
     pub(in crate::ops::mlp) fn all() -> Vec<Self> {
         let mut all = Self::in_workgroups(MixedPrecision::Off);
-        let mixed = QUADS.map(|quads| Self { rows: MIXED, own_weights: false, ..Self::new(WIDE, quads) });
-        all.extend(mixed);
+        all.extend(QUADS.map(|quads| Self { rows: FAR_INPUTS, own_weights: false, ..Self::new(WIDE, quads) }));
         all
     }
 
@@ -110,7 +109,7 @@ impl Form {
             let given = |name: MlpForm| may(KernelForm::Mlp(name));
             let first = if given(MlpForm::Resident) { class(resident) } else { None };
             let with_inputs_far = || {
-                let form = Self { rows: MIXED, ..streamed };
+                let form = Self { rows: FAR_INPUTS, ..streamed };
                 if mixed == MixedPrecision::Off { class(form) } else { None }
             };
             let second = || if given(MlpForm::Streamed) { class(streamed).or_else(with_inputs_far) } else { None };
@@ -353,7 +352,7 @@ impl<'a> Places<'a> {
 
     /// Returns a place for the inputs of the network.
     fn inputs(&mut self, quads: u32) -> u32 {
-        if self.form.rows != MIXED {
+        if self.form.rows != FAR_INPUTS {
             return self.rows(quads);
         }
         self.far += quads;

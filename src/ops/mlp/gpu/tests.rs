@@ -12,7 +12,7 @@ use crate::device::trial::{on_each_adapter, options};
 use crate::device::{DeviceOptions, Gpu};
 use crate::error::Result;
 use crate::forms::{KernelForm, MlpForm};
-use crate::ops::mlp::kernels::MIXED;
+use crate::ops::mlp::kernels::FAR_INPUTS;
 use crate::ops::mlp::weights::Init;
 use crate::ops::mlp::{
     Activation, Hyper, Loss, Norm, Number, Optimizer, Program, Replica, Samples, Segment, Tally, Targets, shuffled,
@@ -180,8 +180,8 @@ fn unusual_shapes_have_gradients_too() {
                 check_gradient(&gpu, &program);
                 let chosen = Form::of(gpu.adapter(), &program);
                 assert!(Form::all().contains(&chosen) || chosen.is_layered(), "{chosen:?} is not among the variants");
-                let mixed = form == MlpForm::Streamed && inputs > 1_000;
-                assert_eq!(chosen.rows == MIXED, mixed, "{form:?} {program:?}: {chosen:?}");
+                let far = form == MlpForm::Streamed && inputs > 1_000;
+                assert_eq!(chosen.rows == FAR_INPUTS, far, "{form:?} {program:?}: {chosen:?}");
             }
         }
     });

@@ -25,6 +25,7 @@ mod extract;
 pub mod generate;
 mod plan;
 mod presets;
+mod read;
 mod representation;
 mod stored;
 

@@ -3,6 +3,7 @@
 mod arrays;
 mod cache;
 mod features;
+mod features_stored;
 mod gan;
 mod generate;
 mod generators;
@@ -15,6 +16,7 @@ mod io_plain;
 mod io_readers;
 mod layers;
 mod mixed;
+mod packs;
 mod policy;
 mod sgld;
 mod train;

@@ -4,6 +4,7 @@ mod bits;
 mod call;
 mod calls;
 mod encode;
+mod feature_stores;
 mod features;
 mod generated;
 mod matmul;

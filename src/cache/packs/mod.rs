@@ -124,10 +124,11 @@ impl Packs {
                 self.index.remove(&pack.entries[entry].key);
                 Looked::Damaged(pack.path.clone(), what)
             }
-            // Another process has evicted it.
+            // Another process has evicted it, or has merged it with others, among which the entry is found.
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                pack.gone = true;
-                Looked::Absent
+                (pack.gone, self.listed) = (true, false);
+                let key = pack.entries[entry].key;
+                self.get(&key)
             }
             Err(error) => Looked::Refused(pack.path.clone(), error),
         }
@@ -242,5 +243,57 @@ impl Drop for Packs {
         if let Err(error) = self.flush() {
             log::warn!("cannot write to {}: {error}; some results are not stored", self.path.display());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KeyHasher;
+    use super::*;
+
+    fn packs(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn packs_are_written_when_they_are_large_or_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = |i: u64| KeyHasher::new("tests").number(i).finish();
+        let mut cache = Packs::new(folder.path().to_owned(), 8 * 10_000);
+        let value = Value::from(vec![7; 3000]);
+        for i in 0..3 {
+            cache.put(&key(i), &value).unwrap();
+        }
+        assert_eq!((packs(folder.path()), cache.bytes), (0, 3 * 3064));
+        // The fourth does not fit into the same pack.
+        cache.put(&key(3), &value).unwrap();
+        assert_eq!((packs(folder.path()), cache.collected.len()), (1, 1));
+        // A value that replaces another takes its place.
+        cache.put(&key(3), &Value::from(vec![1; 100])).unwrap();
+        assert_eq!((cache.bytes, cache.collected.len()), (164, 1));
+        cache.since = Instant::now().checked_sub(WAIT);
+        cache.put(&key(4), &value).unwrap();
+        assert_eq!((packs(folder.path()), cache.collected.len(), cache.bytes), (2, 0, 0));
+        cache.put(&key(5), &value).unwrap();
+        assert_eq!(packs(folder.path()), 2, "the time begins anew");
+    }
+
+    #[test]
+    fn few_files_are_open_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = |i: u64| KeyHasher::new("tests").number(i).finish();
+        // Every entry has a pack of its own. The packs are said to be large, so that they are not merged.
+        let mut cache = Packs::new(folder.path().to_owned(), 200_000);
+        for i in 0..150 {
+            cache.put(&key(i), &Value::from(vec![7; 1])).unwrap();
+            cache.packs.iter_mut().for_each(|pack| pack.bytes = 1 << 20);
+            cache.flush().unwrap();
+        }
+        for i in (0..150).chain(0..150) {
+            assert!(matches!(cache.get(&key(i)), Looked::Found(_)), "{i}");
+            let open = cache.packs.iter().filter(|pack| pack.file.is_some()).count();
+            assert!(open == cache.open && open <= OPEN, "{open} and {}", cache.open);
+        }
+        assert_eq!(packs(folder.path()), 150);
     }
 }

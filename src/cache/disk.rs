@@ -6,7 +6,7 @@
 //! the same content. A file that another process has evicted counts as absent. Files are not synced to disk. If a power
 //! failure leaves a file empty or too short, the file fails its check, and the entry is computed again.
 
-use super::Key;
+use super::{Key, Value};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const VERSION: u32 = 1;
 /// BLAKE3 hash of the value.
 const HEADER: usize = 8 + 4 + 32 + 8 + 32;
 const ENDING: &str = ".entry";
-const TEMPORARY: (&str, &str) = (".fiedler-", ".tmp");
+pub(super) const TEMPORARY: (&str, &str) = (".fiedler-", ".tmp");
 /// The age after which a temporary file is considered abandoned by its writer.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// After this process has written this number of files, it lists the folder again, because other processes may also
@@ -27,10 +27,11 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 const LISTED_EVERY: u32 = 32;
 
 /// The result of searching for an entry.
+#[derive(Debug)]
 pub(super) enum Looked {
-    Found(Vec<u8>),
+    Found(Value),
     Absent,
-    /// The entry exists, but its content is not as expected. The file was removed, if possible.
+    /// The entry exists, but its content is not as expected. It will not be found again.
     Damaged(PathBuf, String),
     Refused(PathBuf, io::Error),
 }
@@ -46,10 +47,11 @@ pub(super) struct Folder {
     written: u32,
 }
 
-struct Listed {
-    modified: SystemTime,
-    path: PathBuf,
-    bytes: u64,
+/// A file of a folder.
+pub(super) struct Listed {
+    pub(super) modified: SystemTime,
+    pub(super) path: PathBuf,
+    pub(super) bytes: u64,
 }
 
 impl Folder {
@@ -86,7 +88,7 @@ impl Folder {
                 // The modification time is the time of last use. If setting it fails, the only effect is that the entry
                 // is evicted earlier.
                 let _ = file.set_modified(SystemTime::now());
-                Looked::Found(value)
+                Looked::Found(value.into())
             }
             Ok(Err(what)) => {
                 drop(file);
@@ -97,12 +99,12 @@ impl Folder {
         }
     }
 
-    /// Writes an entry, after evicting other entries if necessary. Returns the number of entries that were evicted, and
-    /// whether the entry fits within the limit at all.
-    pub(super) fn put(&mut self, key: &Key, value: &[u8]) -> io::Result<(u64, bool)> {
+    /// Writes an entry, after evicting other entries if necessary. Returns the number of entries that were evicted.
+    /// An entry that exceeds the limit is not written.
+    pub(super) fn put(&mut self, key: &Key, value: &[u8]) -> io::Result<u64> {
         let size = (HEADER + value.len()) as u64;
         if size > self.most_bytes {
-            return Ok((0, false));
+            return Ok(0);
         }
         fs::create_dir_all(&self.path)?;
         let evicted = self.make_room(size)?;
@@ -124,7 +126,7 @@ impl Folder {
         }
         self.written += 1;
         self.bytes = self.bytes.map(|bytes| bytes + size);
-        Ok((evicted, true))
+        Ok(evicted)
     }
 
     /// Ensures that another entry of `size` bytes fits within the limit. If it does not fit, removes the least recently
@@ -138,7 +140,7 @@ impl Folder {
         if known.is_some_and(|bytes| bytes + size <= self.most_bytes) {
             return Ok(0);
         }
-        let mut entries = self.list()?;
+        let mut entries = list(&self.path, ENDING)?;
         let mut bytes: u64 = entries.iter().map(|entry| entry.bytes).sum();
         let mut evicted = 0;
         if bytes + size > self.most_bytes {
@@ -161,51 +163,59 @@ impl Folder {
         Ok(evicted)
     }
 
-    /// Lists the entries, and removes temporary files that were left by a killed process.
-    fn list(&self) -> io::Result<Vec<Listed>> {
-        let mut entries = Vec::new();
-        for found in fs::read_dir(&self.path)? {
-            let found = found?;
-            let name = found.file_name();
-            let name = name.to_string_lossy();
-            // A file that another process removes during the listing counts as absent.
-            let Ok(metadata) = found.metadata() else { continue };
-            let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            if is_entry(&name) {
-                entries.push(Listed { modified, path: found.path(), bytes: metadata.len() });
-            } else if is_temporary(&name) && modified.elapsed().is_ok_and(|age| age > ABANDONED) {
-                let _ = fs::remove_file(found.path());
-            }
-        }
-        Ok(entries)
-    }
-
     /// Removes every entry and every temporary file. Also removes the folder if it contains nothing else.
     pub(super) fn remove(&mut self) -> io::Result<()> {
         self.bytes = None;
-        let found = match fs::read_dir(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            found => found?,
-        };
-        for found in found {
-            let found = found?;
-            let name = found.file_name();
-            let name = name.to_string_lossy();
-            if is_entry(&name) || is_temporary(&name) {
-                match fs::remove_file(found.path()) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-            }
-        }
-        // The removal fails, as intended, if the folder contains other files.
-        let _ = fs::remove_dir(&self.path);
-        Ok(())
+        remove(&self.path, ENDING)
     }
 }
 
-fn is_entry(name: &str) -> bool {
-    name.strip_suffix(ENDING).is_some_and(|key| key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit()))
+/// Lists the files of a folder that are named as those of a cache, with this ending, and removes temporary files that
+/// were left by a killed process.
+pub(super) fn list(folder: &Path, ending: &str) -> io::Result<Vec<Listed>> {
+    let mut files = Vec::new();
+    for found in fs::read_dir(folder)? {
+        let found = found?;
+        let name = found.file_name();
+        let name = name.to_string_lossy();
+        // A file that another process removes during the listing counts as absent.
+        let Ok(metadata) = found.metadata() else { continue };
+        let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        if is_named(&name, ending) {
+            files.push(Listed { modified, path: found.path(), bytes: metadata.len() });
+        } else if is_temporary(&name) && modified.elapsed().is_ok_and(|age| age > ABANDONED) {
+            let _ = fs::remove_file(found.path());
+        }
+    }
+    Ok(files)
+}
+
+/// Removes every file of a cache with this ending, and every temporary file. Also removes the folder if it contains
+/// nothing else.
+pub(super) fn remove(folder: &Path, ending: &str) -> io::Result<()> {
+    let found = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    for found in found {
+        let found = found?;
+        let name = found.file_name();
+        let name = name.to_string_lossy();
+        if is_named(&name, ending) || is_temporary(&name) {
+            match fs::remove_file(found.path()) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    // The removal fails, as intended, if the folder contains other files.
+    let _ = fs::remove_dir(folder);
+    Ok(())
+}
+
+/// Returns whether a name consists of the digits of a hash and the ending.
+fn is_named(name: &str, ending: &str) -> bool {
+    name.strip_suffix(ending).is_some_and(|hash| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn is_temporary(name: &str) -> bool {

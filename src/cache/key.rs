@@ -6,6 +6,14 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(pub(super) [u8; 32]);
 
+impl Key {
+    /// Returns the hash.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
 impl fmt::Display for Key {
     /// Writes lowercase hexadecimal digits, as in the file names of entries.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,22 +21,25 @@
 mod disk;
 mod key;
 mod memory;
+mod packs;
+mod store;
+mod user;
 
 pub use key::{Key, KeyHasher};
 
-use crate::context::bytes_from;
 use crate::error::{Error, Result};
 use disk::{Folder, Looked};
 use memory::Memory;
+use packs::Packs;
 use std::fmt::Display;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::Store;
+use user::{DEFAULT_BYTES, DEFAULT_PACKS_BYTES, UserFolder, user_folder};
 
 /// A stored value, as bytes.
 pub type Value = Arc<[u8]>;
-
-/// The default limit of the disk cache, in bytes.
-const DEFAULT_BYTES: u64 = 1 << 30;
 
 /// The counters of a cache since it was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,8 +71,8 @@ impl Counters {
     }
 }
 
-/// A store of computed results, which threads may share. A new cache stores nothing until [`Cache::memory`] or
-/// [`Cache::disk`] sets a limit.
+/// A store of computed results, which threads may share. A new cache stores nothing until [`Cache::memory`],
+/// [`Cache::disk`] or [`Cache::packs`] sets a limit.
 #[derive(Debug)]
 pub struct Cache {
     /// The entries on disk, if a folder was set. Entries on disk may also be in memory.
@@ -81,7 +84,7 @@ pub struct Cache {
 
 #[derive(Debug)]
 struct Disk {
-    folder: Folder,
+    store: Store,
     /// Whether to write entries. After the operating system refuses a write, no more entries are written, because a
     /// full disk would also refuse the next file.
     writable: bool,
@@ -120,8 +123,22 @@ impl Cache {
     /// Stores entries in `folder`, with one file per entry and at most `bytes` bytes in total. [`u64::MAX`] means no
     /// limit. The folder is created with the first entry. Several processes may share a folder.
     #[must_use]
-    pub fn disk(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
-        self.disk = Some(Mutex::new(Disk { folder: Folder::new(folder.into(), bytes), writable: true }));
+    pub fn disk(self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.stored(Store::Files(Folder::new(folder.into(), bytes)))
+    }
+
+    /// Stores entries in `folder`, with many entries per file and at most `bytes` bytes in total. [`u64::MAX`] means no
+    /// limit. This is faster than [`Cache::disk`] for many small entries. Entries are collected in memory, and written
+    /// when there are 64 MiB of them or an eighth of the limit, or 5 s after the first of them when the next one is
+    /// put, or by [`Cache::flush`], or when the cache is dropped. The folder is created with the first file. Several
+    /// processes may share a folder.
+    #[must_use]
+    pub fn packs(self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.stored(Store::Packs(Packs::new(folder.into(), bytes)))
+    }
+
+    fn stored(mut self, store: Store) -> Self {
+        self.disk = Some(Mutex::new(Disk { store, writable: true }));
         self
     }
 
@@ -133,22 +150,25 @@ impl Cache {
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if the value of `FIEDLER_CACHE_BYTES` is invalid.
     pub fn user_disk(self) -> Result<Self> {
-        let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let bytes = match said("FIEDLER_CACHE_BYTES").map(|text| text.to_string_lossy().into_owned()) {
-            None => DEFAULT_BYTES,
-            Some(text) if text.trim() == "0" => return Ok(self),
-            Some(text) => bytes_from(&text).ok_or_else(|| {
-                Error::domain("FIEDLER_CACHE_BYTES", format!("expected 0 or bytes such as 512M or 2G, found `{text}`"))
-            })?,
-        };
-        let own = || directories::ProjectDirs::from("", "", "fiedler").map(|dirs| dirs.cache_dir().join("encodings"));
-        match said("FIEDLER_CACHE_DIR").map(PathBuf::from).or_else(own) {
-            Some(folder) => Ok(self.disk(folder, bytes)),
-            None => {
-                log::warn!("no cache: this user has no home, and FIEDLER_CACHE_DIR names no folder");
-                Ok(self)
+        Ok(match user_folder(DEFAULT_BYTES)? {
+            Some((UserFolder::Given(folder), bytes)) => self.disk(folder, bytes),
+            Some((UserFolder::Own(folder), bytes)) => self.disk(folder.join("encodings"), bytes),
+            None => self,
+        })
+    }
+
+    /// Stores entries on disk, as [`Cache::packs`] does, in the folder `features` of the folder of
+    /// [`Cache::user_disk`], with the same variables. The default limit is 4G.
+    ///
+    /// # Errors
+    /// As for [`Cache::user_disk`].
+    pub fn user_packs(self) -> Result<Self> {
+        Ok(match user_folder(DEFAULT_PACKS_BYTES)? {
+            Some((UserFolder::Given(folder) | UserFolder::Own(folder), bytes)) => {
+                self.packs(folder.join("features"), bytes)
             }
-        }
+            None => self,
+        })
     }
 
     /// Removes all entries from memory after every `calls` calls that use the cache, or never if `calls` is 0. This is
@@ -162,54 +182,83 @@ impl Cache {
     /// Returns the folder of entries on disk, if there is one.
     #[must_use]
     pub fn folder(&self) -> Option<PathBuf> {
-        self.disk.as_ref().map(|disk| locked(disk).folder.path().to_owned())
+        self.disk.as_ref().map(|disk| locked(disk).store.path().to_owned())
     }
 
     /// Returns the value that is stored under `key`, if there is one.
     #[must_use]
     pub fn get(&self, key: &Key) -> Option<Value> {
+        let (value, in_memory) = self.look_up(key);
+        let counters = &mut locked(&self.state).counters;
+        match (&value, in_memory) {
+            (Some(_), true) => counters.memory_hits += 1,
+            (Some(_), false) => counters.disk_hits += 1,
+            (None, _) => counters.misses += 1,
+        }
+        value
+    }
+
+    /// Returns the value that is stored under `key`, if there is one, without counting it as found or as missed.
+    pub(crate) fn peek(&self, key: &Key) -> Option<Value> {
+        self.look_up(key).0
+    }
+
+    /// Returns the value that is stored under `key`, and whether it was found in memory.
+    fn look_up(&self, key: &Key) -> (Option<Value>, bool) {
         if let Some(value) = locked(&self.memory).get(key) {
-            locked(&self.state).counters.memory_hits += 1;
-            return Some(value);
+            return (Some(value), true);
         }
-        let looked = self.disk.as_ref().map(|disk| locked(disk).folder.get(key));
-        if let Some(Looked::Found(value)) = looked {
-            let value = Value::from(value);
+        let Some(disk) = &self.disk else { return (None, false) };
+        let (looked, problems) = locked(disk).store.get(key);
+        self.report(problems);
+        if let Looked::Found(value) = looked {
             let evicted = locked(&self.memory).put(*key, value.clone());
-            let counters = &mut locked(&self.state).counters;
-            counters.disk_hits += 1;
-            counters.evictions += evicted;
-            return Some(value);
+            locked(&self.state).counters.evictions += evicted;
+            return (Some(value), false);
         }
-        match looked {
-            Some(Looked::Damaged(path, what)) => self.damaged(&path, &what),
-            Some(Looked::Refused(path, error)) => self.refused("read", &path, &error),
-            _ => {}
-        }
-        locked(&self.state).counters.misses += 1;
-        None
+        self.report([looked]);
+        (None, false)
     }
 
     /// Stores a value in memory and on disk. The value is not stored in memory if it exceeds the limit of the memory,
     /// nor on disk if it exceeds the limit of the disk.
     pub fn put(&self, key: Key, value: &Value) {
-        let mut evicted = locked(&self.memory).put(key, value.clone());
-        let mut refused = None;
-        if let Some(disk) = &self.disk {
-            let mut disk = locked(disk);
-            if disk.writable {
-                match disk.folder.put(&key, value) {
-                    Ok((went, _)) => evicted += went,
-                    Err(error) => {
-                        disk.writable = false;
-                        refused = Some((disk.folder.path().to_owned(), error));
-                    }
-                }
-            }
-        }
+        let evicted = locked(&self.memory).put(key, value.clone());
         locked(&self.state).counters.evictions += evicted;
-        if let Some((path, error)) = refused {
-            self.refused("write to", &path, &error);
+        self.write(|store| store.put(&key, value));
+    }
+
+    /// Writes the entries that [`Cache::packs`] has collected.
+    pub fn flush(&self) {
+        self.write(Store::flush);
+    }
+
+    /// Calls a function that writes to the disk and returns the number of entries that it evicted.
+    fn write(&self, write: impl FnOnce(&mut Store) -> (io::Result<u64>, Vec<Looked>)) {
+        let Some(disk) = &self.disk else { return };
+        let mut disk = locked(disk);
+        if !disk.writable {
+            return;
+        }
+        let (written, problems) = write(&mut disk.store);
+        disk.writable = written.is_ok();
+        let path = disk.store.path().to_owned();
+        drop(disk);
+        self.report(problems);
+        match written {
+            Ok(evicted) => locked(&self.state).counters.evictions += evicted,
+            Err(error) => self.refused("write to", &path, &error),
+        }
+    }
+
+    /// Counts and logs what is wrong with entries.
+    fn report(&self, looked: impl IntoIterator<Item = Looked>) {
+        for looked in looked {
+            match looked {
+                Looked::Damaged(path, what) => self.damaged(&path, &what),
+                Looked::Refused(path, error) => self.refused("read", &path, &error),
+                Looked::Found(_) | Looked::Absent => {}
+            }
         }
     }
 
@@ -231,7 +280,7 @@ impl Cache {
         self.clear();
         let Some(disk) = &self.disk else { return Ok(()) };
         let mut disk = locked(disk);
-        disk.folder.remove().map_err(|error| Error::io("empty", disk.folder.path(), error))
+        disk.store.remove().map_err(|error| Error::io("empty", disk.store.path(), error))
     }
 
     /// Counts a call for [`Cache::clear_every`]. A function that uses the cache must call this at its end.

@@ -1,7 +1,7 @@
 //! Computes the representations of a block of samples.
 
-use super::extract::Block;
 use super::plan::Plan;
+use super::read::Block;
 use super::representation::Representation;
 use super::stored::Unit;
 use crate::array::{Array, Real};
@@ -50,7 +50,8 @@ impl<'a> Programs<'a> {
             })
             .collect();
         if !missing.is_empty() {
-            match &block.rows.numbers {
+            let Some(rows) = &block.rows else { unreachable!("a block is read unless everything was found") };
+            match &rows.numbers {
                 Numbers::F32(numbers) => self.compute(ctx, plan, block, &missing, numbers, &mut all)?,
                 Numbers::F64(numbers) => self.compute(ctx, plan, block, &missing, numbers, &mut all)?,
             }
@@ -91,7 +92,7 @@ impl<'a> Programs<'a> {
     ) -> Result<()> {
         let mut by_length: HashMap<usize, Vec<(usize, Range<usize>)>> = HashMap::new();
         let mut begin = 0;
-        for (sample, &length) in block.rows.lengths.iter().flatten().enumerate() {
+        for (sample, &length) in block.rows.iter().flat_map(|rows| rows.lengths.iter().flatten()).enumerate() {
             by_length.entry(length).or_default().push((sample, begin..begin + length));
             begin += length;
         }

@@ -2,24 +2,25 @@
 
 use super::compute::{Programs, Units};
 use super::plan::{Column, Plan};
+use super::read::Block;
 use super::representation::Representation;
-use super::stored::{self, Stores, Unit};
-use crate::cache::{Cache, Key};
+use super::stored::{Stores, Unit};
+use crate::cache::Cache;
 use crate::context::Context;
 use crate::error::Result;
-use crate::io::{Extent, LayerRows, Layers};
+use crate::io::Layers;
 use crate::ops::series::Status;
 use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::sync_channel;
 
 /// Computes representations of every sample of a data set.
 #[derive(Clone, Debug)]
 pub struct Extractor {
-    representations: Vec<Representation>,
+    pub(super) representations: Vec<Representation>,
     patterns: Vec<String>,
-    stores: Stores,
+    pub(super) stores: Stores,
 }
 
 /// How far an extraction is.
@@ -59,16 +60,6 @@ pub struct Extracted {
 
 /// Takes the columns of some samples, what became of each sample, and the progress.
 type Take<'a> = &'a mut dyn FnMut(&[f32], &[Status], Progress) -> Result<()>;
-
-/// A block of samples of one layer, on its way from the file to its columns.
-pub(super) struct Block {
-    /// The place of the layer in the plan.
-    pub(super) planned: usize,
-    pub(super) samples: Range<usize>,
-    pub(super) rows: LayerRows,
-    /// The key of each representation, and what was found under it.
-    pub(super) found: Vec<(Option<Key>, Option<Unit>)>,
-}
 
 impl Extractor {
     /// Makes an extractor of representations, whose columns are in this order.
@@ -160,7 +151,7 @@ impl Extractor {
 
     fn through(&self, ctx: &Context, data: &Layers, plan: &Plan, take: Take<'_>) -> Result<Report> {
         let (send, receive) = sync_channel(1);
-        std::thread::scope(|scope| {
+        let report = std::thread::scope(|scope| {
             scope.spawn(move || self.read(data, plan, &send));
             let mut programs = Programs::new(&self.representations);
             let width = plan.columns.len();
@@ -179,7 +170,7 @@ impl Extractor {
                         self.keep(&block, &units);
                         report.units[0] += units.found;
                         report.units[1] += units.all.len() - units.found;
-                        report.bytes += block.rows.numbers.bytes();
+                        report.bytes += block.rows.as_ref().map_or(0, |rows| rows.numbers.bytes());
                         let columns = &plan.layers[block.planned].columns;
                         for (unit, columns) in units.all.iter().zip(columns) {
                             put(unit, columns.clone(), block.samples.start - first, width, &mut values, &mut status);
@@ -191,7 +182,10 @@ impl Extractor {
                 take(&values, &status, progress)?;
             }
             Ok(report)
-        })
+        });
+        // What was computed before an error is stored too.
+        self.stores.flush();
+        report
     }
 
     /// Stores the units that were computed.
@@ -201,53 +195,6 @@ impl Extractor {
                 self.stores.put(*key, unit);
             }
         }
-    }
-
-    /// Reads all blocks in order, and looks up what is known of them.
-    fn read(&self, data: &Layers, plan: &Plan, send: &SyncSender<Result<Vec<Block>>>) {
-        for first in (0..data.len()).step_by(plan.chunk) {
-            let chunk = first..data.len().min(first + plan.chunk);
-            // If every sample is a file, a file is read once; otherwise a layer at a time is read.
-            let together = if data.by_sample() { plan.layers.len() } else { 1 };
-            for group in (0..plan.layers.len()).step_by(together) {
-                let group = group..group + together;
-                let block = plan.layers[group.start].block;
-                for first in chunk.clone().step_by(block) {
-                    let samples = first..chunk.end.min(first + block);
-                    let blocks = self.blocks(data, plan, group.clone(), samples);
-                    let failed = blocks.is_err();
-                    // The other side no longer listens if it has failed.
-                    if send.send(blocks).is_err() || failed {
-                        return;
-                    }
-                }
-            }
-        }
-    }
-
-    fn blocks(&self, data: &Layers, plan: &Plan, group: Range<usize>, samples: Range<usize>) -> Result<Vec<Block>> {
-        let layers: Vec<usize> = plan.layers[group.clone()].iter().map(|planned| planned.layer).collect();
-        let rows = data.read(&layers, samples.clone())?;
-        let block = |(planned, rows): (usize, LayerRows)| {
-            let mut found = vec![(None, None); self.representations.len()];
-            if !self.stores.is_empty() {
-                let layer = &plan.layers[planned];
-                let shape = match layer.extent {
-                    Extent::Vector(n) => [1, n],
-                    Extent::Matrix { rows, columns } => [rows, columns],
-                    Extent::Ragged { longest } => [0, longest],
-                };
-                let content = stored::content(&rows, samples.len(), shape);
-                for ((representation, columns), found) in
-                    self.representations.iter().zip(&layer.columns).zip(&mut found)
-                {
-                    let key = stored::key(&content, representation);
-                    *found = (Some(key), self.stores.get(&key, samples.len(), columns.len()));
-                }
-            }
-            Block { planned, samples: samples.clone(), rows, found }
-        };
-        Ok(group.zip(rows).map(block).collect())
     }
 }
 

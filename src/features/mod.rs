@@ -26,6 +26,7 @@ mod fitted;
 pub mod generate;
 mod plan;
 mod presets;
+mod read;
 mod representation;
 mod stored;
 

@@ -4,6 +4,9 @@
 //! shape of the samples, the definition of the representation, and [`NUMERICS`], but no name and no path, so that
 //! renamed files, renamed layers and appended samples find what is known. Columns of a sample do not depend on the
 //! samples beside it, so a data set that is partly found has the same bits as one that is computed in a single call.
+//!
+//! A *stamp* is the hash of the content of a block, stored under [`Layers::origins`](crate::io::Layers::origins). It
+//! tells the keys of the units of a block that is not read.
 
 use super::representation::Representation;
 use crate::cache::{Cache, Key, KeyHasher, Value};
@@ -15,6 +18,10 @@ use std::sync::Arc;
 const NUMERICS: u64 = 1;
 /// A description of the meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-25 columns of a representation of a block of samples, little-endian";
+/// A description of the content of a block.
+const CONTENT: &str = "fiedler 2026-11-25 numbers of a block of samples, and their shape, little-endian";
+/// A description of the stamps.
+const STAMP: &str = "fiedler 2026-11-25 hash of the content of a block of samples";
 
 /// Columns of a representation for the samples of a block.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +35,10 @@ pub(super) struct Unit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stores(pub(super) Vec<Arc<Cache>>);
 
-/// The part of the keys of a block that all representations share.
-pub(super) fn content(rows: &LayerRows, samples: usize, shape: [usize; 2]) -> KeyHasher {
-    let mut hasher = KeyHasher::new(DOMAIN);
-    hasher.number(NUMERICS).number(samples as u64).number(shape[0] as u64).number(shape[1] as u64);
+/// Returns the hash of the numbers of a block and their shape.
+pub(super) fn content(rows: &LayerRows, samples: usize, shape: [usize; 2]) -> [u8; 32] {
+    let mut hasher = KeyHasher::new(CONTENT);
+    hasher.number(samples as u64).number(shape[0] as u64).number(shape[1] as u64);
     for &length in rows.lengths.iter().flatten() {
         hasher.number(length as u64);
     }
@@ -39,13 +46,36 @@ pub(super) fn content(rows: &LayerRows, samples: usize, shape: [usize; 2]) -> Ke
         Numbers::F32(numbers) => hasher.number(32).bytes(bytemuck::cast_slice(numbers)),
         Numbers::F64(numbers) => hasher.number(64).bytes(bytemuck::cast_slice(numbers)),
     };
-    hasher
+    *hasher.finish().as_bytes()
 }
 
-/// Returns the key of a representation of a block.
-pub(super) fn key(content: &KeyHasher, representation: &Representation) -> Key {
-    let mut hasher = content.clone();
-    hasher.bytes(representation.definition().to_string().as_bytes());
+/// The hashes of the definitions of representations.
+pub(super) struct Definitions(Vec<[u8; 32]>);
+
+impl Definitions {
+    pub(super) fn new(representations: &[Representation]) -> Self {
+        let hash = |one: &Representation| {
+            let mut hasher = KeyHasher::new(DOMAIN);
+            hasher.number(NUMERICS).bytes(one.definition().to_string().as_bytes());
+            *hasher.finish().as_bytes()
+        };
+        Self(representations.iter().map(hash).collect())
+    }
+
+    /// Returns the keys of all representations of a block.
+    pub(super) fn keys(&self, content: &[u8; 32]) -> impl Iterator<Item = Key> {
+        self.0.iter().map(|definition| {
+            let mut hasher = KeyHasher::new(DOMAIN);
+            hasher.bytes(content).bytes(definition);
+            hasher.finish()
+        })
+    }
+}
+
+/// Returns the key of the stamp of a block that comes from a place.
+fn stamp(origin: &Key) -> Key {
+    let mut hasher = KeyHasher::new(STAMP);
+    hasher.bytes(CONTENT.as_bytes()).bytes(origin.as_bytes());
     hasher.finish()
 }
 
@@ -63,6 +93,30 @@ impl Stores {
             }
             unit
         })
+    }
+
+    /// Returns the hash of the content of a block that comes from a place, if it is stored.
+    pub(super) fn stamped(&self, origin: &Key) -> Option<[u8; 32]> {
+        let key = stamp(origin);
+        self.0.iter().find_map(|cache| {
+            let found = cache.peek(&key)?;
+            let content = <[u8; 32]>::try_from(&*found).ok();
+            if content.is_none() {
+                cache.of_no_use(&key);
+            }
+            content
+        })
+    }
+
+    /// Stores the hash of the content of a block that comes from a place.
+    pub(super) fn stamp(&self, origin: &Key, content: [u8; 32]) {
+        let (key, value) = (stamp(origin), Value::from(content));
+        self.0.iter().for_each(|cache| cache.put(key, &value));
+    }
+
+    /// Writes what the caches have collected.
+    pub(super) fn flush(&self) {
+        self.0.iter().for_each(|cache| cache.flush());
     }
 
     pub(super) fn put(&self, key: Key, unit: &Unit) {

@@ -415,10 +415,11 @@ fn a_full_disk_leaves_no_part_of_a_file() {
         return;
     }
     // Because the signal XFSZ is ignored, a write beyond 8 blocks returns an error instead of ending the process.
-    let script = r#"trap '' XFSZ; ulimit -f 8; exec "$0" --exact a_full_disk_leaves_no_part_of_a_file"#;
+    let script = r#"trap '' XFSZ; ulimit -f 8; exec "$0" --exact cache::a_full_disk_leaves_no_part_of_a_file"#;
     let mut child = std::process::Command::new("sh");
     child.args(["-c", script]).arg(std::env::current_exe().unwrap()).env("FIEDLER_TEST_FULL_DISK", folder.path());
     let output = child.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
     assert!(files(folder.path()).is_empty(), "{:?}", files(folder.path()));
 }

@@ -1,4 +1,4 @@
-//! The stores in which `encode` looks for results before it computes them.
+//! The stores in which `encode` and `features` look for results before they compute them.
 
 use super::Failure;
 use fiedler::cache::Cache;
@@ -12,9 +12,18 @@ pub(super) struct Stores {
     cache: Option<Arc<Cache>>,
 }
 
+/// How results are stored.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// A file for each of them.
+    Files,
+    /// Files with many of them, because they are small.
+    Packs,
+}
+
 impl Stores {
     /// Opens the user's cache if `cache` is true. If `resume` names an output, also opens the journal of that output.
-    pub(super) fn new(cache: bool, resume: Option<&PathBuf>) -> Result<Self, Failure> {
+    pub(super) fn new(form: Form, cache: bool, resume: Option<&PathBuf>) -> Result<Self, Failure> {
         let mut stores = Self { journal: None, cache: None };
         if let Some(output) = resume {
             let mut folder = output.clone().into_os_string();
@@ -28,10 +37,18 @@ impl Stores {
                     folder.display()
                 )));
             }
-            stores.journal = Some(Arc::new(Cache::new().disk(folder, u64::MAX)));
+            let journal = match form {
+                Form::Files => Cache::new().disk(folder, u64::MAX),
+                Form::Packs => Cache::new().packs(folder, u64::MAX),
+            };
+            stores.journal = Some(Arc::new(journal));
         }
         if cache {
-            let cache = Cache::new().user_disk().map_err(|error| Failure::Call(error.to_string()))?;
+            let cache = match form {
+                Form::Files => Cache::new().user_disk(),
+                Form::Packs => Cache::new().user_packs(),
+            };
+            let cache = cache.map_err(|error| Failure::Call(error.to_string()))?;
             stores.cache = cache.folder().is_some().then(|| Arc::new(cache));
         }
         Ok(stores)

@@ -1,7 +1,9 @@
 //! A file of arrays whose first axis is that of the samples.
 
 use super::files::{Format, text};
+use super::origin;
 use super::{IDS, Layer, LayerRows, Layers, Numbers, Source, check_names, layer_of, targets_of};
+use crate::cache::KeyHasher;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::samples::{TARGETS, TableTargets, labels_of};
 use crate::io::stored::{Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
@@ -20,6 +22,8 @@ const MOST_HELD: u64 = 1 << 30;
 #[derive(Debug)]
 pub(super) struct Arrays {
     path: PathBuf,
+    /// The path without links, unless the operating system refuses to tell it.
+    canonical: Option<PathBuf>,
     file: Mutex<File>,
     layers: Vec<Held>,
 }
@@ -99,7 +103,8 @@ pub(super) fn open(path: &Path) -> Result<Layers> {
         }
     }
     let held = hold(path, &mut file, arrays)?;
-    let source = Source::Arrays(Arrays { path: path.to_owned(), file: Mutex::new(file), layers: held });
+    let canonical = path.canonicalize().ok();
+    let source = Source::Arrays(Arrays { path: path.to_owned(), canonical, file: Mutex::new(file), layers: held });
     Ok(Layers { source, layers, len, targets, ids })
 }
 
@@ -216,6 +221,23 @@ fn hold(path: &Path, file: &mut File, arrays: Vec<Stored>) -> Result<Vec<Held>> 
 }
 
 impl Arrays {
+    /// Starts the key of a place in the file, as [`Layers::origins`] returns it. The file is the one that was opened,
+    /// even if another file has its path now.
+    pub(super) fn origin(&self) -> Option<KeyHasher> {
+        let mut hasher = origin::hasher();
+        let metadata = lock(&self.file).metadata().ok()?;
+        origin::add_file(&mut hasher, self.canonical.as_ref()?, &metadata)?;
+        Some(hasher)
+    }
+
+    /// Adds the place of rows of a layer in the file, unless the layer was read as a whole.
+    pub(super) fn add_place(&self, layer: usize, rows: Range<usize>, hasher: &mut KeyHasher) -> Option<()> {
+        let Stored { shape, kind, big, begin, .. } = &self.layers.get(layer)?.stored;
+        hasher.number((*begin)?).bytes(format!("{kind:?} {big} {shape:?}").as_bytes());
+        hasher.number(rows.start as u64).number(rows.end as u64);
+        Some(())
+    }
+
     pub(super) fn read(&self, layer: usize, rows: Range<usize>) -> Result<LayerRows> {
         let Held { stored, wide, numbers, sum } = &self.layers[layer];
         if let Some(numbers) = numbers {

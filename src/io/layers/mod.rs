@@ -2,11 +2,13 @@
 
 mod arrays;
 mod files;
+mod origin;
 mod sample_files;
 mod table;
 
 use super::samples::{TableTargets, labels_of};
 use super::stored::{Kind, Stored};
+use crate::cache::Key;
 use crate::error::{Error, Result};
 use arrays::Arrays;
 use files::Found;
@@ -188,6 +190,34 @@ impl Layers {
     #[must_use]
     pub fn by_sample(&self) -> bool {
         matches!(self.source, Source::Samples(_))
+    }
+
+    /// Returns, for each layer, a key of the place from which [`Layers::read`] would read samples: the paths, lengths
+    /// and modification times of the files (on Unix also the inodes and the times of the last change of any kind), the
+    /// name of the layer, and where its numbers are in the files. If a key is the same before and after the samples
+    /// were read, these are the samples that belong to the key.
+    ///
+    /// The key is `None` if the numbers were read when the data set was opened, if there is no such layer or sample, or
+    /// if a file was changed in the last 2 s: another change soon after it may leave the same time, since some file
+    /// systems count in steps of 2 s.
+    #[must_use]
+    pub fn origins(&self, layers: &[usize], rows: Range<usize>) -> Vec<Option<Key>> {
+        let known = rows.start <= rows.end && rows.end <= self.len;
+        let files = match &self.source {
+            Source::Arrays(arrays) if known => arrays.origin(),
+            Source::Samples(files) if known => files.origin(rows.clone()),
+            _ => None,
+        };
+        let key = |&layer: &usize| {
+            let mut hasher = files.clone()?;
+            hasher.bytes(self.layers.get(layer)?.name.as_bytes());
+            match &self.source {
+                Source::Arrays(arrays) => arrays.add_place(layer, rows.clone(), &mut hasher)?,
+                Source::Samples(_) | Source::Table(_) => {}
+            }
+            Some(hasher.finish())
+        };
+        layers.iter().map(key).collect()
     }
 
     /// Reads consecutive samples of the layers with the given places, in the order of these places. A file that is a

@@ -1,8 +1,10 @@
 //! Files each of which is a sample: its arrays are the layers.
 
 use super::files::{Files, Format, text};
+use super::origin;
 use super::{LayerRows, Layers, Numbers, Source, check_names, layer_of, targets_of};
 use crate::array::Real;
+use crate::cache::KeyHasher;
 use crate::error::{Error, Result};
 use crate::io::samples::{TARGETS, TableTargets, labels_of};
 use crate::io::stored::{PIECE, Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
@@ -149,6 +151,23 @@ impl SampleFiles {
             Some(other) => wrong(format!("no arrays but those of {first}"), other.name.clone()),
             None => Ok(Cow::Owned(arrays)),
         }
+    }
+
+    /// Returns the key of the files of samples, to which [`Layers::origins`] adds the layer.
+    pub(super) fn origin(&self, rows: Range<usize>) -> Option<KeyHasher> {
+        let mut hasher = origin::hasher();
+        let mut last: Option<(&Path, PathBuf)> = None;
+        for path in &self.paths[rows] {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            // Links in the path are followed once for all files of a folder.
+            let folder = match last.take() {
+                Some((known, folder)) if known == parent => folder,
+                _ => parent.canonicalize().ok()?,
+            };
+            origin::add_file(&mut hasher, &folder.join(path.file_name()?), &path.metadata().ok()?)?;
+            last = Some((parent, folder));
+        }
+        Some(hasher)
     }
 
     pub(super) fn read(&self, layers: &[usize], rows: Range<usize>) -> Result<Vec<LayerRows>> {

@@ -5,7 +5,7 @@ mod report;
 
 use super::profile::Profiling;
 use super::reading::{Reading, notify};
-use super::stores::Stores;
+use super::stores::{Form, Stores};
 use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
 use arrays::{Stored, arrays};
@@ -173,7 +173,7 @@ impl Encode {
             // --quiet prints only errors, no warnings.
             log::set_max_level(log::LevelFilter::Error);
         }
-        let stores = Stores::new(!self.no_cache, self.resume.then_some(&self.output))?;
+        let stores = Stores::new(Form::Files, !self.no_cache, self.resume.then_some(&self.output))?;
         let encoder = self.encoder(&stores);
         match self.precision {
             Precision::F32 => {

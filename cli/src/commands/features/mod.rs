@@ -2,7 +2,7 @@
 
 mod list;
 
-use super::stores::Stores;
+use super::stores::{Form, Stores};
 use super::values::finite;
 use super::{Failure, Outcome, Where, check_place, complain, many, print};
 use clap::Args;
@@ -108,7 +108,7 @@ impl Features {
         let ctx = self.place.with(Context::builder().device(false).backend(Backend::Cpu))?;
         let began = Instant::now();
         let data = Layers::open(&self.inputs)?;
-        let stores = Stores::new(!self.no_cache, self.resume.then_some(output))?;
+        let stores = Stores::new(Form::Packs, !self.no_cache, self.resume.then_some(output))?;
         let mut extractor = Extractor::new(representations).layers(&self.layers);
         for store in stores.all() {
             extractor = extractor.cache(Arc::clone(store));

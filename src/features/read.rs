@@ -1,0 +1,121 @@
+//! Reads the blocks of a data set, and looks up what is known of them.
+
+use super::extract::Extractor;
+use super::plan::Plan;
+use super::stored::{self, Definitions, Unit};
+use crate::cache::Key;
+use crate::error::Result;
+use crate::io::{Extent, LayerRows, Layers};
+use std::ops::Range;
+use std::sync::mpsc::SyncSender;
+
+/// A block of samples of one layer, on its way from the file to its columns.
+pub(super) struct Block {
+    /// The place of the layer in the plan.
+    pub(super) planned: usize,
+    pub(super) samples: Range<usize>,
+    /// Its numbers; `None` if it was not read because all representations were found.
+    pub(super) rows: Option<LayerRows>,
+    /// The key of each representation, and what was found under it.
+    pub(super) found: Vec<(Option<Key>, Option<Unit>)>,
+}
+
+impl Extractor {
+    /// Reads all blocks in order, and looks up what is known of them.
+    pub(super) fn read(&self, data: &Layers, plan: &Plan, send: &SyncSender<Result<Vec<Block>>>) {
+        let definitions = Definitions::new(&self.representations);
+        for first in (0..data.len()).step_by(plan.chunk) {
+            let chunk = first..data.len().min(first + plan.chunk);
+            // If every sample is a file, a file is read once; otherwise a layer at a time is read.
+            let together = if data.by_sample() { plan.layers.len() } else { 1 };
+            for group in (0..plan.layers.len()).step_by(together) {
+                let group = group..group + together;
+                let block = plan.layers[group.start].block;
+                for first in chunk.clone().step_by(block) {
+                    let samples = first..chunk.end.min(first + block);
+                    let blocks = self.blocks(data, plan, &definitions, group.clone(), samples);
+                    let failed = blocks.is_err();
+                    // The other side no longer listens if it has failed.
+                    if send.send(blocks).is_err() || failed {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a block of each layer of a group, unless its stamp and all its representations are found.
+    fn blocks(
+        &self,
+        data: &Layers,
+        plan: &Plan,
+        definitions: &Definitions,
+        group: Range<usize>,
+        samples: Range<usize>,
+    ) -> Result<Vec<Block>> {
+        let empty = |planned| {
+            let found = vec![(None, None); self.representations.len()];
+            Block { planned, samples: samples.clone(), rows: None, found }
+        };
+        let layers = |places: &[usize]| places.iter().map(|&at| plan.layers[at].layer).collect::<Vec<_>>();
+        let mut blocks: Vec<Block> = group.clone().map(empty).collect();
+        let all: Vec<usize> = group.clone().collect();
+        if self.stores.is_empty() {
+            for (block, rows) in blocks.iter_mut().zip(data.read(&layers(&all), samples.clone())?) {
+                block.rows = Some(rows);
+            }
+            return Ok(blocks);
+        }
+        let origins = data.origins(&layers(&all), samples.clone());
+        let mut stamps = vec![None; blocks.len()];
+        for ((block, origin), stamp) in blocks.iter_mut().zip(&origins).zip(&mut stamps) {
+            *stamp = origin.as_ref().and_then(|origin| self.stores.stamped(origin));
+            if let Some(content) = stamp {
+                self.look_up(plan, definitions, content, block);
+            }
+        }
+        let unread: Vec<usize> = all.into_iter().filter(|&at| !blocks[at - group.start].complete()).collect();
+        if unread.is_empty() {
+            return Ok(blocks);
+        }
+        let rows = data.read(&layers(&unread), samples.clone())?;
+        let after = data.origins(&layers(&unread), samples.clone());
+        for ((at, rows), after) in unread.into_iter().zip(rows).zip(after) {
+            let place = at - group.start;
+            let content = stored::content(&rows, samples.len(), shape(plan.layers[at].extent));
+            blocks[place].rows = Some(rows);
+            if stamps[place] != Some(content) {
+                self.look_up(plan, definitions, &content, &mut blocks[place]);
+                // The file may be changed while it is read.
+                if let Some(origin) = origins[place].filter(|origin| after == Some(*origin)) {
+                    self.stores.stamp(&origin, content);
+                }
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// Looks up all representations of a block with this content.
+    fn look_up(&self, plan: &Plan, definitions: &Definitions, content: &[u8; 32], block: &mut Block) {
+        let columns = &plan.layers[block.planned].columns;
+        for ((key, columns), found) in definitions.keys(content).zip(columns).zip(&mut block.found) {
+            *found = (Some(key), self.stores.get(&key, block.samples.len(), columns.len()));
+        }
+    }
+}
+
+impl Block {
+    /// Returns whether all representations were found.
+    fn complete(&self) -> bool {
+        self.found.iter().all(|(_, found)| found.is_some())
+    }
+}
+
+/// Returns the numbers that identify an extent.
+fn shape(extent: Extent) -> [usize; 2] {
+    match extent {
+        Extent::Vector(n) => [1, n],
+        Extent::Matrix { rows, columns } => [rows, columns],
+        Extent::Ragged { longest } => [0, longest],
+    }
+}

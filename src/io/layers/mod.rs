@@ -221,7 +221,8 @@ impl Layers {
     }
 
     /// Reads consecutive samples of the layers with the given places, in the order of these places. A file that is a
-    /// sample is read once. Apart from the result, at most about 1 MiB is allocated.
+    /// sample is read once. Apart from the result, at most about 1 MiB is allocated, and for samples in archives the
+    /// bytes of one array.
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if there is no such layer or sample; [`Parse`](crate::ErrorKind::Parse) if

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// The numbers of a sample of `x`, so that a block of 1 MiB has 32 samples.
 const WIDE: usize = 8192;
-/// The numbers of a sample of `y`, whose blocks have up to 4096 samples.
+/// The numbers of a sample of `z`, whose blocks have up to 4096 samples.
 const NARROW: usize = 50;
 
 /// A folder with data sets and a cache.
@@ -31,9 +31,9 @@ impl Place {
     /// Writes samples of two layers. The numbers of a sample depend on its place alone.
     fn write(&self, file: &str, names: [&str; 2], samples: usize) -> PathBuf {
         let path = self.at(file);
-        let (x, y) = (numbers(samples, WIDE), numbers(samples, NARROW));
+        let (x, z) = (numbers(samples, WIDE), numbers(samples, NARROW));
         let array = |name, width, data| NamedArray { name, rows: Rows::Other, shape: vec![samples, width], data };
-        let arrays = [array(names[0], WIDE, Data::F32(&x)), array(names[1], NARROW, Data::F32(&y))];
+        let arrays = [array(names[0], WIDE, Data::F32(&x)), array(names[1], NARROW, Data::F32(&z))];
         io::write(&path, &arrays).unwrap();
         path
     }
@@ -47,6 +47,9 @@ impl Place {
         let cache = self.cache();
         let found = extractor(list).cache(Arc::clone(&cache)).extract(&Context::cpu(), &open(path)).unwrap();
         assert_eq!((cache.counters().damaged, cache.counters().refused), (0, 0));
+        // What was computed is written although the cache is still there.
+        let written = self.at("cache").exists();
+        assert!(written || found.report().units[1] == 0);
         found
     }
 
@@ -98,10 +101,10 @@ const LIST: &str = "simple_stats,quantiles";
 #[test]
 fn cold_warm_and_partly_warm_runs_have_the_same_bytes() {
     let place = Place::new();
-    let path = place.write("set.npz", ["x", "y"], 100);
+    let path = place.write("set.npz", ["x", "z"], 100);
     age(&path, 60);
     let bytes = 4 * 100 * (WIDE + NARROW) as u64;
-    // 4 blocks of x and 1 of y, for 2 representations.
+    // 4 blocks of x and 1 of z, for 2 representations.
     let cold = place.report(&path, LIST);
     assert_eq!((cold.units, cold.bytes), ([0, 10], bytes));
     let warm = place.report(&path, LIST);
@@ -123,7 +126,7 @@ fn cold_warm_and_partly_warm_runs_have_the_same_bytes() {
 #[test]
 fn a_damaged_pack_is_computed_again() {
     let place = Place::new();
-    let path = place.write("set.safetensors", ["x", "y"], 40);
+    let path = place.write("set.safetensors", ["x", "z"], 40);
     age(&path, 60);
     let wanted = place.run(&path, LIST);
     let pack = fs::read_dir(place.at("cache")).unwrap().next().unwrap().unwrap().path();
@@ -149,10 +152,10 @@ fn a_damaged_pack_is_computed_again() {
 fn what_did_not_change_is_found() {
     let place = Place::new();
     let list = "simple_stats";
-    let path = place.write("set.safetensors", ["x", "y"], 320);
+    let path = place.write("set.safetensors", ["x", "z"], 320);
     assert_eq!(place.report(&path, list).units, [0, 11]);
-    // 10 % of samples are appended: of 11 blocks of x, 10 are found. The only block of y was not full.
-    let longer = place.write("longer.safetensors", ["x", "y"], 352);
+    // 10 % of samples are appended: of 11 blocks of x, 10 are found. The only block of z was not full.
+    let longer = place.write("longer.safetensors", ["x", "z"], 352);
     assert_eq!(place.report(&longer, list).units, [10, 2]);
     // Neither the name of the file, nor its format, nor the names of the layers matter. They are read, because no
     // stamp knows them.
@@ -168,7 +171,7 @@ fn what_did_not_change_is_found() {
 #[test]
 fn a_stamp_is_believed_only_while_the_file_is_the_same() {
     let place = Place::new();
-    let path = place.write("set.safetensors", ["x", "y"], 40);
+    let path = place.write("set.safetensors", ["x", "z"], 40);
     let read = |path: &Path| place.report(path, "simple_stats").bytes;
     let all = 4 * 40 * (WIDE + NARROW) as u64;
     // A file that was changed just now may change again at the same time, as clocks of file systems count. A time in
@@ -212,12 +215,12 @@ fn stamps_of_files_that_are_samples() {
     let folder = place.at("set");
     fs::create_dir(&folder).unwrap();
     let samples = 150;
-    let (x, y) = (numbers(samples, 30), numbers(samples, 20));
+    let (x, z) = (numbers(samples, 30), numbers(samples, 20));
     for sample in 0..samples {
         let array = |name, width, data| NamedArray { name, rows: Rows::Other, shape: vec![width], data };
-        let (x, y) = (&x[sample * 30..][..30], &y[sample * 20..][..20]);
+        let (x, z) = (&x[sample * 30..][..30], &z[sample * 20..][..20]);
         let path = folder.join(format!("s{sample}.safetensors"));
-        io::write(&path, &[array("x", 30, Data::F32(x)), array("y", 20, Data::F32(y))]).unwrap();
+        io::write(&path, &[array("x", 30, Data::F32(x)), array("z", 20, Data::F32(z))]).unwrap();
         age(&path, 60);
     }
     // Blocks of 64, 64 and 22 samples, of 2 layers.
@@ -249,7 +252,7 @@ fn without_stamps() {
     let warm = place.report(&table, LIST);
     assert_eq!((warm.units, warm.bytes), ([2, 0], 8 * 1000));
     // What an origin depends on.
-    let path = place.write("set.npz", ["x", "y"], 40);
+    let path = place.write("set.npz", ["x", "z"], 40);
     age(&path, 60);
     let data = open(&path);
     let origins = data.origins(&[0, 1, 0], 3..9);

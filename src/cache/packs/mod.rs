@@ -233,7 +233,11 @@ impl Packs {
     /// Forgets all entries, and removes every pack and every temporary file. Also removes the folder if it contains
     /// nothing else.
     pub(super) fn remove(&mut self) -> io::Result<()> {
-        *self = Self::new(std::mem::take(&mut self.path), self.most_bytes);
+        self.collected.clear();
+        (self.bytes, self.since) = (0, None);
+        self.packs.clear();
+        (self.open, self.listed) = (0, false);
+        self.index.clear();
         remove(&self.path, ENDING)
     }
 }

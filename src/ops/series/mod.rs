@@ -36,6 +36,7 @@ use crate::error::{Error, Result};
 use crate::lanes::Vector;
 use cpu::Group;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use transform::Transform;
 
 /// The shape of a sample.
@@ -232,7 +233,11 @@ impl Measure {
 #[derive(Debug)]
 pub struct Program {
     shape: SampleShape,
+    /// The measures that differ from each other.
     measures: Vec<Measure>,
+    /// The columns of each measure among those of `measures`, in the order in which they were asked for.
+    order: Vec<Range<usize>>,
+    names: Vec<String>,
     needs: Needs,
     width: usize,
     transform: Option<Transform>,
@@ -260,7 +265,22 @@ impl Program {
             return Err(Error::shape("features", "samples with at least one number", "none"));
         }
         measures.iter().try_for_each(Measure::check)?;
-        let width = measures.iter().map(|measure| measure.names(shape).len()).sum();
+        let names = measures.iter().flat_map(|measure| measure.names(shape)).collect();
+        // Representations have measures in common, which are evaluated once.
+        let (mut different, mut order): (Vec<Measure>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+        let (mut places, mut end) = (Vec::new(), 0);
+        for measure in measures {
+            let place = different.iter().position(|known| *known == measure).unwrap_or_else(|| {
+                let begin = end;
+                end += measure.names(shape).len();
+                places.push(begin..end);
+                different.push(measure);
+                places.len() - 1
+            });
+            order.push(places[place].clone());
+        }
+        let measures = different;
+        let width = order.iter().map(ExactSizeIterator::len).sum();
         let mut needs = Needs::default();
         for measure in &measures {
             match measure {
@@ -272,7 +292,7 @@ impl Program {
             }
         }
         let transform = needs.power.then(|| Transform::new(shape));
-        Ok(Self { shape, measures, needs, width, transform })
+        Ok(Self { shape, measures, order, names, needs, width, transform })
     }
 
     /// Returns the number of columns.
@@ -284,7 +304,7 @@ impl Program {
     /// Returns the names of the columns.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        self.measures.iter().flat_map(|measure| measure.names(self.shape)).collect()
+        self.names.clone()
     }
 
     /// Returns whether [`Program::run`] wants the singular values of the samples, and of the samples from whose columns

@@ -12,6 +12,7 @@ use super::{Program, SampleShape, Status};
 use crate::array::Real;
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
+use std::ops::Range;
 
 /// The numbers in the samples of a task of one thread. Enough to keep the overhead of a task below a percent.
 const TASK: usize = 1 << 16;
@@ -133,7 +134,7 @@ impl Task<f64> for Rows<'_> {
                 measure.evaluate(&group, &mut columns);
             }
             let out = &mut out[first * program.width..][..lanes * program.width];
-            scatter(&columns, out, status);
+            scatter(&columns, &program.order, out, status);
         }
     }
 }
@@ -157,20 +158,23 @@ fn gather<V: Vector<Scalar = f64>>(to: &mut [V], lane: usize, sample: &[f64]) ->
     valid
 }
 
-/// Writes the columns of the samples, rounded to f32.
+/// Writes the columns of the samples in order, rounded to f32.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "columns are stored in f32")]
-fn scatter<V: Vector<Scalar = f64>>(columns: &[V], out: &mut [f32], status: &mut [Status]) {
-    if columns.is_empty() {
-        return;
-    }
-    for (lane, (out, status)) in out.chunks_mut(columns.len()).zip(status).enumerate() {
+fn scatter<V: Vector<Scalar = f64>>(columns: &[V], order: &[Range<usize>], out: &mut [f32], status: &mut [Status]) {
+    let width = out.len() / status.len();
+    for (lane, status) in status.iter_mut().enumerate() {
+        let out = &mut out[lane * width..][..width];
         if *status == Status::NotFinite {
             out.fill(f32::NAN);
             continue;
         }
-        for (out, column) in out.iter_mut().zip(columns) {
-            *out = column.as_slice()[lane] as f32;
+        let mut place = 0;
+        for range in order {
+            for column in &columns[range.clone()] {
+                out[place] = column.as_slice()[lane] as f32;
+                place += 1;
+            }
         }
         *status = status.of_columns(out);
     }

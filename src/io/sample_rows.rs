@@ -174,7 +174,7 @@ impl SampleRows {
     }
 
     fn numbers<T: Real>(&self, array: &Stored, rows: Range<usize>) -> Result<Vec<T>> {
-        let mut made = Vec::new();
+        let mut made = vec![T::from_f64(0.0); rows.len() * array.columns()];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         array.read_rows(&self.path, &mut *file, rows, &mut |_| {}, &mut made)?;
         Ok(made)

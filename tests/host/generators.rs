@@ -232,6 +232,39 @@ fn series_are_read_again() {
     assert!(wrong.to_string().contains(".csv for series of different lengths"), "{wrong}");
 }
 
+/// Blocks are written one after the other: of 16 MiB in arrays, of 2^20 numbers and of 2^23 bits in texts.
+#[test]
+fn data_sets_of_several_blocks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ctx = threads(2);
+    for (name, samples) in [("s.safetensors", 6100), ("s.npz", 6100), ("s.csv", 1600)] {
+        let series = Series::new(samples, 4, 700..=700, 6).expect("series");
+        let path = folder.path().join(name);
+        series.write(&ctx, &path).expect(name);
+        let data = Layers::open(std::slice::from_ref(&path)).expect(name);
+        assert_eq!(data.len(), samples, "{name}");
+        let mut want = vec![0.0; 700];
+        for sample in (0..samples).step_by(97).chain([samples - 1]) {
+            series.fill(sample, &mut want);
+            let same = match &data.read(&[0], sample..sample + 1).expect("a row")[0].numbers {
+                Numbers::F32(numbers) => *numbers == want,
+                Numbers::F64(numbers) => numbers.iter().map(|&x| x as f32).eq(want.iter().copied()),
+            };
+            assert!(same, "{name}: sample {sample}");
+        }
+    }
+    let strings = Strings::new(90_000, 3, 100, 6).expect("strings");
+    let path = folder.path().join("b.txt");
+    strings.write(&ctx, &path).expect("a file");
+    let text = fs::read_to_string(&path).expect("a text");
+    assert_eq!(text.lines().count(), 90_000);
+    for (sample, line) in text.lines().enumerate().step_by(997) {
+        let mut want = Vec::new();
+        strings.append(sample, &mut want);
+        assert_eq!(line.as_bytes()[..100], want, "sample {sample}");
+    }
+}
+
 /// Moments of 1000 series of 200 numbers of each law, with bounds of five standard errors.
 #[test]
 fn series_follow_their_laws() {

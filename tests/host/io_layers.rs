@@ -356,6 +356,30 @@ fn a_file_for_each_sample() {
     }
 }
 
+/// Memory that is used again has what is read, whatever it had before.
+#[test]
+fn memory_is_used_again() {
+    let folder = Folder::new();
+    let (long, short) = (made("a", &[4, 3], &[1.0; 12]), Made { shape: vec![4, 1], ..integers("b", &[5, 6, 7, 8]) });
+    let file = |arrays: &[Made]| safetensors(arrays);
+    folder.file("set/0.safetensors", file(&[made("a", &[3], &[2.0; 3]), integers("b", &[9])]));
+    let arrays = open(&folder.file("x.safetensors", file(&[long, short]))).expect("arrays");
+    let (samples, table) =
+        (open(&folder.at("set")).expect("samples"), open(&folder.file("t.csv", "1,2\n3\n")).expect("series"));
+    let mut rows = Vec::new();
+    let mut read = |data: &Layers, layers: &[usize], range: Range<usize>| {
+        data.read_into(layers, range.clone(), &mut rows).expect("rows");
+        assert_eq!(rows, data.read(layers, range).expect("rows"));
+        rows.iter().map(numbers).collect::<Vec<_>>()
+    };
+    assert_eq!(read(&arrays, &[0, 1], 0..4), [(false, vec![1.0; 12]), (true, vec![5.0, 6.0, 7.0, 8.0])]);
+    assert_eq!(read(&arrays, &[1, 0], 3..4), [(true, vec![8.0]), (false, vec![1.0; 3])]);
+    assert_eq!(read(&table, &[0, 0], 0..2)[1], (true, vec![1.0, 2.0, 3.0]));
+    assert_eq!(read(&samples, &[0, 1], 0..1), [(false, vec![2.0; 3]), (true, vec![9.0])]);
+    assert_eq!(read(&table, &[0], 1..2), [(true, vec![3.0])]);
+    assert_eq!(read(&arrays, &[0], 1..3), [(false, vec![1.0; 6])]);
+}
+
 /// Samples beyond the piece that is read at a time, of which a layer lies across its end.
 #[test]
 fn large_samples() {

@@ -3,6 +3,7 @@
 use super::files::{Format, text};
 use super::origin;
 use super::{IDS, Layer, LayerRows, Layers, Numbers, Source, check_names, layer_of, targets_of};
+use crate::array::Real;
 use crate::cache::KeyHasher;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::samples::{TARGETS, TableTargets, labels_of};
@@ -49,12 +50,12 @@ struct Sum {
 }
 
 impl Sum {
-    fn begin(&mut self, row: usize) {
+    /// Returns whether `row` is the next row. Until it has been read, no row is.
+    fn begin(&mut self, row: usize) -> bool {
         if row == 0 {
             (self.hasher, self.row) = (self.header.clone(), Some(0));
-        } else if self.row != Some(row) {
-            self.row = None;
         }
+        self.row.take() == Some(row)
     }
 }
 
@@ -141,30 +142,22 @@ fn strings(path: &Path, texts: &BTreeMap<String, String>, names: &[&str]) -> Res
 }
 
 /// Reads all numbers of an array.
-fn whole(path: &Path, file: &mut File, array: &Stored, out: &mut Numbers) -> Result<()> {
-    fn read<T: crate::array::Real>(path: &Path, file: &mut File, array: &Stored, out: &mut Vec<T>) -> Result<()> {
-        match (array.member, array.begin) {
-            (Some(_), _) => array.read_member(path, &mut archive(path)?, out),
-            (None, Some(_)) => {
-                let rows = 0..array.shape.first().copied().unwrap_or(1);
-                array.read_rows(path, file, rows, &mut |_| {}, out)
-            }
-            (None, None) => array.read_file(path, out),
-        }
+fn whole<T: Real>(path: &Path, file: &mut File, array: &Stored) -> Result<Vec<T>> {
+    let rows = array.shape.first().copied().unwrap_or(1);
+    let mut out = vec![T::from_f64(0.0); rows * array.columns()];
+    match (array.member, array.begin) {
+        (Some(_), _) => array.read_member(path, &mut archive(path)?, &mut out)?,
+        (None, Some(_)) => array.read_rows(path, file, 0..rows, &mut |_| {}, &mut out)?,
+        (None, None) => array.read_file(path, &mut out)?,
     }
-    match out {
-        Numbers::F32(out) => read(path, file, array, out),
-        Numbers::F64(out) => read(path, file, array, out),
-    }
+    Ok(out)
 }
 
 fn read_targets(path: &Path, file: &mut File, array: &Stored) -> Result<TableTargets> {
     if array.kind.is_text() {
         return Ok(labels_of(array.read_text(path)?));
     }
-    let mut values = Numbers::F64(Vec::new());
-    whole(path, file, array, &mut values)?;
-    let (each, Numbers::F64(values)) = (array.columns(), values) else { return Ok(TableTargets::None) };
+    let (each, values) = (array.columns(), whole(path, file, array)?);
     if each == 0 || array.shape.is_empty() {
         let found = format!("the shape {:?}", array.shape);
         return Err(Error::parse(path, None, format!("{} with a target for each sample", array.name), found));
@@ -180,9 +173,7 @@ fn read_ids(path: &Path, file: &mut File, array: &Stored) -> Result<Vec<String>>
     if array.kind.is_text() {
         return array.read_text(path);
     }
-    let mut values = Numbers::F64(Vec::new());
-    whole(path, file, array, &mut values)?;
-    let Numbers::F64(values) = values else { return Ok(Vec::new()) };
+    let values: Vec<f64> = whole(path, file, array)?;
     Ok(values.iter().map(|value| format!("{value:.0}")).collect())
 }
 
@@ -197,11 +188,8 @@ fn hold(path: &Path, file: &mut File, arrays: Vec<Stored>) -> Result<Vec<Held>> 
     let each = |stored: Stored| {
         let (wide, mut sum) = (stored.kind.is_wide(), None);
         let numbers = match (stored.begin, stored.member) {
-            (None, _) => {
-                let mut numbers = Numbers::new(wide);
-                whole(path, file, &stored, &mut numbers)?;
-                Some(numbers)
-            }
+            (None, _) if wide => Some(Numbers::F64(whole(path, file, &stored)?)),
+            (None, _) => Some(Numbers::F32(whole(path, file, &stored)?)),
             (Some(begin), Some(member)) => {
                 // The checksum is that of the header and the elements.
                 let mut header = Vec::new();
@@ -238,35 +226,34 @@ impl Arrays {
         Some(())
     }
 
-    pub(super) fn read(&self, layer: usize, rows: Range<usize>) -> Result<LayerRows> {
+    pub(super) fn read(&self, layer: usize, rows: Range<usize>, made: &mut LayerRows) -> Result<()> {
         let Held { stored, wide, numbers, sum } = &self.layers[layer];
+        let columns = stored.columns();
+        made.lengths = None;
         if let Some(numbers) = numbers {
-            let columns = stored.columns();
-            return Ok(LayerRows { numbers: numbers.range(rows.start * columns..rows.end * columns), lengths: None });
+            made.numbers.copy(numbers, rows.start * columns..rows.end * columns);
+            return Ok(());
         }
-        let mut made = Numbers::new(*wide);
-        let mut file = lock(&self.file);
-        let mut sum = lock(sum);
-        if let Some(sum) = &mut *sum {
-            sum.begin(rows.start);
-        }
+        made.numbers.resize(*wide, rows.len() * columns);
+        let (mut file, mut sum) = (lock(&self.file), lock(sum));
+        let in_order = sum.as_mut().is_some_and(|sum| sum.begin(rows.start));
         let mut seen = |bytes: &[u8]| {
-            if let Some(Sum { hasher, row: Some(_), .. }) = &mut *sum {
-                hasher.update(bytes);
+            if let Some(sum) = sum.as_mut().filter(|_| in_order) {
+                sum.hasher.update(bytes);
             }
         };
-        match &mut made {
+        match &mut made.numbers {
             Numbers::F32(out) => stored.read_rows(&self.path, &mut *file, rows.clone(), &mut seen, out)?,
             Numbers::F64(out) => stored.read_rows(&self.path, &mut *file, rows.clone(), &mut seen, out)?,
         }
-        if let (Some(Sum { row: Some(row), hasher, .. }), Some(member)) = (&mut *sum, stored.member) {
-            *row = rows.end;
-            if stored.shape.first() == Some(row) && hasher.clone().finalize() != member.sum {
+        if let (Some(sum), Some(member)) = (sum.as_mut().filter(|_| in_order), stored.member) {
+            sum.row = Some(rows.end);
+            if stored.shape.first() == Some(&rows.end) && sum.hasher.clone().finalize() != member.sum {
                 let found = format!("another one, so {} is damaged", stored.name);
                 return Err(Error::parse(&self.path, None, "the checksum of the archive", found));
             }
         }
-        Ok(LayerRows { numbers: made, lengths: None })
+        Ok(())
     }
 }
 

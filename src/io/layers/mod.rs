@@ -229,6 +229,17 @@ impl Layers {
     /// a file was changed after it was opened, a checksum is wrong, or f64 does not hold an integer exactly;
     /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
     pub fn read(&self, layers: &[usize], rows: Range<usize>) -> Result<Vec<LayerRows>> {
+        let mut made = Vec::new();
+        self.read_into(layers, rows, &mut made)?;
+        Ok(made)
+    }
+
+    /// Reads as [`Layers::read`] does, into the memory of what was read before. That is faster, because the system need
+    /// not provide new memory.
+    ///
+    /// # Errors
+    /// As for [`Layers::read`]; what `made` has then is not specified.
+    pub fn read_into(&self, layers: &[usize], rows: Range<usize>, made: &mut Vec<LayerRows>) -> Result<()> {
         let count = self.layers.len();
         if let Some(layer) = layers.iter().find(|&&layer| layer >= count) {
             return Err(Error::domain("read layers", format!("expected a layer below {count}, found {layer}")));
@@ -237,10 +248,15 @@ impl Layers {
             let what = format!("expected samples up to {}, found {} to {}", self.len, rows.start, rows.end);
             return Err(Error::domain("read layers", what));
         }
+        made.resize_with(layers.len(), || LayerRows { numbers: Numbers::F32(Vec::new()), lengths: None });
+        let mut each = layers.iter().zip(made.iter_mut());
         match &self.source {
-            Source::Arrays(arrays) => layers.iter().map(|&layer| arrays.read(layer, rows.clone())).collect(),
-            Source::Samples(files) => files.read(layers, rows),
-            Source::Table(table) => Ok(layers.iter().map(|_| table.read(rows.clone())).collect()),
+            Source::Arrays(arrays) => each.try_for_each(|(&layer, made)| arrays.read(layer, rows.clone(), made)),
+            Source::Samples(files) => files.read(layers, rows, made),
+            Source::Table(table) => {
+                each.for_each(|(_, made)| table.read(rows.clone(), made));
+                Ok(())
+            }
         }
     }
 }
@@ -269,8 +285,15 @@ impl Extent {
 }
 
 impl Numbers {
-    fn new(wide: bool) -> Self {
-        if wide { Self::F64(Vec::new()) } else { Self::F32(Vec::new()) }
+    /// Makes room for `count` numbers of a precision, whose values are not specified.
+    fn resize(&mut self, wide: bool, count: usize) {
+        match self {
+            Self::F32(numbers) if !wide && numbers.capacity() >= count => numbers.resize(count, 0.0),
+            Self::F64(numbers) if wide && numbers.capacity() >= count => numbers.resize(count, 0.0),
+            // The system's zeros, which cost nothing before they are written.
+            _ if wide => *self = Self::F64(vec![0.0; count]),
+            _ => *self = Self::F32(vec![0.0; count]),
+        }
     }
 
     /// Returns the number of numbers.
@@ -297,10 +320,13 @@ impl Numbers {
         }
     }
 
-    fn range(&self, range: Range<usize>) -> Self {
-        match self {
-            Self::F32(numbers) => Self::F32(numbers[range].to_vec()),
-            Self::F64(numbers) => Self::F64(numbers[range].to_vec()),
+    /// Becomes a range of other numbers.
+    fn copy(&mut self, from: &Self, range: Range<usize>) {
+        self.resize(matches!(from, Self::F64(_)), range.len());
+        match (self, from) {
+            (Self::F32(to), Self::F32(from)) => to.copy_from_slice(&from[range]),
+            (Self::F64(to), Self::F64(from)) => to.copy_from_slice(&from[range]),
+            _ => {}
         }
     }
 }

@@ -111,12 +111,12 @@ impl SampleFiles {
         (&file).take(self.beginning.len() as u64).read_to_end(&mut beginning).map_err(refused)?;
         let arrays = self.arrays_of(path, &beginning, len)?;
         let Some(target) = arrays.get(self.layers) else { return Ok(None) };
-        let mut value: Vec<f64> = Vec::new();
+        let mut value = [0.0];
         match target.member {
             Some(_) => target.read_member(path, &mut archive(path)?, &mut value)?,
             None => target.read_rows(path, &mut file, 0..1, &mut |_| {}, &mut value)?,
         }
-        Ok(value.first().copied())
+        Ok(Some(value[0]))
     }
 
     /// Returns the arrays of a file in the order of those of the first file.
@@ -170,34 +170,31 @@ impl SampleFiles {
         Some(hasher)
     }
 
-    pub(super) fn read(&self, layers: &[usize], rows: Range<usize>) -> Result<Vec<LayerRows>> {
-        let mut made: Vec<Numbers> =
-            layers.iter().map(|&layer| Numbers::new(self.arrays[layer].kind.is_wide())).collect();
-        for (numbers, &layer) in made.iter_mut().zip(layers) {
-            let count = rows.len() * self.arrays[layer].columns();
-            match numbers {
-                Numbers::F32(out) => out.reserve_exact(count),
-                Numbers::F64(out) => out.reserve_exact(count),
-            }
+    pub(super) fn read(&self, layers: &[usize], rows: Range<usize>, made: &mut [LayerRows]) -> Result<()> {
+        for (made, &layer) in made.iter_mut().zip(layers) {
+            let array = &self.arrays[layer];
+            made.numbers.resize(array.kind.is_wide(), rows.len() * array.columns());
+            made.lengths = None;
         }
         let mut piece = Vec::new();
-        for path in &self.paths[rows] {
+        for (row, path) in self.paths[rows].iter().enumerate() {
             if self.format == Format::Npz {
-                self.read_archive(path, layers, &mut made)?;
+                self.read_archive(path, layers, row, made)?;
             } else {
-                self.read_file(path, layers, &mut piece, &mut made)?;
+                self.read_file(path, layers, row, &mut piece, made)?;
             }
         }
-        Ok(made.into_iter().map(|numbers| LayerRows { numbers, lengths: None }).collect())
+        Ok(())
     }
 
-    fn read_archive(&self, path: &Path, layers: &[usize], made: &mut [Numbers]) -> Result<()> {
+    fn read_archive(&self, path: &Path, layers: &[usize], row: usize, made: &mut [LayerRows]) -> Result<()> {
         let arrays = self.arrays_of(path, &[], 0)?;
         let mut archive = archive(path)?;
-        for (&layer, numbers) in layers.iter().zip(made) {
-            match numbers {
-                Numbers::F32(out) => arrays[layer].read_member(path, &mut archive, out)?,
-                Numbers::F64(out) => arrays[layer].read_member(path, &mut archive, out)?,
+        for (&layer, made) in layers.iter().zip(made) {
+            let array = &arrays[layer];
+            match &mut made.numbers {
+                Numbers::F32(out) => array.read_member(path, &mut archive, row_of(array, row, out))?,
+                Numbers::F64(out) => array.read_member(path, &mut archive, row_of(array, row, out))?,
             }
         }
         Ok(())
@@ -205,7 +202,14 @@ impl SampleFiles {
 
     /// Reads layers of a file in the order in which they are stored. What is in the first [`PIECE`] of the file is read
     /// in one call, with the header.
-    fn read_file(&self, path: &Path, layers: &[usize], piece: &mut Vec<u8>, made: &mut [Numbers]) -> Result<()> {
+    fn read_file(
+        &self,
+        path: &Path,
+        layers: &[usize],
+        row: usize,
+        piece: &mut Vec<u8>,
+        made: &mut [LayerRows],
+    ) -> Result<()> {
         let refused = |error| Error::io("read", path, error);
         let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
         let len = file.metadata().map_err(refused)?.len();
@@ -219,17 +223,22 @@ impl SampleFiles {
         order.sort_by_key(|&at| arrays[layers[at]].begin);
         for at in order {
             let array = &arrays[layers[at]];
-            match &mut made[at] {
-                Numbers::F32(out) => append(path, &mut file, array, piece, out)?,
-                Numbers::F64(out) => append(path, &mut file, array, piece, out)?,
+            match &mut made[at].numbers {
+                Numbers::F32(out) => elements(path, &mut file, array, piece, row_of(array, row, out))?,
+                Numbers::F64(out) => elements(path, &mut file, array, piece, row_of(array, row, out))?,
             }
         }
         Ok(())
     }
 }
 
-/// Appends the elements of an array, some of which may be in `piece`, the beginning of the file.
-fn append<T: Real>(path: &Path, file: &mut File, array: &Stored, piece: &[u8], out: &mut Vec<T>) -> Result<()> {
+fn row_of<'a, T>(array: &Stored, row: usize, out: &'a mut [T]) -> &'a mut [T] {
+    let columns = array.columns();
+    &mut out[row * columns..(row + 1) * columns]
+}
+
+/// Writes the elements of an array, which may be in `piece`, the beginning of the file.
+fn elements<T: Real>(path: &Path, file: &mut File, array: &Stored, piece: &[u8], out: &mut [T]) -> Result<()> {
     let Some(begin) = array.begin else { return array.read_file(path, out) };
     let bytes = usize::try_from(begin).ok().and_then(|begin| {
         let end = begin.checked_add(usize::try_from(array.bytes()).ok()?)?;

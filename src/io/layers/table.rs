@@ -26,15 +26,15 @@ enum Rows {
 }
 
 impl Table {
-    pub(super) fn read(&self, rows: Range<usize>) -> LayerRows {
+    pub(super) fn read(&self, rows: Range<usize>, made: &mut LayerRows) {
         match &self.rows {
             Rows::Even(length) => {
-                LayerRows { numbers: self.numbers.range(rows.start * length..rows.end * length), lengths: None }
+                made.numbers.copy(&self.numbers, rows.start * length..rows.end * length);
+                made.lengths = None;
             }
             Rows::Ragged(offsets) => {
-                let lengths = offsets[rows.start..=rows.end].windows(2).map(|pair| pair[1] - pair[0]).collect();
-                let numbers = self.numbers.range(offsets[rows.start]..offsets[rows.end]);
-                LayerRows { numbers, lengths: Some(lengths) }
+                made.numbers.copy(&self.numbers, offsets[rows.start]..offsets[rows.end]);
+                made.lengths = Some(offsets[rows.start..=rows.end].windows(2).map(|pair| pair[1] - pair[0]).collect());
             }
         }
     }

@@ -70,13 +70,13 @@ impl Kind {
         matches!(self, Self::Text(_))
     }
 
-    /// Appends the numbers of `bytes`. Text has none. The loops are one for each type, so that they become SIMD
+    /// Writes the numbers of `bytes`. Text has none. There is a loop for each type, so that it becomes SIMD
     /// instructions.
     ///
     /// # Errors
     /// The place and the value of an integer that f64 does not hold exactly.
     #[expect(clippy::cast_precision_loss, reason = "checked")]
-    pub(in crate::io) fn decode<T: Real>(self, bytes: &[u8], big: bool, out: &mut Vec<T>) -> Result<(), (usize, i128)> {
+    pub(in crate::io) fn decode<T: Real>(self, bytes: &[u8], big: bool, out: &mut [T]) -> Result<(), (usize, i128)> {
         const EXACT: u64 = 1 << 53;
         match self {
             Self::F16 => halves(bytes, big, out),
@@ -106,12 +106,12 @@ impl Kind {
     }
 }
 
-fn each<T, const N: usize>(bytes: &[u8], big: bool, out: &mut Vec<T>, number: impl Fn([u8; N]) -> T) {
-    let elements = bytes.as_chunks::<N>().0;
+fn each<T, const N: usize>(bytes: &[u8], big: bool, out: &mut [T], number: impl Fn([u8; N]) -> T) {
+    let elements = out.iter_mut().zip(bytes.as_chunks::<N>().0);
     if big {
-        out.extend(elements.iter().map(|&own| number(reversed(own))));
+        elements.for_each(|(out, &own)| *out = number(reversed(own)));
     } else {
-        out.extend(elements.iter().map(|&own| number(own)));
+        elements.for_each(|(out, &own)| *out = number(own));
     }
 }
 
@@ -121,16 +121,16 @@ pub(super) fn reversed<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
 }
 
 /// Converts half-precision numbers in runs, because only the conversion of slices uses the machine's instructions.
-fn halves<T: Real>(bytes: &[u8], big: bool, out: &mut Vec<T>) {
+fn halves<T: Real>(bytes: &[u8], big: bool, out: &mut [T]) {
     const RUN: usize = 2048;
     let (mut from, mut to) = ([f16::ZERO; RUN], [0.0_f32; RUN]);
-    for bytes in bytes.as_chunks::<2>().0.chunks(RUN) {
+    for (out, bytes) in out.chunks_mut(RUN).zip(bytes.as_chunks::<2>().0.chunks(RUN)) {
         let (from, to) = (&mut from[..bytes.len()], &mut to[..bytes.len()]);
         for (from, &own) in from.iter_mut().zip(bytes) {
             *from = f16::from_le_bytes(if big { reversed(own) } else { own });
         }
         from.convert_to_f32_slice(to);
-        out.extend_from_slice(&T::widened(to));
+        out.copy_from_slice(&T::widened(to));
     }
 }
 

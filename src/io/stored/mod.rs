@@ -60,7 +60,8 @@ impl Stored {
         rows.saturating_mul(self.columns() as u64).saturating_mul(self.kind.width() as u64)
     }
 
-    /// Appends the numbers of consecutive rows. `seen` is called with all bytes that are read, in order.
+    /// Writes the numbers of consecutive rows to `out`, which has their length. `seen` is called with all bytes that
+    /// are read, in order.
     ///
     /// # Errors
     /// [`Parse`](crate::ErrorKind::Parse) if the file ends, or if f64 does not hold an integer exactly;
@@ -71,7 +72,7 @@ impl Stored {
         file: &mut (impl Read + Seek),
         rows: Range<usize>,
         seen: &mut dyn FnMut(&[u8]),
-        out: &mut Vec<T>,
+        out: &mut [T],
     ) -> Result<()> {
         let (width, columns) = (self.kind.width(), self.columns());
         let refused = |error: std::io::Error| match error.kind() {
@@ -90,50 +91,40 @@ impl Stored {
         let count = rows.len() * columns;
         let same = T::NAME == if width == 8 { "f64" } else { "f32" } && matches!(self.kind, Kind::F32 | Kind::F64);
         if same && self.big == cfg!(target_endian = "big") {
-            let before = out.len();
-            if before == 0 {
-                // The system's zeros, which cost nothing before they are written.
-                *out = vec![T::from_f64(0.0); count];
-            } else {
-                out.resize(before + count, T::from_f64(0.0));
-            }
             // In pieces, so that `seen` finds the bytes in the processor's cache.
-            for piece in cast_slice_mut::<T, u8>(&mut out[before..]).chunks_mut(PIECE) {
+            for piece in cast_slice_mut::<T, u8>(out).chunks_mut(PIECE) {
                 file.read_exact(piece).map_err(refused)?;
                 seen(piece);
             }
             return Ok(());
         }
-        out.reserve(count);
-        let mut bytes = vec![0; (PIECE / width.max(1)).max(1).min(count) * width];
-        let mut done = 0;
-        while done < count {
-            let some = (bytes.len() / width).min(count - done);
-            let bytes = &mut bytes[..some * width];
+        let each = (PIECE / width.max(1)).max(1);
+        let mut bytes = vec![0; each.min(count) * width];
+        for (piece, out) in out.chunks_mut(each).enumerate() {
+            let bytes = &mut bytes[..out.len() * width];
             file.read_exact(bytes).map_err(refused)?;
             seen(bytes);
-            self.decode(path, bytes, rows.start * columns + done, out)?;
-            done += some;
+            self.decode(path, bytes, rows.start * columns + piece * each, out)?;
         }
         Ok(())
     }
 
-    /// Appends the numbers of `bytes`, whose first is the element `first` of the array.
-    pub(super) fn decode<T: Real>(&self, path: &Path, bytes: &[u8], first: usize, out: &mut Vec<T>) -> Result<()> {
+    /// Writes the numbers of `bytes`, whose first is the element `first` of the array.
+    pub(super) fn decode<T: Real>(&self, path: &Path, bytes: &[u8], first: usize, out: &mut [T]) -> Result<()> {
         self.kind.decode(bytes, self.big, out).map_err(|(place, integer)| {
             let found = format!("{integer} in row {} of {}", (first + place) / self.columns().max(1), self.name);
             Error::parse(path, None, "integers that float64 holds exactly", found)
         })
     }
 
-    /// Reads a member of an archive as a whole, whose checksum is compared, and appends its elements in row-major
-    /// order.
-    pub(super) fn read_member<T: Real>(&self, path: &Path, archive: &mut Archive, out: &mut Vec<T>) -> Result<()> {
+    /// Reads a member of an archive as a whole, whose checksum is compared, and writes its elements in row-major order
+    /// to `out`, which has their length.
+    pub(super) fn read_member<T: Real>(&self, path: &Path, archive: &mut Archive, out: &mut [T]) -> Result<()> {
         let bytes = self.member_bytes(path, archive)?;
         let (header, begin) = npy::Header::read(path, &mut &bytes[..])?;
         if header.fortran_order && header.shape.len() > 1 {
-            append(NpyFile::of(&path.join(&self.name), Box::new(Cursor::new(bytes)))?.read()?.data, out);
-            return Ok(());
+            let whole = NpyFile::of(&path.join(&self.name), Box::new(Cursor::new(bytes)))?.read()?;
+            return self.copy(path, whole.data, out);
         }
         self.decode(path, self.elements(path, &bytes, begin)?, 0, out)
     }
@@ -148,9 +139,24 @@ impl Stored {
         Err(Error::parse(path, None, expected, format!("{} bytes", bytes.len())))
     }
 
-    /// Reads the elements of an `.npy` file, and appends them in row-major order.
-    pub(super) fn read_file<T: Real>(&self, path: &Path, out: &mut Vec<T>) -> Result<()> {
-        append(NpyFile::open(path)?.read()?.data, out);
+    /// Reads the elements of an `.npy` file, and writes them in row-major order to `out`, which has their length.
+    pub(super) fn read_file<T: Real>(&self, path: &Path, out: &mut [T]) -> Result<()> {
+        self.copy(path, NpyFile::open(path)?.read()?.data, out)
+    }
+
+    fn copy<T: Real>(&self, path: &Path, data: NpyData, out: &mut [T]) -> Result<()> {
+        let numbers: Vec<T> = match data {
+            NpyData::F32(data) => T::widened(&data).into_owned(),
+            NpyData::F64(data) => data.into_iter().map(T::from_f64).collect(),
+            NpyData::F16(data) => data.into_iter().map(|x| T::from_f64(x.into())).collect(),
+            // Refused when a file is opened.
+            NpyData::C64(_) | NpyData::C128(_) => Vec::new(),
+        };
+        if numbers.len() != out.len() {
+            let (expected, found) = (format!("{} numbers of {}", out.len(), self.name), numbers.len().to_string());
+            return Err(Error::parse(path, None, expected, found));
+        }
+        out.copy_from_slice(&numbers);
         Ok(())
     }
 
@@ -181,16 +187,6 @@ impl Stored {
             }
         })?;
         Ok(bytes)
-    }
-}
-
-/// Appends numbers. Arrays of complex numbers are refused when a file is opened.
-fn append<T: Real>(data: NpyData, out: &mut Vec<T>) {
-    match data {
-        NpyData::F32(data) => out.extend_from_slice(&T::widened(&data)),
-        NpyData::F64(data) => out.extend(data.into_iter().map(T::from_f64)),
-        NpyData::F16(data) => out.extend(data.into_iter().map(|x| T::from_f64(x.into()))),
-        NpyData::C64(_) | NpyData::C128(_) => {}
     }
 }
 

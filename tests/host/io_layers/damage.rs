@@ -203,4 +203,12 @@ fn checksums_of_archives() {
     assert!(data.read(&[0], 0..200).is_ok());
     assert!(refusal(data.read(&[0], 200..300)).contains("checksum"));
     assert!(data.read(&[0], 100..300).is_ok(), "the first rows were not read before");
+    // A read that failed does not count.
+    whole[middle] ^= 1;
+    let data = open(&folder.file("x.npz", &whole)).expect("an archive");
+    assert!(data.read(&[0], 0..100).is_ok());
+    folder.file("x.npz", &whole[..middle + 1]);
+    assert!(data.read(&[0], 100..300).is_err());
+    folder.file("x.npz", &whole);
+    assert!(data.read(&[0], 100..300).is_ok() && data.read(&[0], 0..300).is_ok());
 }

@@ -209,7 +209,9 @@ impl Features {
             return;
         }
         let samples = many(data.len(), "sample", "samples");
-        print(format_args!("{}: {samples}, {columns} columns, {seconds:.2} s; {}", output.display(), stores.words()));
+        let found = stores.words();
+        let found = found.strip_suffix("; ").map_or_else(String::new, |found| format!("; {found}"));
+        print(format_args!("{}: {samples}, {columns} columns, {seconds:.2} s{found}", output.display()));
         if ok < data.len() {
             let said = [
                 (undefined, "have undefined columns"),

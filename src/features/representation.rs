@@ -275,7 +275,11 @@ fn measure(table: Map<String, Value>) -> Result<Measure, String> {
         let known = known.into_iter().filter(|&name| name != "kind");
         return Err(format!("the parameter {}", unknown(other, known)));
     }
-    serde_json::from_value(Value::Object(table)).map_err(|error| error.to_string())
+    let measure: Measure = serde_json::from_value(Value::Object(table)).map_err(|error| error.to_string())?;
+    if measure.names(SampleShape::Vector(16)).is_empty() {
+        return Err(format!("{name} without columns"));
+    }
+    Ok(measure)
 }
 
 #[cfg(test)]
@@ -317,6 +321,7 @@ mod tests {
         refused("moments(ddof='one')", &["moments(ddof='one')", "invalid type: string"]);
         refused("momentum(ddof=1)", &["the kind `momentum`"]);
         refused("moments(ddof=1", &["closing parenthesis"]);
+        refused("moments(columns=[])", &["moments without columns"]);
         refused("moments,moments", &["moments twice"]);
         refused(" , ", &["found none"]);
         refused("moments(ddof=)", &["moments(ddof=)"]);

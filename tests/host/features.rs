@@ -4,7 +4,7 @@
 use fiedler::Context;
 use fiedler::features::{Extractor, Representation};
 use fiedler::io::{self, Data, Layers, NamedArray, Rows};
-use fiedler::ops::series::{Program, SampleShape, Status};
+use fiedler::ops::series::{Measure, Moments, Program, SampleShape, Status};
 
 /// Columns are rounded to f32, and the formulas are evaluated in f64 in another order of operations. Differences that
 /// cancel leave an error in units of the greatest number of the sample.
@@ -227,6 +227,12 @@ fn bad_parameters_and_shapes() {
     refused("autocorrelation(order=8)", "an order of 2 to 7, found 8");
     refused("autocorrelation(delay=0)", "a delay of 1");
     refused("autocorrelation(support=0)", "a support of 1");
+    let none = Measure::Moments(Moments { columns: Vec::new(), ..Moments::default() });
+    for measures in [vec![], vec![none]] {
+        assert!(
+            Program::new(measures, SampleShape::Vector(5)).unwrap_err().to_string().contains("at least one column")
+        );
+    }
     let moments = Representation::parse_list("moments").unwrap().remove(0).measures().to_vec();
     assert!(Program::new(moments.clone(), SampleShape::Vector(0)).is_err());
     let program = Program::new(moments, SampleShape::Vector(5)).unwrap();

@@ -258,13 +258,16 @@ impl Program {
     /// Plans the columns of measures, in order.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if a parameter is out of range; [`Shape`](crate::ErrorKind::Shape) if
+    /// [`Domain`](crate::ErrorKind::Domain) if a parameter is out of range, or a measure has no columns; [`Shape`](crate::ErrorKind::Shape) if
     /// samples have no numbers.
     pub fn new(measures: Vec<Measure>, shape: SampleShape) -> Result<Self> {
         if shape.is_empty() {
             return Err(Error::shape("features", "samples with at least one number", "none"));
         }
         measures.iter().try_for_each(Measure::check)?;
+        if measures.is_empty() || measures.iter().any(|measure| measure.names(shape).is_empty()) {
+            return Err(Error::domain("features", "expected at least one column of each measure, found none"));
+        }
         let names = measures.iter().flat_map(|measure| measure.names(shape)).collect();
         // Representations have measures in common, which are evaluated once.
         let (mut different, mut order): (Vec<Measure>, Vec<Range<usize>>) = (Vec::new(), Vec::new());

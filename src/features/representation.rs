@@ -277,7 +277,7 @@ fn measure(table: Map<String, Value>) -> Result<Measure, String> {
     }
     let measure: Measure = serde_json::from_value(Value::Object(table)).map_err(|error| error.to_string())?;
     if measure.names(SampleShape::Vector(16)).is_empty() {
-        return Err(format!("{name} without columns"));
+        return Err(format!("{} without columns", kind.name));
     }
     Ok(measure)
 }

@@ -3,7 +3,7 @@
 use super::cpu::Group;
 use super::named::{Named, named};
 use crate::lanes::Vector;
-use crate::ops::elementary::Elementary;
+use crate::ops::elementary::{Elementary, each_of};
 use serde::{Deserialize, Serialize};
 
 named! {
@@ -121,23 +121,30 @@ impl Histograms {
 /// Returns `-sum p ln(p + epsilon)`, where a share of 0 adds nothing.
 #[inline(always)]
 pub(super) fn entropy<V: Vector<Scalar = f64>>(token: V::Token, shares: &[V], epsilon: f64) -> V {
-    let zero = V::splat(token, 0.0);
+    let (zero, epsilon) = (V::splat(token, 0.0), V::splat(token, epsilon));
+    let mut with_epsilon = shares.to_vec();
+    for share in &mut with_epsilon {
+        *share += epsilon;
+    }
+    let logs = logarithms(&with_epsilon);
     let mut sum = zero;
-    for &share in shares {
-        let log = ln(share + V::splat(token, epsilon));
-        let term = share * log;
-        sum += V::select(zero.lt(share), term, zero);
+    for (&share, log) in shares.iter().zip(logs.chunks_exact(V::LANES)) {
+        sum += V::select(zero.lt(share), share * V::load(token, log), zero);
     }
     zero - sum
 }
 
-/// Returns the natural logarithms.
+/// Returns the natural logarithms, vector after vector. They are computed in a list, because the compiler turns only
+/// long loops into SIMD instructions.
 #[inline(always)]
-pub(super) fn ln<V: Vector<Scalar = f64>>(mut x: V) -> V {
-    for x in x.as_mut_slice() {
-        *x = Elementary::ln(*x);
+pub(super) fn logarithms<V: Vector<Scalar = f64>>(x: &[V]) -> Vec<f64> {
+    let mut logs = Vec::with_capacity((x.len() * V::LANES).next_multiple_of(16));
+    for x in x {
+        logs.extend_from_slice(x.as_slice());
     }
-    x
+    logs.resize(logs.len().next_multiple_of(16), 1.0);
+    each_of(&mut logs, Elementary::ln);
+    logs
 }
 
 /// Returns e^x.

@@ -47,6 +47,9 @@ pub struct Autocorrelation {
     pub support: usize,
 }
 
+/// The most patterns that are counted by comparisons: those of three elements.
+const FEW: usize = 6;
+
 impl Default for Autocorrelation {
     fn default() -> Self {
         let lags = vec![1, 2, 5, 10];
@@ -192,7 +195,7 @@ impl Autocorrelation {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number of a pattern")]
     fn permutation_entropy<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>) -> V {
         let (token, x) = (group.token, group.x);
-        let zero = V::splat(token, 0.0);
+        let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));
         let patterns: usize = (1..=self.order).product();
         let places = x.len().saturating_sub((self.order - 1) * self.delay);
         if places == 0 {
@@ -206,6 +209,10 @@ impl Autocorrelation {
             *to = V::splat(token, weight as f64);
         }
         let mut counts = vec![0_u32; V::LANES * patterns];
+        // A few patterns are counted by comparisons, in all lanes together: how many codes are less than each one or
+        // equal to it.
+        let few = patterns <= FEW;
+        let (mut up_to, numbers) = ([zero; FEW], numbers_from_0::<V>(token));
         for i in 0..places {
             let mut code = zero;
             for a in 0..self.order - 1 {
@@ -214,18 +221,38 @@ impl Autocorrelation {
                     code += V::select(x[i + b * self.delay].lt(element), weights[a], zero);
                 }
             }
-            for (lane, &code) in code.as_slice().iter().enumerate() {
-                counts[lane * patterns + code as usize] += 1;
+            if few {
+                for (count, number) in up_to.iter_mut().zip(numbers) {
+                    *count += V::select(code.le(number), one, zero);
+                }
+            } else {
+                for (lane, &code) in code.as_slice().iter().enumerate() {
+                    counts[lane * patterns + code as usize] += 1;
+                }
             }
         }
-        let mut shares = vec![zero; patterns];
+        let (mut shares, all) = (vec![zero; patterns], V::splat(token, places as f64));
         for (pattern, share) in shares.iter_mut().enumerate() {
-            for (lane, share) in share.as_mut_slice().iter_mut().enumerate() {
-                *share = f64::from(counts[lane * patterns + pattern]) / places as f64;
+            if few {
+                *share = if pattern > 0 { up_to[pattern] - up_to[pattern - 1] } else { up_to[0] };
+            } else {
+                for (lane, count) in share.as_mut_slice().iter_mut().enumerate() {
+                    *count = f64::from(counts[lane * patterns + pattern]);
+                }
             }
+            *share = *share / all;
         }
         entropy(token, &shares, 0.0) / V::splat(token, (patterns as f64).ln())
     }
+}
+
+#[inline(always)]
+fn numbers_from_0<V: Vector<Scalar = f64>>(token: V::Token) -> [V; FEW] {
+    let mut numbers = [V::splat(token, 0.0); FEW];
+    for (number, of) in numbers.iter_mut().enumerate() {
+        *of = V::splat(token, number as f64);
+    }
+    numbers
 }
 
 /// Returns `sum (x_i - mean)(x_(i + lag) - mean)`.

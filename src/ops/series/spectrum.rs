@@ -1,7 +1,7 @@
 //! The discrete Fourier transform of a sample, and columns that describe it.
 
 use super::cpu::Group;
-use super::histogram::{exp, ln};
+use super::histogram::{exp, logarithms};
 use super::named::{Named, named};
 use super::{SampleShape, Transform};
 use crate::lanes::Vector;
@@ -124,13 +124,7 @@ impl Spectrum {
         }
         let mut spread = zero;
         if has(&[Column::Entropy, Column::NormalizedEntropy]) {
-            let epsilon = V::splat(token, self.epsilon);
-            let inverse = V::splat(token, 1.0) / total;
-            spread = undefined
-                - weighted_sum!(seen, |_f, p| {
-                    let share = p * inverse;
-                    V::select(zero.lt(share), share * ln(share + epsilon), zero)
-                });
+            spread = undefined + seen.entropy(total, self.epsilon);
         }
         for column in &self.columns {
             match column {
@@ -182,8 +176,7 @@ impl Spectrum {
                 }
                 Column::Rolloff => out.push(undefined + seen.rolloff(total * V::splat(token, self.rolloff))),
                 Column::Flatness => {
-                    let logs = weighted_sum!(seen, |_f, p| ln(p));
-                    out.push(exp(logs / count) / (total / count));
+                    out.push(exp(seen.sum_of_logarithms() / count) / (total / count));
                 }
                 Column::Entropy => out.push(spread),
                 Column::NormalizedEntropy => {
@@ -226,6 +219,34 @@ impl<V: Vector<Scalar = f64>> Seen<'_, V> {
             total = power.mul_add(V::splat(self.token, self.weight(k)), total);
         }
         (bins, total)
+    }
+
+    /// Returns `-sum p ln(p + epsilon)` over the shares of the total power.
+    #[inline(always)]
+    fn entropy(&self, total: V, epsilon: f64) -> V {
+        let (zero, one) = (V::splat(self.token, 0.0), V::splat(self.token, 1.0));
+        let (inverse, epsilon) = (one / total, V::splat(self.token, epsilon));
+        let mut shares = self.power.to_vec();
+        for share in &mut shares {
+            *share = share.mul_add(inverse, epsilon);
+        }
+        let logs = logarithms(&shares);
+        let mut sum = zero;
+        for (k, (&power, log)) in self.power.iter().zip(logs.chunks_exact(V::LANES)).enumerate() {
+            let term = power * inverse * V::load(self.token, log);
+            sum = V::splat(self.token, self.weight(k)).mul_add(V::select(zero.lt(power), term, zero), sum);
+        }
+        zero - sum
+    }
+
+    /// Returns `sum ln P`.
+    #[inline(always)]
+    fn sum_of_logarithms(&self) -> V {
+        let mut sum = V::splat(self.token, 0.0);
+        for (k, log) in logarithms(self.power).chunks_exact(V::LANES).take(self.power.len()).enumerate() {
+            sum = V::splat(self.token, self.weight(k)).mul_add(V::load(self.token, log), sum);
+        }
+        sum
     }
 
     /// Returns the greatest powers in descending order. If there are fewer, the last are 0.

@@ -55,7 +55,7 @@ const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
 const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
 /// Families that may use everything in another family: (user, used).
-const DEPENDS_ON: [(&str, &str); 8] = [
+const DEPENDS_ON: [(&str, &str); 9] = [
     ("sparse", "laplacian"),
     ("eigsh", "sparse"),
     ("eigsh", "laplacian"),
@@ -64,6 +64,7 @@ const DEPENDS_ON: [(&str, &str); 8] = [
     ("pca", "eigen"),
     ("pca", "svd"),
     ("divergence", "stats"),
+    ("series", "fft"),
 ];
 
 /// The modules of `ops` that every family may use.

@@ -35,6 +35,7 @@ use crate::error::{Error, Result};
 use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Axis, Shape};
+pub(in crate::ops) use cpu::{Memory, PowerInLanes};
 pub use features::{PowerSpectrum, Window, power_spectrum};
 use gpu::{Kind, Lines};
 use num_complex::Complex;

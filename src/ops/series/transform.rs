@@ -1,6 +1,7 @@
 //! The Fourier transform of a sample: its plan, and the frequencies of its results.
 
 use super::SampleShape;
+use crate::ops::fft::PowerInLanes;
 use num_complex::Complex;
 use realfft::{RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
@@ -10,6 +11,8 @@ use std::sync::Arc;
 
 /// A plan for transforms of samples of one shape, in f64 on the CPU.
 pub(super) struct Transform {
+    /// The plan for transforms in lanes, if there is one for this length.
+    pub(super) in_lanes: Option<PowerInLanes>,
     rows: usize,
     columns: usize,
     along_rows: Arc<dyn RealToComplex<f64>>,
@@ -66,7 +69,8 @@ impl Transform {
         order.sort_by(|&a, &b| frequencies[a].total_cmp(&frequencies[b]));
         let along_rows = RealFftPlanner::new().plan_fft_forward(columns);
         let along_columns = FftPlanner::new().plan_fft_forward(rows);
-        Self { rows, columns, along_rows, along_columns, weights, frequencies, order }
+        let in_lanes = if rows == 1 { PowerInLanes::new(columns) } else { None };
+        Self { in_lanes, rows, columns, along_rows, along_columns, weights, frequencies, order }
     }
 
     /// Returns the squared magnitudes of the transform of `scratch.sample`, which is overwritten. The first is the

@@ -292,7 +292,7 @@ impl<F: Working> Task<F> for RealLines<'_, F> {
 
 /// Does what `real::unfold` does, in each lane.
 #[inline(always)]
-fn unfold<F: Real, V: Vector<Scalar = F>>(token: V::Token, x: &mut [Pair<V>], roots: &[Complex<F>]) {
+pub(super) fn unfold<F: Real, V: Vector<Scalar = F>>(token: V::Token, x: &mut [Pair<V>], roots: &[Complex<F>]) {
     let h = x.len() - 1;
     if h.is_multiple_of(2) {
         x[h / 2][1] = -x[h / 2][1];

@@ -4,6 +4,7 @@
 mod in_lanes;
 mod passes;
 mod plans;
+mod power;
 mod real;
 
 use super::gpu::{Kind, Lines};
@@ -12,6 +13,7 @@ use crate::parallel;
 use in_lanes::{Complexes, Reals};
 use num_complex::Complex;
 pub(super) use plans::Plans;
+pub(in crate::ops) use power::{Memory, PowerInLanes};
 use real::RealForward;
 use realfft::ComplexToReal;
 use rustfft::{Fft, FftNum};

@@ -11,6 +11,7 @@ use super::transform::{Scratch, Transform};
 use super::{Program, SampleShape, Status};
 use crate::array::Real;
 use crate::lanes::{SimdScalar, Task, Vector};
+use crate::ops::fft::Memory;
 use crate::parallel;
 use std::ops::Range;
 
@@ -83,7 +84,7 @@ impl Task<f64> for Rows<'_> {
         let mut power = vec![zero; program.transform.as_ref().map_or(0, |transform| transform.weights.len())];
         let mut in_lanes = [vec![zero; singular], vec![zero; centered]];
         let mut columns = Vec::with_capacity(program.width);
-        let mut scratch = Scratch::default();
+        let (mut scratch, mut memory) = (Scratch::default(), Memory::default());
         for group in 0..status.len().div_ceil(V::LANES) {
             let first = group * V::LANES;
             let lanes = V::LANES.min(status.len() - first);
@@ -107,7 +108,11 @@ impl Task<f64> for Rows<'_> {
             }
             if let Some(transform) = &program.transform {
                 // The first number is subtracted, so that the transform of equal numbers is exactly 0.
-                for lane in 0..lanes {
+                if let Some(plan) = &transform.in_lanes {
+                    plan.run(token, &mut memory, &x, &mut power);
+                    power[0] = sums.sum * sums.sum;
+                }
+                for lane in (0..lanes).filter(|_| transform.in_lanes.is_none()) {
                     let (start, sum) = (x[0].as_slice()[lane], sums.sum.as_slice()[lane]);
                     scratch.sample.clear();
                     for x in &x {

@@ -2,7 +2,7 @@
 
 use super::representation::Representation;
 use crate::error::{Error, Result};
-use crate::io::{Extent, Layers};
+use crate::io::{Extent, Layers, fits};
 use crate::ops::series::SampleShape;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -119,30 +119,14 @@ impl Plan {
 /// Returns the layers that match any of the patterns, or all if there are no patterns.
 fn chosen(data: &Layers, patterns: &[String]) -> Result<Vec<usize>> {
     let names = || data.layers().iter().map(|layer| layer.name.as_str());
-    if let Some(pattern) = patterns.iter().find(|pattern| !names().any(|name| matches(pattern, name))) {
+    if let Some(pattern) = patterns.iter().find(|pattern| !names().any(|name| fits(pattern, name))) {
         let known: Vec<&str> = names().take(8).collect();
         let more = if data.layers().len() > known.len() { ", ..." } else { "" };
         let found = format!("expected a layer that matches `{pattern}`, found {}{more}", known.join(", "));
         return Err(Error::domain("features", found));
     }
-    let chosen = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, name));
+    let chosen = |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| fits(pattern, name));
     Ok(names().enumerate().filter(|(_, name)| chosen(name)).map(|(place, _)| place).collect())
-}
-
-/// Returns whether a name matches a pattern, in which `*` stands for any letters. A pattern without `*` may match
-/// between two dots of the name.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else {
-        return pattern == name;
-    };
-    let Some(mut left) = name.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some(at) = left.find(part) else { return false };
-        left = &left[at + part.len()..];
-    }
-    left.ends_with(last)
 }
 
 /// Returns the samples of a block of a layer: a power of two that depends on the data alone.
@@ -177,25 +161,4 @@ fn names(representation: &Representation, extent: Extent, layer: &str) -> Result
         return Err(Error::domain("features", what));
     }
     Ok(names)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn stars_stand_for_any_letters() {
-        for (pattern, name, wanted) in [
-            ("attn1*", "attn1.q", true),
-            ("*attn1*", "down.0.attn1.q", true),
-            ("attn1*", "down.attn1", false),
-            ("*", "", true),
-            ("a*b*c", "a-b-b-c", true),
-            ("a*b*c", "a-c-b", false),
-            ("a*a", "a", false),
-            ("a", "ab", false),
-        ] {
-            assert_eq!(matches(pattern, name), wanted, "{pattern} {name}");
-        }
-    }
 }

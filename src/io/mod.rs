@@ -35,6 +35,7 @@ mod write;
 pub use atomic::abandon;
 pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_with};
 pub use graph::write_graph;
+pub(crate) use layers::fits;
 pub use layers::{Extent, LabelColumn, Layer, LayerRows, Layers, Numbers};
 pub use matrix_market::{SparseRows, read_matrix, read_symmetric_matrix};
 pub use named::{Data, NamedArray, Rows};

@@ -80,7 +80,7 @@ impl Data<'_> {
     /// zero-padded to the same width.
     pub(super) fn write_little_endian(&self, out: &mut impl Write) -> io::Result<()> {
         match self {
-            Self::F32(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
+            Self::F32(data) => write_floats(data, out),
             Self::F64(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
             Self::F16(data) => write_each(out, data, |number, bytes| bytes.extend(number.to_le_bytes())),
             Self::C64(data) => write_each(out, data, |number, bytes| {
@@ -106,6 +106,14 @@ impl Data<'_> {
 /// Returns the number of characters in the longest string, but at least 1, because NumPy has no strings of width 0.
 pub(super) fn text_width(words: &[String]) -> usize {
     words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1)
+}
+
+/// Writes floats in little-endian order.
+pub(super) fn write_floats(numbers: &[f32], out: &mut dyn Write) -> io::Result<()> {
+    if cfg!(target_endian = "little") {
+        return out.write_all(bytemuck::cast_slice(numbers));
+    }
+    numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))
 }
 
 fn write_each<T>(out: &mut impl Write, data: &[T], append: impl Fn(&T, &mut Vec<u8>)) -> io::Result<()> {

@@ -9,22 +9,29 @@ use zip::write::FileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 pub(super) fn write(out: &mut (impl Write + Seek), arrays: &[NamedArray<'_>]) -> io::Result<()> {
+    let write_all = |archive: &mut ZipWriter<_>| {
+        arrays.iter().try_for_each(|array| {
+            archive.start_file(format!("{}.npy", array.name), options(bytes(array))).map_err(io_error)?;
+            npy::write(archive, array)
+        })
+    };
+    write_archive(out, write_all, |error| error)
+}
+
+/// Writes an archive whose members `fill` writes.
+pub(super) fn write_archive<W: Write + Seek, E>(
+    out: W,
+    fill: impl FnOnce(&mut ZipWriter<W>) -> Result<(), E>,
+    refused: impl Fn(io::Error) -> E,
+) -> Result<(), E> {
     let mut archive = ZipWriter::new(out);
-    let written = write_all(&mut archive, arrays);
+    let finish = |archive: &mut ZipWriter<W>| archive.finish().map_err(|error| refused(io_error(error)));
+    let written = fill(&mut archive).and_then(|()| finish(&mut archive).map(|_| ()));
     if written.is_err() {
         // If the archive were dropped, it would try to finish the file and print an error to standard error.
         std::mem::forget(archive);
     }
     written
-}
-
-fn write_all(archive: &mut ZipWriter<impl Write + Seek>, arrays: &[NamedArray<'_>]) -> io::Result<()> {
-    for array in arrays {
-        archive.start_file(format!("{}.npy", array.name), options(bytes(array))).map_err(io_error)?;
-        npy::write(&mut *archive, array)?;
-    }
-    archive.finish().map_err(io_error)?;
-    Ok(())
 }
 
 /// Returns how an array with the given number of bytes is stored.
@@ -38,7 +45,8 @@ pub(super) fn options(bytes: u64) -> FileOptions {
         .large_file(bytes >= (1 << 32) - (1 << 16))
 }
 
-fn bytes(array: &NamedArray<'_>) -> u64 {
+/// Returns the bytes of the elements of an array.
+pub(super) fn bytes(array: &NamedArray<'_>) -> u64 {
     let size = match array.data {
         Data::F32(_) => 4,
         Data::F64(_) | Data::I64(_) | Data::C64(_) => 8,

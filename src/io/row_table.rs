@@ -1,11 +1,10 @@
 //! Writes a table of numbers with a row for each sample, some rows at a time.
 
 use super::atomic::write_whole;
-use super::named::{Data, NamedArray, Rows};
+use super::named::{Data, NamedArray, Rows, write_floats};
 use super::samples::TableTargets;
 use super::{npy, npz, safetensors};
 use crate::error::{Error, Result};
-use bytemuck::cast_slice;
 use serde_json::{Map, json};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -86,29 +85,18 @@ impl RowTable<'_> {
     fn write_npz(&self, path: &Path, rows: impl FnOnce(TakeRows<'_>) -> Result<()>) -> Result<()> {
         let refused = |error| Error::io("write", path, error);
         write_whole(path, |out| {
-            let mut archive = ZipWriter::new(out);
-            let write = || {
+            let write_all = |archive: &mut ZipWriter<_>| {
                 let bytes = 4 * (self.samples as u64) * (self.columns.len() as u64);
                 archive.start_file("features.npy", npz::options(bytes)).map_err(|e| refused(npz::io_error(e)))?;
-                npy::write_header(&mut archive, "<f4", &[self.samples, self.columns.len()]).map_err(refused)?;
-                let status =
-                    self.collect(rows, &mut |numbers, _| write_floats(&mut archive, numbers).map_err(refused))?;
-                let about = About::of(self);
-                for array in about.arrays(&status, self) {
-                    let options = npz::options(8 * self.samples as u64);
-                    let name = format!("{}.npy", array.name);
+                npy::write_header(archive, "<f4", &[self.samples, self.columns.len()]).map_err(refused)?;
+                let status = self.collect(rows, &mut |numbers, _| write_floats(numbers, archive).map_err(refused))?;
+                About::of(self).arrays(&status, self).iter().try_for_each(|array| {
+                    let (name, options) = (format!("{}.npy", array.name), npz::options(npz::bytes(array)));
                     archive.start_file(name, options).map_err(|error| refused(npz::io_error(error)))?;
-                    npy::write(&mut archive, &array).map_err(refused)?;
-                }
-                archive.finish().map_err(|error| refused(npz::io_error(error)))?;
-                Ok(())
+                    npy::write(archive, array).map_err(refused)
+                })
             };
-            let written = write();
-            if written.is_err() {
-                // If the archive were dropped, it would try to finish the file and print an error to standard error.
-                std::mem::forget(archive);
-            }
-            written
+            npz::write_archive(out, write_all, refused)
         })
     }
 
@@ -138,7 +126,7 @@ impl RowTable<'_> {
             for array in arrays.iter().filter(|array| matches!(array.data, Data::I64(_) | Data::F64(_))) {
                 array.data.write_little_endian(out).map_err(refused)?;
             }
-            let status = self.collect(rows, &mut |numbers, _| write_floats(out, numbers).map_err(refused))?;
+            let status = self.collect(rows, &mut |numbers, _| write_floats(numbers, out).map_err(refused))?;
             out.write_all(&status).map_err(refused)
         })
     }
@@ -224,12 +212,4 @@ impl About {
         arrays.push(array("names", vec![table.columns.len()], Data::Text(table.columns)));
         arrays
     }
-}
-
-/// Writes floats in little-endian order.
-fn write_floats(out: &mut impl Write, numbers: &[f32]) -> io::Result<()> {
-    if cfg!(target_endian = "little") {
-        return out.write_all(cast_slice(numbers));
-    }
-    numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))
 }

@@ -1,10 +1,10 @@
 //! Writes files whose content is made while it is written, so that it may be larger than the memory.
 
 use super::atomic::{create_folder, write_whole};
+use super::named::write_floats;
 use super::{npy, npz, safetensors};
 use crate::error::{Error, Result};
 use crate::parallel;
-use bytemuck::cast_slice;
 use serde_json::Map;
 use std::fs::File;
 use std::io::Write;
@@ -67,37 +67,21 @@ impl StreamedArray<'_> {
     }
 }
 
-/// Writes floats in little-endian order.
-fn write_floats(numbers: &[f32], out: &mut dyn Write) -> std::io::Result<()> {
-    if cfg!(target_endian = "little") {
-        return out.write_all(cast_slice(numbers));
-    }
-    numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))
-}
-
 /// Writes arrays to `.npz` or `.safetensors`, of the bytes that [`write`](super::write()) would write. In a safetensors
 /// file, arrays of 64-bit numbers have to come first. The file appears as a whole or not at all.
 pub(crate) fn write_streamed(path: &Path, arrays: &[StreamedArray<'_>]) -> Result<()> {
     let refused = |error| Error::io("write", path, error);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz")) {
         return write_whole(path, |out| {
-            let mut archive = ZipWriter::new(out);
-            let mut write = || {
-                for array in arrays {
+            let write_all = |archive: &mut ZipWriter<_>| {
+                arrays.iter().try_for_each(|array| {
                     let name = format!("{}.npy", array.name);
                     archive.start_file(name, npz::options(array.bytes())).map_err(|e| refused(npz::io_error(e)))?;
-                    npy::write_header(&mut archive, array.kind().0, &array.shape).map_err(refused)?;
-                    array.write(path, &mut archive)?;
-                }
-                archive.finish().map_err(|error| refused(npz::io_error(error)))?;
-                Ok(())
+                    npy::write_header(archive, array.kind().0, &array.shape).map_err(refused)?;
+                    array.write(path, archive)
+                })
             };
-            let written = write();
-            if written.is_err() {
-                // If the archive were dropped, it would try to finish the file and print an error to standard error.
-                std::mem::forget(archive);
-            }
-            written
+            npz::write_archive(out, write_all, refused)
         });
     }
     let described = arrays.iter().map(|array| (array.name, array.kind().1, array.kind().2, &array.shape[..]));

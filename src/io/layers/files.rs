@@ -74,14 +74,16 @@ fn matches(pattern: &Path) -> Result<Option<Vec<PathBuf>>> {
 }
 
 /// Returns whether a name fits a pattern in which every `*` stands for any characters.
-fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, rest)) => {
-            let Some(name) = name.strip_prefix(head) else { return false };
-            name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| fits(rest, &name[at..]))
-        }
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(head) else { return false };
+    let (between, tail) = rest.rsplit_once('*').map_or(("", rest), |(between, tail)| (between, tail));
+    // The first place of a part leaves the most for the others.
+    for part in between.split('*') {
+        let Some(at) = left.find(part) else { return false };
+        left = &left[at + part.len()..];
     }
+    left.ends_with(tail)
 }
 
 /// Returns files that are samples, in natural order.
@@ -208,6 +210,10 @@ mod tests {
             ("a*b*c", "abc", true),
             ("a*b*c", "acb", false),
             ("*", "", true),
+            ("a*a", "a", false),
+            ("a", "ab", false),
+            ("*b*", "abc", true),
+            ("**", "x", true),
             ("é*", "éa", true),
             ("*é", "aé", true),
         ] {

@@ -12,6 +12,7 @@ use crate::cache::Key;
 use crate::error::{Error, Result};
 use arrays::Arrays;
 use files::Found;
+pub(crate) use files::fits;
 use sample_files::SampleFiles;
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -177,7 +177,7 @@ def accuracy(*reports):
 FLOORS = [
     (8, "the command", ["cli:main", "cli:commands"]),
     (7, "measuring, self-test", ["cli:bench", "cli:doctor"]),
-    (6, "training", ["train"]),
+    (6, "training, features", ["train", "features"]),
     (5, "encodings, files", ["encode", "io"]),
     (4, "mathematics, stored results", ["ops", "cache"]),
     (3, "where data is", ["context", "array", "graph"]),

@@ -2,9 +2,9 @@
 
 use super::compute::{Programs, Units};
 use super::plan::{Column, Plan};
-use super::read::Block;
+use super::read::{Block, Reader};
 use super::representation::Representation;
-use super::stored::{Stores, Unit};
+use super::stored::{Definitions, Stores, Unit};
 use crate::cache::Cache;
 use crate::context::Context;
 use crate::error::Result;
@@ -151,8 +151,10 @@ impl Extractor {
 
     fn through(&self, ctx: &Context, data: &Layers, plan: &Plan, take: Take<'_>) -> Result<Report> {
         let (send, receive) = sync_channel(1);
+        let definitions = Definitions::new(&self.representations);
+        let reader = Reader { data, plan, stores: &self.stores, definitions };
         let report = std::thread::scope(|scope| {
-            scope.spawn(move || self.read(data, plan, &send));
+            scope.spawn(move || reader.read(&send));
             let mut programs = Programs::new(&self.representations);
             let width = plan.columns.len();
             let mut report = Report::default();

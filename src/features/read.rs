@@ -1,8 +1,7 @@
 //! Reads the blocks of a data set, and looks up what is known of them.
 
-use super::extract::Extractor;
 use super::plan::Plan;
-use super::stored::{self, Definitions, Unit};
+use super::stored::{self, Definitions, Stores, Unit};
 use crate::cache::Key;
 use crate::error::Result;
 use crate::io::{Extent, LayerRows, Layers};
@@ -20,10 +19,18 @@ pub(super) struct Block {
     pub(super) found: Vec<(Option<Key>, Option<Unit>)>,
 }
 
-impl Extractor {
+/// What reads a data set.
+pub(super) struct Reader<'a> {
+    pub(super) data: &'a Layers,
+    pub(super) plan: &'a Plan,
+    pub(super) stores: &'a Stores,
+    pub(super) definitions: Definitions,
+}
+
+impl Reader<'_> {
     /// Reads all blocks in order, and looks up what is known of them.
-    pub(super) fn read(&self, data: &Layers, plan: &Plan, send: &SyncSender<Result<Vec<Block>>>) {
-        let definitions = Definitions::new(&self.representations);
+    pub(super) fn read(&self, send: &SyncSender<Result<Vec<Block>>>) {
+        let Self { data, plan, .. } = self;
         for first in (0..data.len()).step_by(plan.chunk) {
             let chunk = first..data.len().min(first + plan.chunk);
             // If every sample is a file, a file is read once; otherwise a layer at a time is read.
@@ -33,7 +40,7 @@ impl Extractor {
                 let block = plan.layers[group.start].block;
                 for first in chunk.clone().step_by(block) {
                     let samples = first..chunk.end.min(first + block);
-                    let blocks = self.blocks(data, plan, &definitions, group.clone(), samples);
+                    let blocks = self.blocks(group.clone(), samples);
                     let failed = blocks.is_err();
                     // The other side no longer listens if it has failed.
                     if send.send(blocks).is_err() || failed {
@@ -45,22 +52,16 @@ impl Extractor {
     }
 
     /// Reads a block of each layer of a group, unless its stamp and all its representations are found.
-    fn blocks(
-        &self,
-        data: &Layers,
-        plan: &Plan,
-        definitions: &Definitions,
-        group: Range<usize>,
-        samples: Range<usize>,
-    ) -> Result<Vec<Block>> {
+    fn blocks(&self, group: Range<usize>, samples: Range<usize>) -> Result<Vec<Block>> {
+        let Self { data, plan, stores, definitions } = self;
         let empty = |planned| {
-            let found = vec![(None, None); self.representations.len()];
+            let found = vec![(None, None); definitions.len()];
             Block { planned, samples: samples.clone(), rows: None, found }
         };
         let layers = |places: &[usize]| places.iter().map(|&at| plan.layers[at].layer).collect::<Vec<_>>();
         let mut blocks: Vec<Block> = group.clone().map(empty).collect();
         let all: Vec<usize> = group.clone().collect();
-        if self.stores.is_empty() {
+        if stores.is_empty() {
             for (block, rows) in blocks.iter_mut().zip(data.read(&layers(&all), samples.clone())?) {
                 block.rows = Some(rows);
             }
@@ -69,9 +70,9 @@ impl Extractor {
         let origins = data.origins(&layers(&all), samples.clone());
         let mut stamps = vec![None; blocks.len()];
         for ((block, origin), stamp) in blocks.iter_mut().zip(&origins).zip(&mut stamps) {
-            *stamp = origin.as_ref().and_then(|origin| self.stores.stamped(origin));
+            *stamp = origin.as_ref().and_then(|origin| stores.stamped(origin));
             if let Some(content) = stamp {
-                self.look_up(plan, definitions, content, block);
+                self.look_up(content, block);
             }
         }
         let unread: Vec<usize> = all.into_iter().filter(|&at| !blocks[at - group.start].complete()).collect();
@@ -85,10 +86,10 @@ impl Extractor {
             let content = stored::content(&rows, samples.len(), shape(plan.layers[at].extent));
             blocks[place].rows = Some(rows);
             if stamps[place] != Some(content) {
-                self.look_up(plan, definitions, &content, &mut blocks[place]);
+                self.look_up(&content, &mut blocks[place]);
                 // The file may be changed while it is read.
                 if let Some(origin) = origins[place].filter(|origin| after == Some(*origin)) {
-                    self.stores.stamp(&origin, content);
+                    stores.stamp(&origin, content);
                 }
             }
         }
@@ -96,9 +97,9 @@ impl Extractor {
     }
 
     /// Looks up all representations of a block with this content.
-    fn look_up(&self, plan: &Plan, definitions: &Definitions, content: &[u8; 32], block: &mut Block) {
-        let columns = &plan.layers[block.planned].columns;
-        for ((key, columns), found) in definitions.keys(content).zip(columns).zip(&mut block.found) {
+    fn look_up(&self, content: &[u8; 32], block: &mut Block) {
+        let columns = &self.plan.layers[block.planned].columns;
+        for ((key, columns), found) in self.definitions.keys(content).zip(columns).zip(&mut block.found) {
             *found = (Some(key), self.stores.get(&key, block.samples.len(), columns.len()));
         }
     }

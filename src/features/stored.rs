@@ -62,6 +62,11 @@ impl Definitions {
         Self(representations.iter().map(hash).collect())
     }
 
+    /// Returns the number of representations.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns the keys of all representations of a block.
     pub(super) fn keys(&self, content: &[u8; 32]) -> impl Iterator<Item = Key> {
         self.0.iter().map(|definition| {

@@ -106,7 +106,7 @@ impl Steps {
             };
             let fitted = match *step {
                 Step::ZScore => {
-                    let mut stream = RunningStats::new(width, StatsOptions::default());
+                    let mut stream = RunningStats::new(width, StatsOptions { ddof: 0, ..StatsOptions::default() });
                     rows(&mut |rows| stream.push(ctx, rows))?;
                     check(used)?;
                     let found = stream.finish(ctx)?;

@@ -1,7 +1,8 @@
 //! `fiedler features`.
 
 use crate::call::{Files, run};
-use fiedler::io::{Data, NamedArray, NpyData, Rows, StoredArray, read_arrays, write};
+use fiedler::io::{Data, NamedArray, NpyData, Rows, Tensors, write};
+use npyz::npz::NpzArchive;
 use std::path::Path;
 use std::process::Output;
 
@@ -47,16 +48,24 @@ fn generated(files: &Files, name: &str, arguments: &str) -> String {
     path
 }
 
-fn array(path: &str, name: &str) -> StoredArray {
-    let arrays = read_arrays(Path::new(path)).expect(path);
-    arrays.into_iter().find(|array| array.name == name).unwrap_or_else(|| panic!("{name} in {path}"))
+/// Returns the shape and the numbers of an array of a result. Bytes are returned as numbers.
+fn array(path: &str, name: &str) -> (Vec<usize>, Vec<f32>) {
+    if path.ends_with(".safetensors") {
+        let found = Tensors::open(Path::new(path)).and_then(|file| file.array(name)).expect(name);
+        let NpyData::F32(numbers) = found.data else { panic!("{name} is not in f32") };
+        return (found.shape, numbers);
+    }
+    let mut archive = NpzArchive::open(path).expect("an npz");
+    let npy = archive.by_name(name).expect("readable").unwrap_or_else(|| panic!("no array {name}"));
+    let shape = npy.shape().iter().map(|&axis| usize::try_from(axis).expect("a length")).collect();
+    if name == "status" {
+        return (shape, npy.into_vec::<u8>().expect("bytes").into_iter().map(f32::from).collect());
+    }
+    (shape, npy.into_vec().expect("f32"))
 }
 
 fn floats(path: &str, name: &str) -> Vec<f32> {
-    match array(path, name).data {
-        NpyData::F32(data) => data,
-        other => panic!("{name} of type {}", other.name()),
-    }
+    array(path, name).1
 }
 
 fn description(path: &str) -> serde_json::Value {
@@ -84,7 +93,7 @@ fn from_raw_series_to_trained_runs() {
     let (out, runs) = (files.at("f.npz"), files.at("runs"));
     let text = done(&[&series], "--representations core33,frequency", &out);
     assert!(text.contains("120 samples, 47 columns"), "{text}");
-    assert_eq!(array(&out, "features").shape, [120, 47]);
+    assert_eq!(array(&out, "features").0, [120, 47]);
     let about = description(&out);
     assert_eq!((about["samples"].as_u64(), about["columns"].as_array().map(Vec::len)), (Some(120), Some(47)));
     assert_eq!(about["columns"][5]["name"], "core33.q0.5");
@@ -119,7 +128,7 @@ fn layers_are_chosen_by_their_names() {
     let (one, other) = (files.at("one.npz"), files.at("other.npz"));
     done(&[&folder], "--representations spectral,info --layers *attn1.to_q*", &one);
     done(&[&file], "--representations spectral,info --layers *attn1.to_q*", &other);
-    assert_eq!(array(&one, "features").shape, [6, 32 * (32 + 2)]);
+    assert_eq!(array(&one, "features").0, [6, 32 * (32 + 2)]);
     // The folder has the samples of class 0 first.
     let (one_numbers, other_numbers) = (floats(&one, "features"), floats(&other, "features"));
     let width = 32 * 34;
@@ -141,8 +150,7 @@ fn samples_that_are_not_finite_have_a_status_and_stay() {
     let options = "--representations moments(columns=['mean','skewness','energy'])";
     let text = done(&[&input], options, &out);
     assert!(text.contains("of 4 samples, 1 have undefined columns, 1 exceed f32, 1 have a NaN"), "{text}");
-    let NpyData::F64(status) = array(&out, "status").data else { panic!("status") };
-    assert_eq!(status, [0.0, 1.0, 3.0, 2.0]);
+    assert_eq!(floats(&out, "status"), [0.0, 1.0, 3.0, 2.0]);
     let found = floats(&out, "features");
     assert_eq!((found[3], found[9], found[11]), (3.0, 2e30, f32::INFINITY));
     assert!(found[4].is_nan() && found[6..9].iter().all(|x| x.is_nan()));
@@ -162,7 +170,7 @@ fn steps_are_fitted_to_training_samples_only() {
     done(&[&series], &format!("--representations simple_stats --transform {steps}"), &applied);
     let found = floats(&fitted, "features");
     assert_eq!(floats(&applied, "features"), found);
-    assert_eq!(array(&fitted, "features").shape, [80, 2]);
+    assert_eq!(array(&fitted, "features").0, [80, 2]);
     let mean = |samples: std::ops::Range<usize>| {
         samples.clone().map(|sample| f64::from(found[2 * sample])).sum::<f64>() / samples.len() as f64
     };
@@ -191,17 +199,17 @@ fn mistakes_are_named_and_nothing_is_written() {
     refused(&[&a, &b], "", &out, 1, &["b.npz", "q"]);
     refused(&[&a], "--representations spectrl", &out, 2, &["`spectrl`; did you mean `spectral`?"]);
     refused(&[&a], "--representations moments(ddoff=1)", &out, 2, &["`ddoff`; did you mean `ddof`?"]);
-    refused(&[&a], "--representations quantiles(q=[2])", &out, 1, &["quantiles from 0 to 1, found 2"]);
     refused(&[&a], "--backend gpu", &out, 2, &["--backend gpu"]);
     refused(&[&a], "", &files.at("f.txt"), 2, &[".npz, .safetensors or .csv"]);
     assert!(!Path::new(&out).exists() && !Path::new(&files.at("f.features.json")).exists());
     write_npz(&a, &[("q", &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 7.0])]);
+    refused(&[&a], "--representations quantiles(q=[2])", &out, 1, &["quantiles from 0 to 1, found 2"]);
     done(&[&a], "", &out);
     let before = std::fs::read(&out).expect("a file");
     refused(&[&a], "--representations stats", &out, 2, &["it exists already; --overwrite replaces it"]);
     assert!(std::fs::read(&out).expect("a file") == before);
     done(&[&a], "--representations stats --overwrite", &out);
-    assert_eq!(array(&out, "features").shape, [2, 7]);
+    assert_eq!(array(&out, "features").0, [2, 7]);
 }
 
 #[test]

@@ -154,6 +154,8 @@ impl Extractor {
         let definitions = Definitions::new(&self.representations);
         let reader = Reader { data, plan, stores: &self.stores, definitions };
         let report = std::thread::scope(|scope| {
+            // Dropped before the reader is waited for, which otherwise would wait for a place to send to.
+            let receive = receive;
             scope.spawn(move || reader.read(&send));
             let mut programs = Programs::new(&self.representations);
             let width = plan.columns.len();

@@ -250,6 +250,9 @@ pub(super) fn of_table(path: &Path, name: &str, value: Value, depth: usize) -> R
         return Err(refused(format!("`{other}` beside `parts`")));
     }
     let Value::Array(parts) = parts else { return Err(refused(format!("{parts} as `parts`, not a list"))) };
+    if parts.is_empty() {
+        return Err(refused("no parts".to_owned()));
+    }
     let mut measures = Vec::new();
     for part in parts {
         match part {
@@ -276,6 +279,7 @@ fn measure(table: Map<String, Value>) -> Result<Measure, String> {
         return Err(format!("the parameter {}", unknown(other, known)));
     }
     let measure: Measure = serde_json::from_value(Value::Object(table)).map_err(|error| error.to_string())?;
+    measure.check().map_err(|error| error.to_string())?;
     if measure.names(SampleShape::Vector(16)).is_empty() {
         return Err(format!("{} without columns", kind.name));
     }

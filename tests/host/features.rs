@@ -123,6 +123,21 @@ fn layers_of_matrices_have_their_columns() {
     }
 }
 
+/// What cannot be taken, because a disk is full, ends the extraction although more blocks are being read.
+#[test]
+fn an_error_of_who_takes_the_columns_ends_the_extraction() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let numbers = vec![1.0_f32; 9000 * 60];
+    let array = NamedArray { name: "x", rows: Rows::Other, shape: vec![9000, 60], data: Data::F32(&numbers) };
+    io::write(&path, &[array]).unwrap();
+    let data = Layers::open(&[path]).unwrap();
+    let extractor = Extractor::new(Representation::parse_list("moments").unwrap());
+    let full = || fiedler::Error::domain("test", "the disk is full");
+    let error = extractor.stream(&Context::cpu(), &data, |_, _, _| Err(full())).unwrap_err().to_string();
+    assert!(error.contains("the disk is full"), "{error}");
+}
+
 #[test]
 fn series_of_different_lengths() {
     let folder = tempfile::tempdir().unwrap();
@@ -209,8 +224,7 @@ fn a_sample_is_computed_alone() {
 #[test]
 fn bad_parameters_and_shapes() {
     let refused = |list: &str, part: &str| {
-        let measures = Representation::parse_list(list).unwrap().remove(0).measures().to_vec();
-        let error = Program::new(measures, SampleShape::Vector(5)).unwrap_err().to_string();
+        let error = Representation::parse_list(list).unwrap_err().to_string();
         assert!(error.contains(part), "{list}: {error}");
     };
     refused("quantiles(q=[1.5])", "quantiles from 0 to 1, found 1.5");

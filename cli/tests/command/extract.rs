@@ -103,7 +103,7 @@ fn from_raw_series_to_trained_runs() {
         run(&["train", &out, "-o", &runs, "--hidden", "8", "--epochs", "3", "--scale", "standard", "--quiet"]);
     assert_eq!(said(&trained).0, Some(0), "{}", said(&trained).1);
     // The same numbers in other formats, and through other cuts.
-    let (tensors, csv) = (files.at("f.safetensors"), files.at("f.csv"));
+    let (tensors, csv) = (files.at("g.safetensors"), files.at("h.csv"));
     done(&[&series], "--representations core33,frequency --threads 1", &tensors);
     done(&[&series], "--representations core33,frequency --quiet", &csv);
     let numbers = floats(&out, "features");
@@ -184,6 +184,7 @@ fn steps_are_fitted_to_training_samples_only() {
         2,
         &["expected the columns of the steps"],
     );
+    let steps = files.at("more.safetensors");
     refused(&[&series], &format!("--steps pca --fit {steps}"), &x, 2, &["pca without the number"]);
     refused(&[&series], &format!("--steps zscore --fit {steps} --fit-rows 70..90"), &x, 2, &["--fit-rows 70..90"]);
 }
@@ -203,7 +204,8 @@ fn mistakes_are_named_and_nothing_is_written() {
     refused(&[&a], "", &files.at("f.txt"), 2, &[".npz, .safetensors or .csv"]);
     assert!(!Path::new(&out).exists() && !Path::new(&files.at("f.features.json")).exists());
     write_npz(&a, &[("q", &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 7.0])]);
-    refused(&[&a], "--representations quantiles(q=[2])", &out, 1, &["quantiles from 0 to 1, found 2"]);
+    refused(&[&a], "--representations quantiles(q=[2])", &out, 2, &["quantiles from 0 to 1, found 2"]);
+    refused(&[&a], "--representations autocorrelation(lags=[9223372036854775807])", &out, 2, &["lags of 1 to 2^20"]);
     done(&[&a], "", &out);
     let before = std::fs::read(&out).expect("a file");
     refused(&[&a], "--representations stats", &out, 2, &["it exists already; --overwrite replaces it"]);

@@ -25,23 +25,42 @@ pub(in crate::io) enum Kind {
 }
 
 impl Kind {
-    /// Returns the type of NumPy's type string without the byte order, or of a tensor of a safetensors file.
-    pub(super) fn of(name: &str) -> Option<Self> {
+    /// Returns the type of NumPy's type string without the byte order. `U8` is text of 8 characters there.
+    pub(super) fn of_numpy(name: &str) -> Option<Self> {
         Some(match name {
-            "f2" | "F16" => Self::F16,
-            "BF16" => Self::Bf16,
-            "f4" | "F32" => Self::F32,
-            "f8" | "F64" => Self::F64,
-            "b1" | "BOOL" => Self::Bool,
-            "i1" | "I8" => Self::I8,
-            "u1" | "U8" => Self::U8,
-            "i2" | "I16" => Self::I16,
-            "u2" | "U16" => Self::U16,
-            "i4" | "I32" => Self::I32,
-            "u4" | "U32" => Self::U32,
-            "i8" | "I64" => Self::I64,
-            "u8" | "U64" => Self::U64,
+            "f2" => Self::F16,
+            "f4" => Self::F32,
+            "f8" => Self::F64,
+            "b1" => Self::Bool,
+            "i1" => Self::I8,
+            "u1" => Self::U8,
+            "i2" => Self::I16,
+            "u2" => Self::U16,
+            "i4" => Self::I32,
+            "u4" => Self::U32,
+            "i8" => Self::I64,
+            "u8" => Self::U64,
             _ => Self::Text(name.strip_prefix('U')?.parse().ok().filter(|&width| width > 0)?),
+        })
+    }
+
+    /// Returns the type of a tensor of a safetensors file.
+    pub(super) fn of_tensor(name: &str) -> Option<Self> {
+        Some(match name {
+            "F16" => Self::F16,
+            "BF16" => Self::Bf16,
+            "F32" => Self::F32,
+            "F64" => Self::F64,
+            "BOOL" => Self::Bool,
+            "I8" => Self::I8,
+            "U8" => Self::U8,
+            "I16" => Self::I16,
+            "U16" => Self::U16,
+            "I32" => Self::I32,
+            "U32" => Self::U32,
+            "I64" => Self::I64,
+            "U64" => Self::U64,
+            _ => return None,
         })
     }
 

@@ -254,7 +254,7 @@ pub(super) fn of_npy(path: &Path, name: &str) -> Result<Stored> {
 /// Returns the array that a header describes, which with its elements has `size` bytes.
 fn of_header(path: &Path, name: String, header: &npy::Header, begin: u64, size: u64) -> Result<Stored> {
     let (order, kind) = header.descr.split_at_checked(1).unwrap_or_default();
-    let Some(kind) = Kind::of(kind).filter(|_| ["<", ">", "|"].contains(&order)) else {
+    let Some(kind) = Kind::of_numpy(kind).filter(|_| ["<", ">", "|"].contains(&order)) else {
         let found = format!("{name} of type {}", header.descr);
         return Err(Error::parse(path, None, "an array of floats, integers, booleans or text", found));
     };
@@ -312,7 +312,7 @@ pub(super) fn of_safetensors(path: &Path, beginning: &[u8], len: u64) -> Result<
     if end as u64 != len {
         return Err(wrong(&format!("{end} bytes, where the last tensor ends"), format!("{len} bytes")));
     }
-    let stored = entries.into_iter().map(|(name, entry)| match Kind::of(&entry.kind) {
+    let stored = entries.into_iter().map(|(name, entry)| match Kind::of_tensor(&entry.kind) {
         Some(kind) if !kind.is_text() => {
             let begin = Some(entry.place.start as u64);
             Ok(Stored { name, shape: entry.shape, kind, big: false, begin, member: None })

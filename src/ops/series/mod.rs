@@ -185,7 +185,7 @@ impl Measure {
     }
 
     /// Checks the parameters.
-    fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let wrong =
             |wanted: &str, found: String| Err(Error::domain("features", format!("expected {wanted}, found {found}")));
         let share = |q: f64| (0.0..=1.0).contains(&q);

@@ -4,7 +4,7 @@ mod list;
 
 use super::stores::{Form, Stores};
 use super::values::finite;
-use super::{Failure, Outcome, Where, check_place, complain, many, print};
+use super::{Failure, Outcome, Where, check_output, check_place, complain, many, print};
 use clap::Args;
 use fiedler::features::{Extractor, Progress, Report, Representation, Step, Steps};
 use fiedler::io::{self, Layers, RowTable};
@@ -92,11 +92,17 @@ impl Features {
         let Some(output) = &self.output else { return Err(Failure::Call("expected --output".to_owned())) };
         check_place(output, &["npz", "safetensors", "csv"])?;
         let about = beside(output);
-        for path in [output, &about] {
+        for path in [Some(output), Some(&about), self.fit.as_ref()].into_iter().flatten() {
             if path.exists() && !self.overwrite {
                 let shown = path.display();
                 return Err(Failure::Call(format!("{shown}: it exists already; --overwrite replaces it")));
             }
+        }
+        for input in &self.inputs {
+            check_output(output, input, &["npz", "safetensors", "csv"])?;
+        }
+        if self.fit.as_ref() == Some(output) {
+            return Err(Failure::Call(format!("--fit {0}: expected another file than the output", output.display())));
         }
         if self.place.insists() {
             let what = "--backend gpu: features are computed on the CPU, since reading them takes longer";

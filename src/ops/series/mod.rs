@@ -258,8 +258,8 @@ impl Program {
     /// Plans the columns of measures, in order.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if a parameter is out of range, or a measure has no columns; [`Shape`](crate::ErrorKind::Shape) if
-    /// samples have no numbers.
+    /// [`Domain`](crate::ErrorKind::Domain) if a parameter is out of range, or a measure has no columns;
+    /// [`Shape`](crate::ErrorKind::Shape) if samples have no numbers.
     pub fn new(measures: Vec<Measure>, shape: SampleShape) -> Result<Self> {
         if shape.is_empty() {
             return Err(Error::shape("features", "samples with at least one number", "none"));

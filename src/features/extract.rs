@@ -18,9 +18,9 @@ use std::sync::mpsc::sync_channel;
 /// Computes representations of every sample of a data set.
 #[derive(Clone, Debug)]
 pub struct Extractor {
-    pub(super) representations: Vec<Representation>,
+    representations: Vec<Representation>,
     patterns: Vec<String>,
-    pub(super) stores: Stores,
+    stores: Stores,
 }
 
 /// How far an extraction is.

@@ -382,9 +382,8 @@ impl Trainer {
         Ok(Fit::new(program, spec, self.stop, fitted, decided.choice))
     }
 
-    /// Checks that the finished training whose parameters are in the file `weights`
-    /// ([`Fit::write_weights`](super::Fit::write_weights)) is the one that [`Trainer::fit_groups`] would make. All
-    /// groups are read, to compare the data.
+    /// Compares a finished training with these settings, runs and data. The file `weights` has its parameters
+    /// ([`Fit::write_weights`](super::Fit::write_weights)). All groups are read, to compare the data.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`], with the differences, if it is another one; the errors of [`Trainer::fit_groups`]

@@ -209,8 +209,8 @@ fn hold(path: &Path, file: &mut File, arrays: Vec<Stored>) -> Result<Vec<Held>> 
 }
 
 impl Arrays {
-    /// Starts the key of a place in the file, as [`Layers::origins`] returns it. The file is the one that was opened,
-    /// even if another file has its path now.
+    /// Returns a hasher that knows the opened file, to which [`Layers::origins`] adds the layer and the rows. If
+    /// another file has the path now, the hasher still describes the opened one.
     pub(super) fn origin(&self) -> Option<KeyHasher> {
         let mut hasher = origin::hasher();
         let metadata = lock(&self.file).metadata().ok()?;

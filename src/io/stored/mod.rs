@@ -294,7 +294,7 @@ pub(super) fn safetensors_header(path: &Path, file: &mut File, len: u64) -> Resu
 /// Returns the arrays that the beginning of a safetensors file of `len` bytes describes.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) if the beginning does not agree with the file, a type is not supported, or the
+/// [`Parse`](crate::ErrorKind::Parse) if the header describes another file length, a type is not supported, or the
 /// tensors overlap or leave gaps, which the format forbids. Two tensors of one name leave a gap.
 pub(super) fn of_safetensors(path: &Path, beginning: &[u8], len: u64) -> Result<Tensors> {
     let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);

@@ -246,8 +246,7 @@ impl Sgld {
         Ok(Chains::new(self, fit, training))
     }
 
-    /// Checks that a finished training is the one that [`Sgld::sample`] would make, as [`Trainer::check_finished`]
-    /// does.
+    /// Compares a finished training with these settings, as [`Trainer::check_finished`] does.
     ///
     /// # Errors
     /// The errors of [`Trainer::check_finished`].

@@ -105,7 +105,7 @@ impl Features {
             return Err(Failure::Call(format!("--fit {0}: expected another file than the output", output.display())));
         }
         if self.place.insists() {
-            let what = "--backend gpu: features are computed on the CPU, since reading them takes longer";
+            let what = "--backend gpu: features are computed on the CPU only";
             return Err(Failure::Call(what.to_owned()));
         }
         let representations = Representation::parse_list(&self.representations);

@@ -3,6 +3,7 @@
 use super::plan::Plan;
 use super::read::Block;
 use super::representation::Representation;
+use super::side::Sides;
 use super::stored::Unit;
 use crate::array::{Array, Real};
 use crate::context::Context;
@@ -37,7 +38,7 @@ impl<'a> Programs<'a> {
     }
 
     /// Computes those representations of a block that were not found.
-    pub(super) fn units(&mut self, ctx: &Context, plan: &Plan, block: &Block) -> Result<Units> {
+    pub(super) fn units(&mut self, sides: &Sides, plan: &Plan, block: &Block) -> Result<Units> {
         let places = 0..self.representations.len();
         let missing: Vec<usize> = places.filter(|&place| block.found[place].1.is_none()).collect();
         let widths: Vec<usize> = plan.layers[block.planned].columns.iter().map(ExactSizeIterator::len).collect();
@@ -52,8 +53,8 @@ impl<'a> Programs<'a> {
         if !missing.is_empty() {
             let Some(rows) = &block.rows else { unreachable!("a block is read unless everything was found") };
             match &rows.numbers {
-                Numbers::F32(numbers) => self.compute(ctx, plan, block, &missing, numbers, &mut all)?,
-                Numbers::F64(numbers) => self.compute(ctx, plan, block, &missing, numbers, &mut all)?,
+                Numbers::F32(numbers) => self.compute(sides, plan, block, &missing, numbers, &mut all)?,
+                Numbers::F64(numbers) => self.compute(sides, plan, block, &missing, numbers, &mut all)?,
             }
         }
         Ok(Units { all, found: widths.len() - missing.len() })
@@ -61,7 +62,7 @@ impl<'a> Programs<'a> {
 
     fn compute<T: Real>(
         &mut self,
-        ctx: &Context,
+        sides: &Sides,
         plan: &Plan,
         block: &Block,
         missing: &[usize],
@@ -71,10 +72,10 @@ impl<'a> Programs<'a> {
         let shape = match plan.layers[block.planned].extent {
             Extent::Vector(n) => SampleShape::Vector(n),
             Extent::Matrix { rows, columns } => SampleShape::Matrix { rows, columns },
-            Extent::Ragged { .. } => return self.compute_ragged(ctx, block, missing, numbers, all),
+            Extent::Ragged { .. } => return self.compute_ragged(sides, block, missing, numbers, all),
         };
         let program = self.program(shape, missing)?;
-        let found = run(ctx, program, shape, numbers)?;
+        let found = run(sides, program, shape, numbers)?;
         for sample in 0..block.samples.len() {
             split(&found, sample, sample, missing, all);
         }
@@ -84,7 +85,7 @@ impl<'a> Programs<'a> {
     /// Computes series of different lengths: those of one length together.
     fn compute_ragged<T: Real>(
         &mut self,
-        ctx: &Context,
+        sides: &Sides,
         block: &Block,
         missing: &[usize],
         numbers: &[T],
@@ -102,7 +103,7 @@ impl<'a> Programs<'a> {
             let mut together = Vec::with_capacity(length * series.len());
             series.iter().for_each(|(_, range)| together.extend_from_slice(&numbers[range.clone()]));
             let shape = SampleShape::Vector(length);
-            let found = run(ctx, self.program(shape, missing)?, shape, &together)?;
+            let found = run(sides, self.program(shape, missing)?, shape, &together)?;
             for (place, (sample, _)) in series.iter().enumerate() {
                 split(&found, place, *sample, missing, all);
             }
@@ -138,7 +139,8 @@ fn split(found: &Columns, from: usize, to: usize, representations: &[usize], all
 }
 
 /// Runs a program, for which singular values are computed if it wants them.
-fn run<T: Real>(ctx: &Context, program: &Program, shape: SampleShape, numbers: &[T]) -> Result<Columns> {
+fn run<T: Real>(sides: &Sides, program: &Program, shape: SampleShape, numbers: &[T]) -> Result<Columns> {
+    let ctx = sides.of(program.has_kernels::<T>());
     let mut values = [Vec::new(), Vec::new()];
     for (centered, (wanted, values)) in program.wants().into_iter().zip(&mut values).enumerate() {
         if wanted {
@@ -149,10 +151,12 @@ fn run<T: Real>(ctx: &Context, program: &Program, shape: SampleShape, numbers: &
 }
 
 /// Returns the singular values of each sample in f64, perhaps after the mean of each of its columns is subtracted.
-/// Samples with numbers that are not finite count as zero.
+/// Samples with numbers that are not finite count as zero. On a device, they are computed in f32.
 fn singular_values<T: Real>(ctx: &Context, shape: SampleShape, numbers: &[T], centered: bool) -> Result<Vec<f64>> {
     let (n, columns) = (shape.len(), shape.columns());
+    let on_device = T::ON_DEVICE && ctx.policy().backend == Backend::Gpu;
     let mut samples: Vec<f64> = numbers.iter().map(|x| x.to_f64()).collect();
+    let mut scales = Vec::with_capacity(if on_device { samples.len() / n } else { 0 });
     for sample in samples.chunks_mut(n) {
         if !sample.iter().all(|x| x.is_finite()) {
             sample.fill(0.0);
@@ -163,11 +167,25 @@ fn singular_values<T: Real>(ctx: &Context, shape: SampleShape, numbers: &[T], ce
             let mean = first + sample[column..].iter().step_by(columns).map(|x| x - first).sum::<f64>() / rows;
             sample[column..].iter_mut().step_by(columns).for_each(|x| *x -= mean);
         }
+        if on_device {
+            // A device may flush subnormal numbers. A power of two moves no bit.
+            let greatest = sample.iter().fold(0.0_f64, |greatest, x| greatest.max(x.abs()));
+            let scale = if greatest > 0.0 { greatest.log2().floor().exp2() } else { 1.0 };
+            sample.iter_mut().for_each(|x| *x /= scale);
+            scales.push(scale);
+        }
     }
     // A matrix stored row by row is its transpose stored column by column, with the same singular values.
-    let count = samples.len() / n;
-    let ctx = ctx.with_backend(Backend::Cpu);
-    let a = Array::from_vec(Shape::new(columns, n / columns, count), samples)?;
-    let found = svdvals(&ctx, &a)?.ok(&ctx)?;
-    Ok(found.s.to_host(&ctx)?.as_slice().to_vec())
+    let matrices = Shape::new(columns, n / columns, samples.len() / n);
+    if !on_device {
+        let found = svdvals(ctx, &Array::from_vec(matrices, samples)?)?.ok(ctx)?;
+        return Ok(found.s.to_host(ctx)?.as_slice().to_vec());
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
+    let narrow = samples.iter().map(|&x| x as f32).collect();
+    let found = svdvals(ctx, &Array::<f32>::from_vec(matrices, narrow)?)?.ok(ctx)?;
+    let found = found.s.to_host(ctx)?;
+    let each = columns.min(n / columns);
+    let scaled = found.as_slice().chunks(each).zip(scales);
+    Ok(scaled.flat_map(|(s, scale)| s.iter().map(move |&s| f64::from(s) * scale)).collect())
 }

@@ -4,12 +4,14 @@ use super::compute::{Programs, Units};
 use super::plan::{Column, Plan};
 use super::read::{Block, Reader};
 use super::representation::Representation;
+use super::side::{self, Sides};
 use super::stored::{Definitions, Stores, Unit};
 use crate::cache::Cache;
 use crate::context::Context;
 use crate::error::Result;
 use crate::io::Layers;
 use crate::ops::series::Status;
+use crate::policy::Choice;
 use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,6 +109,14 @@ impl Extractor {
         Ok(self.plan(ctx, data)?.description(&self.representations))
     }
 
+    /// Returns on which side the columns of a data set would be computed, and why. One choice serves all samples.
+    ///
+    /// # Errors
+    /// The errors of [`Extractor::names`].
+    pub fn choose(&self, ctx: &Context, data: &Layers) -> Result<Choice> {
+        side::choose(ctx, &self.representations, data, &self.plan(ctx, data)?)
+    }
+
     fn plan(&self, ctx: &Context, data: &Layers) -> Result<Plan> {
         Plan::new(&self.representations, data, &self.patterns, ctx.memory_budget())
     }
@@ -137,8 +147,8 @@ impl Extractor {
     /// next samples are read. The memory does not grow with the number of samples.
     ///
     /// # Errors
-    /// The errors of [`Extractor::names`] and of [`Layers::read`], those that `take` returns, and
-    /// [`Cancelled`](crate::ErrorKind::Cancelled).
+    /// The errors of [`Extractor::names`], [`Layers::read`] and [`Program::run`](crate::ops::series::Program::run), and
+    /// those that `take` returns.
     pub fn stream(
         &self,
         ctx: &Context,
@@ -151,7 +161,8 @@ impl Extractor {
 
     fn through(&self, ctx: &Context, data: &Layers, plan: &Plan, take: Take<'_>) -> Result<Report> {
         let (send, receive) = sync_channel(1);
-        let definitions = Definitions::new(&self.representations);
+        let sides = Sides::new(ctx, &side::choose(ctx, &self.representations, data, plan)?);
+        let definitions = Definitions::new(&self.representations, &sides.identity);
         let reader = Reader { data, plan, stores: &self.stores, definitions };
         let report = std::thread::scope(|scope| {
             // Dropped before the reader is waited for, which otherwise would wait for a place to send to.
@@ -170,7 +181,7 @@ impl Extractor {
                     let Ok(blocks) = receive.recv() else { unreachable!("the reader sends every block") };
                     for block in blocks? {
                         left -= 1;
-                        let units = programs.units(ctx, plan, &block)?;
+                        let units = programs.units(&sides, plan, &block)?;
                         self.keep(&block, &units);
                         report.units[0] += units.found;
                         report.units[1] += units.all.len() - units.found;

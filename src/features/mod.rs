@@ -28,6 +28,7 @@ mod plan;
 mod presets;
 mod read;
 mod representation;
+mod side;
 mod stored;
 
 pub use extract::{Extracted, Extractor, Progress, Report};

@@ -1,7 +1,8 @@
 //! Stores the columns of blocks in caches: what the keys contain, and the form of the values.
 //!
 //! A unit is one representation of a block of samples of one layer. Its key contains the numbers of the block, the
-//! shape of the samples, the definition of the representation, and [`NUMERICS`], but no name and no path, so that
+//! shape of the samples, the definition of the representation, [`NUMERICS`], and the adapter if a device computes, but
+//! no name and no path, so that
 //! renamed files, renamed layers and appended samples find what is known. Columns of a sample do not depend on the
 //! samples beside it, so a data set that is partly found has the same bits as one that is computed in a single call.
 //!
@@ -15,7 +16,7 @@ use crate::ops::series::Status;
 use std::sync::Arc;
 
 /// The version of the numerical results. A change that may alter any bit of any column requires a new number.
-const NUMERICS: u64 = 1;
+const NUMERICS: u64 = 2;
 /// A description of the meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-25 columns of a representation of a block of samples, little-endian";
 /// A description of the content of a block.
@@ -53,10 +54,11 @@ pub(super) fn content(rows: &LayerRows, samples: usize, shape: [usize; 2]) -> [u
 pub(super) struct Definitions(Vec<[u8; 32]>);
 
 impl Definitions {
-    pub(super) fn new(representations: &[Representation]) -> Self {
+    /// Hashes the definitions. `side` is what bits depend on besides them: nothing on the CPU, the adapter on a device.
+    pub(super) fn new(representations: &[Representation], side: &str) -> Self {
         let hash = |one: &Representation| {
             let mut hasher = KeyHasher::new(DOMAIN);
-            hasher.number(NUMERICS).bytes(one.definition().to_string().as_bytes());
+            hasher.number(NUMERICS).bytes(one.definition().to_string().as_bytes()).bytes(side.as_bytes());
             *hasher.finish().as_bytes()
         };
         Self(representations.iter().map(hash).collect())

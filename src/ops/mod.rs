@@ -66,6 +66,7 @@ const FAMILIES: &[Family] = &[
     ("mlp", mlp::layered_kernels::KERNELS, mlp::kernels::is_given),
     ("pca", pca::kernels::KERNELS, |_, _, _| true),
     ("random", random::kernels::KERNELS, |_, _, _| true),
+    ("series", series::kernels::KERNELS, |_, _, _| true),
     ("sparse", sparse::kernels::KERNELS, |_, _, _| true),
     ("stats", stats::kernels::KERNELS, |_, _, _| true),
     ("svd", svd::kernels::KERNELS, |_, _, _| true),

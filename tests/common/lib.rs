@@ -14,6 +14,7 @@ pub mod products;
 pub mod random;
 pub mod rectangles;
 pub mod referee;
+pub mod samples;
 pub mod solve;
 pub mod source;
 pub mod sparse;

@@ -1,6 +1,7 @@
 //! Columns of small samples against their formulas in f64, which `golden/features.py` evaluated with numpy, scipy,
 //! tsfresh and tsxtract.
 
+use common::samples::{Golden, goldens, singular_values};
 use fiedler::Context;
 use fiedler::features::{Extractor, Representation};
 use fiedler::io::{self, Data, Layers, NamedArray, Rows};
@@ -16,46 +17,6 @@ fn close(found: f32, wanted: f64, scale: f64) -> bool {
     // Half a unit of f32 at the wanted number, or half the least subnormal number.
     let rounding = wanted.abs() * 2_f64.powi(-24) + 0.5 * 2_f64.powi(-149);
     (found - wanted).abs() <= rounding * 1.001 + 1e-12 * wanted.abs().max(scale)
-}
-
-/// A sample with the values of its columns.
-struct Golden {
-    shape: SampleShape,
-    numbers: Vec<f64>,
-    columns: Vec<(Representation, Vec<f64>)>,
-}
-
-/// Reads every golden sample.
-fn goldens() -> Vec<Golden> {
-    let mut samples: Vec<Golden> = Vec::new();
-    for line in include_str!("golden/features.txt").lines() {
-        let mut words = line.split(' ');
-        let what = words.next();
-        let mut word = || words.next().expect("a word");
-        if what == Some("sample") {
-            let (rows, columns) = (word().parse().unwrap(), word().parse().unwrap());
-            let shape = if rows == 0 { SampleShape::Vector(columns) } else { SampleShape::Matrix { rows, columns } };
-            let numbers = words.map(|x| x.parse().unwrap()).collect();
-            samples.push(Golden { shape, numbers, columns: Vec::new() });
-        } else {
-            let representation = Representation::parse_list(word()).unwrap().remove(0);
-            let values = words.map(|x| x.parse().unwrap()).collect();
-            samples.last_mut().unwrap().columns.push((representation, values));
-        }
-    }
-    assert_eq!(samples.len(), 16);
-    samples
-}
-
-/// Returns the singular values that a program wants, computed by nalgebra.
-fn singular_values(program: &Program, shape: SampleShape, numbers: &[f64]) -> [Vec<f64>; 2] {
-    let columns = shape.columns();
-    let mut matrix = nalgebra::DMatrix::from_row_slice(shape.len() / columns, columns, numbers);
-    let plain = matrix.singular_values().iter().copied().collect();
-    matrix.column_iter_mut().for_each(|mut column| column.add_scalar_mut(-column.mean()));
-    let centered = matrix.singular_values().iter().copied().collect();
-    let [wants_plain, wants_centered] = program.wants();
-    [if wants_plain { plain } else { Vec::new() }, if wants_centered { centered } else { Vec::new() }]
 }
 
 #[test]

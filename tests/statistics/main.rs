@@ -5,6 +5,7 @@ mod divergence;
 mod magnitudes;
 mod pca;
 mod quantiles;
+mod series;
 mod stats;
 
 fn main() -> std::process::ExitCode {
@@ -14,6 +15,7 @@ fn main() -> std::process::ExitCode {
         magnitudes::tests(),
         pca::tests(),
         quantiles::tests(),
+        series::tests(),
         stats::tests(),
     ])
 }

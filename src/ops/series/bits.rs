@@ -3,6 +3,7 @@
 use super::SampleShape;
 use super::cpu::Group;
 use super::named::{Named, named};
+use super::parts::Known;
 use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +38,28 @@ impl Default for Bits {
     }
 }
 
+/// The strings of a sample, and the parts of [`Bits`].
+pub(super) struct BitsParts {
+    pub(super) strings: usize,
+    /// The distance from one string to the next.
+    pub(super) apart: usize,
+    /// The number of bits of each string that count.
+    pub(super) length: usize,
+    /// The first part of positions and of pairs, if there are such columns.
+    pub(super) positions_at: Option<usize>,
+    pub(super) pairs_at: Option<usize>,
+    pub(super) total: usize,
+}
+
+/// The number of parts before those of positions.
+const COUNTS: usize = 5;
+
 impl Bits {
+    /// Returns whether there is a column.
+    pub(super) fn has(&self, column: BitsColumn) -> bool {
+        self.columns.contains(&column)
+    }
+
     /// Returns the number of strings, the distance from one to the next, and the number of their bits that count.
     fn sides(&self, shape: SampleShape) -> (usize, usize, usize) {
         let (strings, stride) = match shape {
@@ -45,6 +67,20 @@ impl Bits {
             SampleShape::Matrix { rows, columns } => (rows, columns),
         };
         (strings, stride, if self.first == 0 { stride } else { self.first.min(stride) })
+    }
+
+    /// Returns which parts there are for samples of a shape.
+    pub(super) fn parts_of(&self, shape: SampleShape) -> BitsParts {
+        let (strings, apart, length) = self.sides(shape);
+        let mut total = COUNTS;
+        let mut take = |wanted: bool, parts: usize| {
+            let begin = total;
+            total += if wanted { parts } else { 0 };
+            wanted.then_some(begin)
+        };
+        let positions_at = take(self.has(BitsColumn::Positions), length);
+        let pairs_at = take(self.has(BitsColumn::Pairs), length * length);
+        BitsParts { strings, apart, length, positions_at, pairs_at, total }
     }
 
     /// Returns the names of the columns.
@@ -58,19 +94,19 @@ impl Bits {
         names.collect()
     }
 
+    /// Counts: whether there is another number than 0 and 1, ones, adjacent bits that differ, the longest runs of ones
+    /// and of zeros, then the ones at each position and the strings with a pair of ones, as far as there are such
+    /// columns.
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+    pub(super) fn parts<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
         let token = group.token;
         let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));
-        let (strings, stride, n) = self.sides(group.shape);
-        let each = V::splat(token, 1.0 / strings as f64);
-        let all = V::splat(token, (strings * n) as f64);
-        // Bits have x (x - 1) = 0; a lane with another number becomes NaN.
+        let (_, stride, n) = self.sides(group.shape);
+        // Bits have x (x - 1) = 0.
         let mut other = zero;
         for &x in group.x {
             other += (x * (x - one)).abs();
         }
-        let defined = V::select(zero.lt(other), V::splat(token, f64::NAN), zero);
         let (mut ones, mut differ) = (zero, zero);
         let (mut longest_ones, mut longest_zeros) = (zero, zero);
         for string in group.x.chunks_exact(stride) {
@@ -86,16 +122,45 @@ impl Bits {
                 }
             }
         }
+        out.extend_from_slice(&[V::select(zero.lt(other), one, zero), ones, differ, longest_ones, longest_zeros]);
+        if self.has(BitsColumn::Positions) {
+            for i in 0..n {
+                let mut sum = zero;
+                for string in group.x.chunks_exact(stride) {
+                    sum += string[i];
+                }
+                out.push(sum);
+            }
+        }
+        if self.has(BitsColumn::Pairs) {
+            for i in 0..n {
+                for j in 0..n {
+                    let mut sum = zero;
+                    for string in group.x.chunks_exact(stride) {
+                        sum = string[i].mul_add(string[j], sum);
+                    }
+                    out.push(sum);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, parts: &[V], out: &mut Vec<V>) {
+        let token = known.token;
+        let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));
+        let (strings, _, n) = self.sides(known.shape);
+        let each = V::splat(token, 1.0 / strings as f64);
+        let all = V::splat(token, (strings * n) as f64);
+        let (other, ones, differ, longest_ones, longest_zeros) = (parts[0], parts[1], parts[2], parts[3], parts[4]);
+        let (positions, pairs) = parts[COUNTS..].split_at(if self.has(BitsColumn::Positions) { n } else { 0 });
+        let defined = V::select(zero.lt(other), V::splat(token, f64::NAN), zero);
         for column in &self.columns {
             match column {
                 BitsColumn::Ones => out.push(ones / all + defined),
                 BitsColumn::Positions => {
-                    for i in 0..n {
-                        let mut sum = defined;
-                        for string in group.x.chunks_exact(stride) {
-                            sum += string[i];
-                        }
-                        out.push(sum * each);
+                    for &sum in positions {
+                        out.push(sum * each + defined);
                     }
                 }
                 BitsColumn::Transitions => {
@@ -105,14 +170,8 @@ impl Bits {
                 BitsColumn::LongestOnes => out.push(longest_ones + defined),
                 BitsColumn::LongestZeros => out.push(longest_zeros + defined),
                 BitsColumn::Pairs => {
-                    for i in 0..n {
-                        for j in 0..n {
-                            let mut sum = defined;
-                            for string in group.x.chunks_exact(stride) {
-                                sum = string[i].mul_add(string[j], sum);
-                            }
-                            out.push(sum * each);
-                        }
+                    for &sum in pairs {
+                        out.push(sum * each + defined);
                     }
                 }
             }

@@ -1,8 +1,8 @@
 //! The covariance matrix of the columns of a sample that is a matrix.
 
-use super::cpu::Group;
 use super::histogram::entropy;
 use super::named::{Named, named};
+use super::parts::Known;
 use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
@@ -48,20 +48,22 @@ impl Covariance {
     }
 
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
-        let token = group.token;
+    pub(super) fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, out: &mut Vec<V>) {
+        let token = known.token;
         let zero = V::splat(token, 0.0);
         let mut all = Vec::new();
-        let rows = if group.centered.is_empty() {
-            all.push(group.sums.central[0]);
-            group.x.len()
+        let rows = if known.centered.is_empty() {
+            all.push(known.sums.central[0]);
+            known.shape.len()
         } else {
-            for &value in group.centered {
+            for &value in known.centered {
                 all.push(value * value);
             }
-            group.x.len() / group.shape.columns()
+            known.shape.len() / known.shape.columns()
         };
-        let scale = V::splat(token, 1.0 / (rows as f64 - f64::from(self.ddof)));
+        // With as few rows as that, there is no variance.
+        let denominator = rows as f64 - f64::from(self.ddof);
+        let scale = V::splat(token, if denominator > 0.0 { 1.0 / denominator } else { f64::NAN });
         let mut total = zero;
         for value in &mut all {
             *value *= scale;

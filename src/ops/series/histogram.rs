@@ -2,6 +2,7 @@
 
 use super::cpu::Group;
 use super::named::{Named, named};
+use super::parts::Known;
 use crate::lanes::Vector;
 use crate::ops::elementary::{Elementary, each_of};
 use serde::{Deserialize, Serialize};
@@ -54,17 +55,16 @@ impl Histograms {
     }
 
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
-        let (token, sums) = (group.token, &group.sums);
-        let counts = self.count(group);
-        let mut shares = counts.clone();
+    pub(super) fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, counts: &[V], out: &mut Vec<V>) {
+        let (token, sums) = (known.token, known.sums);
+        let mut shares = counts.to_vec();
         for share in &mut shares {
             *share = *share / sums.n;
         }
         let entropy = entropy(token, &shares, self.epsilon);
         for column in &self.columns {
             match column {
-                HistogramColumn::Counts => out.extend_from_slice(&counts),
+                HistogramColumn::Counts => out.extend_from_slice(counts),
                 HistogramColumn::Shares => out.extend_from_slice(&shares),
                 HistogramColumn::Entropy => out.push(entropy),
                 HistogramColumn::NormalizedEntropy => {
@@ -75,10 +75,24 @@ impl Histograms {
         }
     }
 
+    /// Returns the edges for numbers in f32, if they are given: the least number of each bin, and the greatest one of
+    /// the last bin.
+    #[expect(clippy::cast_possible_truncation, reason = "the nearest number, or one of its neighbors")]
+    pub(super) fn edges(&self) -> Option<Vec<f32>> {
+        let (low, high) = self.range?;
+        let width = (high - low) / self.bins as f64;
+        let least = |bin: usize| {
+            let edge = bin as f64 * width + low;
+            if f64::from(edge as f32) < edge { (edge as f32).next_up() } else { edge as f32 }
+        };
+        let most = if f64::from(high as f32) > high { (high as f32).next_down() } else { high as f32 };
+        Some((0..self.bins).map(least).chain([most]).collect())
+    }
+
     /// Counts the numbers of each sample in each bin.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number of a bin")]
-    fn count<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>) -> Vec<V> {
+    pub(super) fn parts<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
         let token = group.token;
         let (zero, half, one) = (V::splat(token, 0.0), V::splat(token, 0.5), V::splat(token, 1.0));
         let round = V::splat(token, ROUND);
@@ -108,13 +122,13 @@ impl Histograms {
                 counts[lane * stride + bin as usize] += 1;
             }
         }
-        let mut made = vec![zero; self.bins];
-        for (bin, made) in made.iter_mut().enumerate() {
+        for bin in 0..self.bins {
+            let mut made = zero;
             for (lane, made) in made.as_mut_slice().iter_mut().enumerate() {
                 *made = f64::from(counts[lane * stride + bin]);
             }
+            out.push(made);
         }
-        made
     }
 }
 

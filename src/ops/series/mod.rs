@@ -9,10 +9,13 @@
 mod bits;
 mod covariance;
 mod cpu;
+mod gpu;
 mod histogram;
+pub(super) mod kernels;
 mod moments;
 mod named;
 mod order;
+mod parts;
 mod quantiles;
 mod raw;
 mod singular;
@@ -32,11 +35,16 @@ pub use spectrum::{Spectrum, SpectrumColumn};
 
 use crate::array::Real;
 use crate::context::Context;
+use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::lanes::Vector;
+use crate::ops::operation::{Call, Operation, Precision};
+use crate::policy::{Choice, Workload};
 use cpu::Group;
+use parts::Known;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::Arc;
 use transform::Transform;
 
 /// The shape of a sample.
@@ -169,18 +177,34 @@ impl Measure {
         }
     }
 
+    /// Computes the parts of the columns from the numbers of samples. Moments and covariances need only the sums.
     #[inline(always)]
-    fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+    fn parts<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
         match self {
-            Self::Raw(of) => of.evaluate(group, out),
-            Self::Moments(of) => of.evaluate(group, out),
-            Self::Quantiles(of) => of.evaluate(group, out),
-            Self::Histogram(of) => of.evaluate(group, out),
-            Self::Spectrum(of) => of.evaluate(group, out),
-            Self::Singular(of) => of.evaluate(group, out),
-            Self::Covariance(of) => of.evaluate(group, out),
-            Self::Autocorrelation(of) => of.evaluate(group, out),
-            Self::Bits(of) => of.evaluate(group, out),
+            Self::Raw(of) => of.of_numbers(group.token, group.x, out),
+            Self::Quantiles(of) => of.parts(group, out),
+            Self::Histogram(of) => of.parts(group, out),
+            Self::Spectrum(of) => of.parts(group, out),
+            Self::Singular(of) => of.parts(group, out),
+            Self::Autocorrelation(of) => of.parts(group, out),
+            Self::Bits(of) => of.parts(group, out),
+            Self::Moments(_) | Self::Covariance(_) => {}
+        }
+    }
+
+    /// Computes the columns.
+    #[inline(always)]
+    fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, parts: &[V], out: &mut Vec<V>) {
+        match self {
+            Self::Raw(_) => out.extend_from_slice(parts),
+            Self::Moments(of) => of.columns(known, out),
+            Self::Quantiles(of) => of.columns(known, parts, out),
+            Self::Histogram(of) => of.columns(known, parts, out),
+            Self::Spectrum(of) => of.columns(known, parts, out),
+            Self::Singular(of) => of.columns(known, parts, out),
+            Self::Covariance(of) => of.columns(known, out),
+            Self::Autocorrelation(of) => of.columns(known, parts, out),
+            Self::Bits(of) => of.columns(known, parts, out),
         }
     }
 
@@ -321,9 +345,14 @@ impl Program {
     /// singular values of each sample in descending order, and those of the sample from whose columns the means were
     /// subtracted, as far as the program wants them.
     ///
+    /// On the device, the sums, orders and counts are computed in f32, from numbers that were scaled by a power of two,
+    /// and the formulas on the CPU in f64. Numbers in f64 stay on the CPU.
+    ///
     /// # Errors
     /// [`Shape`](crate::ErrorKind::Shape) if the numbers do not divide into samples of the program's shape, or there
-    /// are no singular values where there should be; [`Cancelled`](crate::ErrorKind::Cancelled).
+    /// are no singular values where there should be; [`Limit`](crate::ErrorKind::Limit) if
+    /// [`Backend::Gpu`](crate::Backend::Gpu) is set and the kernels cannot compute a measure or samples of this length
+    /// (2,048 numbers at most); [`Cancelled`](crate::ErrorKind::Cancelled); device errors.
     pub fn run<T: Real>(&self, ctx: &Context, samples: &[T], values: [&[f64]; 2]) -> Result<Columns> {
         let n = self.shape.len();
         if !samples.len().is_multiple_of(n) {
@@ -338,12 +367,60 @@ impl Program {
                 return Err(Error::shape("features", expected, values.len().to_string()));
             }
         }
-        let mut made =
-            Columns { width: self.width, values: vec![0.0; count * self.width], status: vec![Status::Ok; count] };
-        ctx.on_host(|| {
+        let on_cpu = || {
+            let mut made =
+                Columns { width: self.width, values: vec![0.0; count * self.width], status: vec![Status::Ok; count] };
             cpu::run(self, samples, values, &mut made.values, &mut made.status);
-            Ok(())
-        })?;
-        Ok(made)
+            Ok(made)
+        };
+        let on_device = |gpu: &Arc<Gpu>| {
+            gpu::check(self)?;
+            gpu::run(ctx, gpu, self, &T::for_device(samples), values)
+        };
+        Ok(self.call::<T>(count).run(ctx, on_cpu, on_device)?.0)
+    }
+
+    /// Returns where [`Program::run`] would compute the columns of `count` samples, and why.
+    #[must_use]
+    pub fn choose<T: Real>(&self, ctx: &Context, count: usize) -> Choice {
+        self.call::<T>(count).choose(ctx)
+    }
+
+    /// Returns whether there are kernels for the columns of samples of this shape and precision.
+    #[must_use]
+    pub fn has_kernels<T: Real>(&self) -> bool {
+        T::ON_DEVICE && gpu::check(self).is_ok()
+    }
+
+    /// Describes the work for `count` samples to the cost model. The numbers of operations are those of the times that the CPU took for
+    /// series of 500 numbers (`benches/results/2026-11-25-features-cpu.md`).
+    #[must_use]
+    pub fn workload(&self, count: usize) -> Workload {
+        let numbers = (count * self.shape.len()) as f64;
+        let mut operations = 30.0;
+        for measure in &self.measures {
+            operations += match measure {
+                Measure::Moments(_) | Measure::Singular(_) | Measure::Covariance(_) | Measure::Raw(_) => 2.0,
+                Measure::Quantiles(_) => 80.0,
+                Measure::Spectrum(_) => 90.0,
+                Measure::Histogram(_) | Measure::Bits(_) => 20.0,
+                Measure::Autocorrelation(_) => 60.0,
+            };
+        }
+        Workload {
+            items: count as f64,
+            cpu_flops: operations * numbers,
+            gpu_flops: operations * numbers,
+            host_flops: 4.0 * (count * self.width) as f64,
+            dispatches: 2.0 + 2.0 * self.measures.len() as f64,
+            ..Workload::default()
+        }
+        .transferring(false, 4.0 * numbers, 4.0 * (count * self.width) as f64)
+    }
+
+    fn call<T: Real>(&self, count: usize) -> Call<impl Fn(&Gpu, u64) -> bool> {
+        let fits = gpu::check(self).is_ok();
+        let (precision, workload) = (Precision::of::<T>(), self.workload(count));
+        Call { name: "features", precision, workload, empty: count == 0, fits: move |_: &Gpu, _| fits }
     }
 }

@@ -1,7 +1,7 @@
 //! Moments: sums over the numbers of a sample, regardless of their order.
 
-use super::cpu::Group;
 use super::named::{Named, named};
+use super::parts::Known;
 use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ named! {
         Count: "count", "n";
         Sum: "sum", "sum x_i";
         Mean: "mean", "m = sum x_i / n";
-        Variance: "variance", "sum (x_i - m)^2 / (n - ddof)";
+        Variance: "variance", "sum (x_i - m)^2 / (n - ddof), if n > ddof";
         Sd: "sd", "sqrt(variance)";
         Variation: "variation", "sd / (|m| + epsilon)";
         Skewness: "skewness", "m_3 / (sd + epsilon)^3; without bias, times sqrt(n (n - 1)) / (n - 2)";
@@ -134,17 +134,19 @@ impl<V: Vector<Scalar = f64>> Sums<V> {
         }
     }
 
-    /// Returns the variance with the denominator `n - ddof`.
+    /// Returns the variance with the denominator `n - ddof`, which is undefined unless that is positive.
     #[inline(always)]
     pub(super) fn variance(&self, token: V::Token, ddof: u32) -> V {
-        self.central[0] / (self.n - V::splat(token, f64::from(ddof)))
+        let denominator = self.n - V::splat(token, f64::from(ddof));
+        let defined = V::splat(token, 0.0).lt(denominator);
+        V::select(defined, self.central[0] / denominator, V::splat(token, f64::NAN))
     }
 }
 
 impl Moments {
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
-        let (token, sums) = (group.token, &group.sums);
+    pub(super) fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, out: &mut Vec<V>) {
+        let (token, sums) = (known.token, known.sums);
         let (n, epsilon) = (sums.n, V::splat(token, self.epsilon));
         let sd = sums.variance(token, self.ddof).sqrt();
         let (square, third, fourth) = (sums.central[0] / n, sums.central[1] / n, sums.central[2] / n);

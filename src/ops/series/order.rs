@@ -3,6 +3,7 @@
 use super::cpu::Group;
 use super::histogram::entropy;
 use super::named::{Named, named};
+use super::parts::Known;
 use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,7 @@ named! {
         MeanChange: "mean_change", "(x_n - x_1) / (n - 1)";
         MeanAbsChange: "mean_abs_change", "sum |x_(i + 1) - x_i| / (n - 1)";
         MeanSecondDerivative: "mean_second_derivative", "(x_n - x_(n - 1) - x_2 + x_1) / (2 (n - 2))";
-        Complexity: "complexity", "sqrt(sum (x_(i + 1) - x_i)^2 / v) (the estimate of CID, Batista 2014)";
+        Complexity: "complexity", "sqrt(sum (x_(i + 1) - x_i)^2 / v) (the estimate of CID, Batista 2014); 0 if all numbers are equal";
         Peaks: "peaks", "the number of x_i that are greater than each of `support` numbers before and after them";
         LongestAboveMean: "longest_above_mean", "the greatest number of consecutive x_i > m";
         LongestBelowMean: "longest_below_mean", "the greatest number of consecutive x_i < m";
@@ -72,86 +73,150 @@ impl Autocorrelation {
         self.lags.iter().copied().max().unwrap_or(0)
     }
 
+    fn has(&self, column: OrderColumn) -> bool {
+        self.columns.contains(&column)
+    }
+
+    pub(super) fn wants_first_zero(&self) -> bool {
+        self.has(OrderColumn::FirstZero)
+    }
+
+    /// Returns the lags whose sums are parts: those of the partial autocorrelations, then those of the column `lags`.
+    pub(super) fn known_lags(&self) -> impl Iterator<Item = usize> {
+        let partial = if self.has(OrderColumn::Partial) { self.longest() } else { 0 };
+        let lags: &[usize] = if self.has(OrderColumn::Lags) { &self.lags } else { &[] };
+        (1..=partial).chain(lags.iter().copied())
+    }
+
+    /// Returns the number of patterns that are counted.
+    pub(super) fn patterns(&self) -> usize {
+        if self.has(OrderColumn::PermutationEntropy) { (1..=self.order).product() } else { 0 }
+    }
+
+    /// Returns the number of places in a sample where a pattern begins.
+    pub(super) fn places(&self, n: usize) -> usize {
+        n.saturating_sub((self.order - 1) * self.delay)
+    }
+
+    /// Computes those parts that columns need: [`PARTS`] numbers, the covariance at every lag of
+    /// [`Autocorrelation::known_lags`] (0 beyond the sample), and the counts of patterns.
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
-        let (token, sums, x) = (group.token, &group.sums, group.x);
+    pub(super) fn parts<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+        let (token, sums, x) = (group.token, group.sums, group.x);
+        let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));
+        let (n, mean) = (x.len(), sums.mean);
+        let mut parts = [zero; PARTS];
+        if self.has(OrderColumn::FirstZero) {
+            parts[FIRST_ZERO] = first_zero(token, x, mean);
+        }
+        if self.has(OrderColumn::ZeroCrossings) {
+            parts[ZERO_CROSSINGS] = crossings(zero, one, x, zero);
+        }
+        if self.has(OrderColumn::MeanCrossings) {
+            parts[MEAN_CROSSINGS] = crossings(zero, one, x, mean);
+        }
+        if self.has(OrderColumn::MeanAbsChange) {
+            for pair in x.windows(2) {
+                parts[CHANGES] += (pair[1] - pair[0]).abs();
+            }
+        }
+        if self.has(OrderColumn::Complexity) {
+            for pair in x.windows(2) {
+                let change = pair[1] - pair[0];
+                parts[SQUARES] = change.mul_add(change, parts[SQUARES]);
+            }
+        }
+        if self.has(OrderColumn::Peaks) {
+            parts[PEAKS] = self.peaks(zero, one, x);
+        }
+        if self.has(OrderColumn::LongestAboveMean) {
+            let mut length = zero;
+            for &x in x {
+                length = V::select(mean.lt(x), length + one, zero);
+                parts[ABOVE] = parts[ABOVE].max(length);
+            }
+        }
+        if self.has(OrderColumn::LongestBelowMean) {
+            let mut length = zero;
+            for &x in x {
+                length = V::select(x.lt(mean), length + one, zero);
+                parts[BELOW] = parts[BELOW].max(length);
+            }
+        }
+        if self.has(OrderColumn::TrendSlope) || self.has(OrderColumn::TrendR2) {
+            let middle = (n as f64 - 1.0) / 2.0;
+            for (i, &x) in x.iter().enumerate() {
+                parts[TREND] = (x - mean).mul_add(V::splat(token, i as f64 - middle), parts[TREND]);
+            }
+        }
+        parts[ENDS] = x[0];
+        parts[ENDS + 1] = x[1.min(n - 1)];
+        parts[ENDS + 2] = x[n.saturating_sub(2)];
+        parts[ENDS + 3] = x[n - 1];
+        out.extend_from_slice(&parts);
+        for lag in self.known_lags() {
+            out.push(if lag < n { covariance(token, x, mean, lag) } else { zero });
+        }
+        if self.has(OrderColumn::PermutationEntropy) {
+            self.count_patterns(group, out);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, parts: &[V], out: &mut Vec<V>) {
+        let (token, sums, n) = (known.token, known.sums, known.shape.len());
         let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));
         let undefined = V::splat(token, f64::NAN);
-        let (n, count, mean) = (x.len(), sums.n, sums.mean);
+        let count = sums.n;
         let variance = sums.central[0] / count;
+        let lags = self.known_lags().count();
+        let (covariances, patterns) = parts[PARTS..].split_at(lags);
+        let (partials, of_lags) = covariances.split_at(if self.has(OrderColumn::Partial) { self.longest() } else { 0 });
         for column in &self.columns {
             let begin = out.len();
             let mut least = 1;
             match column {
                 OrderColumn::Lags => {
-                    for &lag in &self.lags {
-                        out.push(self.correlation(group, lag));
+                    for (&lag, &covariance) in self.lags.iter().zip(of_lags) {
+                        out.push(self.correlation(token, covariance, lag, n, variance));
                     }
                 }
                 OrderColumn::Partial => {
-                    for lag in 1..=self.longest() {
-                        out.push(self.correlation(group, lag));
+                    for (lag, &covariance) in (1..).zip(partials) {
+                        out.push(self.correlation(token, covariance, lag, n, variance));
                     }
                     partial(one, &mut out[begin..]);
                 }
-                OrderColumn::FirstZero => {
-                    // Equal numbers have no correlations.
-                    out.push(V::select(zero.lt(variance), first_zero(token, x, mean), undefined));
-                }
-                OrderColumn::PermutationEntropy => out.push(self.permutation_entropy(group)),
-                OrderColumn::ZeroCrossings => out.push(crossings(zero, one, x, zero)),
-                OrderColumn::MeanCrossings => out.push(crossings(zero, one, x, mean)),
+                // Equal numbers have no correlations.
+                OrderColumn::FirstZero => out.push(V::select(zero.lt(variance), parts[FIRST_ZERO], undefined)),
+                OrderColumn::PermutationEntropy => out.push(self.permutation_entropy(token, patterns, n)),
+                OrderColumn::ZeroCrossings => out.push(parts[ZERO_CROSSINGS]),
+                OrderColumn::MeanCrossings => out.push(parts[MEAN_CROSSINGS]),
                 OrderColumn::MeanChange => {
                     least = 2;
-                    out.push((x[n - 1] - x[0]) / (count - one));
+                    out.push((parts[ENDS + 3] - parts[ENDS]) / (count - one));
                 }
                 OrderColumn::MeanAbsChange => {
                     least = 2;
-                    let mut sum = zero;
-                    for pair in x.windows(2) {
-                        sum += (pair[1] - pair[0]).abs();
-                    }
-                    out.push(sum / (count - one));
+                    out.push(parts[CHANGES] / (count - one));
                 }
                 OrderColumn::MeanSecondDerivative => {
                     least = 3;
-                    let (second, before) = (x[1.min(n - 1)], x[n.saturating_sub(2)]);
                     let twice = V::splat(token, 2.0 * (n as f64 - 2.0));
-                    out.push((x[n - 1] - before - second + x[0]) / twice);
+                    out.push((parts[ENDS + 3] - parts[ENDS + 2] - parts[ENDS + 1] + parts[ENDS]) / twice);
                 }
                 OrderColumn::Complexity => {
                     least = 2;
-                    let mut sum = zero;
-                    for pair in x.windows(2) {
-                        let change = pair[1] - pair[0];
-                        sum = change.mul_add(change, sum);
-                    }
+                    let sum = parts[SQUARES];
                     // Equal numbers have no changes, in whatever unit.
                     out.push(V::select(zero.lt(sum), (sum / variance).sqrt(), zero));
                 }
-                OrderColumn::Peaks => out.push(self.peaks(zero, one, x)),
-                OrderColumn::LongestAboveMean => {
-                    let (mut greatest, mut length) = (zero, zero);
-                    for &x in x {
-                        length = V::select(mean.lt(x), length + one, zero);
-                        greatest = greatest.max(length);
-                    }
-                    out.push(greatest);
-                }
-                OrderColumn::LongestBelowMean => {
-                    let (mut greatest, mut length) = (zero, zero);
-                    for &x in x {
-                        length = V::select(x.lt(mean), length + one, zero);
-                        greatest = greatest.max(length);
-                    }
-                    out.push(greatest);
-                }
+                OrderColumn::Peaks => out.push(parts[PEAKS]),
+                OrderColumn::LongestAboveMean => out.push(parts[ABOVE]),
+                OrderColumn::LongestBelowMean => out.push(parts[BELOW]),
                 OrderColumn::TrendSlope | OrderColumn::TrendR2 => {
                     least = 2;
-                    let (middle, mut sum) = ((n as f64 - 1.0) / 2.0, zero);
-                    for (i, &x) in x.iter().enumerate() {
-                        sum = (x - mean).mul_add(V::splat(token, i as f64 - middle), sum);
-                    }
+                    let sum = parts[TREND];
                     let squares = V::splat(token, n as f64 * (n as f64 * n as f64 - 1.0) / 12.0);
                     out.push(match column {
                         OrderColumn::TrendSlope => sum / squares,
@@ -167,14 +232,19 @@ impl Autocorrelation {
 
     /// Returns the autocorrelation at a lag.
     #[inline(always)]
-    fn correlation<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, lag: usize) -> V {
-        let (token, sums, n) = (group.token, &group.sums, group.x.len());
+    fn correlation<V: Vector<Scalar = f64>>(
+        &self,
+        token: V::Token,
+        covariance: V,
+        lag: usize,
+        n: usize,
+        variance: V,
+    ) -> V {
         if lag >= n {
             return V::splat(token, f64::NAN);
         }
         let terms = if self.adjusted { n - lag } else { n };
-        let variance = sums.central[0] / sums.n;
-        covariance(token, group.x, sums.mean, lag) / (V::splat(token, terms as f64) * variance)
+        covariance / (V::splat(token, terms as f64) * variance)
     }
 
     #[inline(always)]
@@ -191,16 +261,13 @@ impl Autocorrelation {
         sum
     }
 
+    /// Appends how often each pattern occurs.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number of a pattern")]
-    fn permutation_entropy<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>) -> V {
+    fn count_patterns<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
         let (token, x) = (group.token, group.x);
         let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));
-        let patterns: usize = (1..=self.order).product();
-        let places = x.len().saturating_sub((self.order - 1) * self.delay);
-        if places == 0 {
-            return V::splat(token, f64::NAN);
-        }
+        let patterns = self.patterns();
         // The number of a pattern in the factorial system: how many later elements are less than each one.
         let mut weights = [zero; 8];
         let mut weight = 1;
@@ -213,7 +280,7 @@ impl Autocorrelation {
         // equal to it.
         let few = patterns <= FEW;
         let (mut up_to, numbers) = ([zero; FEW], numbers_from_0::<V>(token));
-        for i in 0..places {
+        for i in 0..self.places(x.len()) {
             let mut code = zero;
             for a in 0..self.order - 1 {
                 let element = x[i + a * self.delay];
@@ -231,20 +298,49 @@ impl Autocorrelation {
                 }
             }
         }
-        let (mut shares, all) = (vec![zero; patterns], V::splat(token, places as f64));
-        for (pattern, share) in shares.iter_mut().enumerate() {
+        for pattern in 0..patterns {
+            let mut made = zero;
             if few {
-                *share = if pattern > 0 { up_to[pattern] - up_to[pattern - 1] } else { up_to[0] };
+                made = if pattern > 0 { up_to[pattern] - up_to[pattern - 1] } else { up_to[0] };
             } else {
-                for (lane, count) in share.as_mut_slice().iter_mut().enumerate() {
+                for (lane, count) in made.as_mut_slice().iter_mut().enumerate() {
                     *count = f64::from(counts[lane * patterns + pattern]);
                 }
             }
+            out.push(made);
+        }
+    }
+
+    #[inline(always)]
+    fn permutation_entropy<V: Vector<Scalar = f64>>(&self, token: V::Token, counts: &[V], n: usize) -> V {
+        let places = self.places(n);
+        if places == 0 {
+            return V::splat(token, f64::NAN);
+        }
+        let all = V::splat(token, places as f64);
+        let mut shares = counts.to_vec();
+        for share in &mut shares {
             *share = *share / all;
         }
-        entropy(token, &shares, 0.0) / V::splat(token, (patterns as f64).ln())
+        entropy(token, &shares, 0.0) / V::splat(token, (counts.len() as f64).ln())
     }
 }
+
+/// The number of parts that do not depend on the parameters, and their places: counts, sums of the magnitudes and of
+/// the squares of changes, the longest runs, the sum of `(x_i - m)(i - middle)`, and the first two and last two numbers.
+pub(super) const PARTS: usize = 13;
+const FIRST_ZERO: usize = 0;
+const ZERO_CROSSINGS: usize = 1;
+const MEAN_CROSSINGS: usize = 2;
+const CHANGES: usize = 3;
+const SQUARES: usize = 4;
+const PEAKS: usize = 5;
+const ABOVE: usize = 6;
+const BELOW: usize = 7;
+const TREND: usize = 8;
+const ENDS: usize = 9;
+/// The units of these parts (`parts.rs`).
+pub(super) const UNITS: [usize; PARTS] = [0, 0, 0, 1, 2, 0, 0, 0, 1, 1, 1, 1, 1];
 
 #[inline(always)]
 fn numbers_from_0<V: Vector<Scalar = f64>>(token: V::Token) -> [V; FEW] {

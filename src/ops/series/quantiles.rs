@@ -2,6 +2,7 @@
 
 use super::cpu::Group;
 use super::named::named;
+use super::parts::Known;
 use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
@@ -47,14 +48,29 @@ impl Quantiles {
         quantiles.chain(spreads).chain(self.mad.then(|| "mad".to_owned())).collect()
     }
 
+    /// Returns the quantiles that the columns need.
+    fn all(&self) -> impl Iterator<Item = f64> {
+        self.q.iter().copied().chain(self.spreads.iter().flat_map(|&(low, high)| [low, high]))
+    }
+
+    /// Returns the places in ascending order of the numbers that the columns need, two for each quantile.
+    pub(super) fn places(&self, n: usize) -> impl Iterator<Item = usize> {
+        self.all().flat_map(move |q| {
+            let [below, above] = Place::of(n, q).around;
+            match self.rule {
+                QuantileRule::Linear => [below, above],
+                QuantileRule::Lower => [below; 2],
+                QuantileRule::Higher => [above; 2],
+            }
+        })
+    }
+
+    /// Takes the numbers at [`Quantiles::places`] and, last, the median absolute deviation.
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+    pub(super) fn parts<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
         let (token, sorted) = (group.token, group.sorted);
-        for &q in &self.q {
-            out.push(quantile(token, sorted, q, self.rule));
-        }
-        for &(low, high) in &self.spreads {
-            out.push(quantile(token, sorted, high, self.rule) - quantile(token, sorted, low, self.rule));
+        for place in self.places(sorted.len()) {
+            out.push(sorted[place]);
         }
         if self.mad {
             let mut deviation = V::splat(token, 0.0);
@@ -64,21 +80,41 @@ impl Quantiles {
             out.push(deviation);
         }
     }
+
+    #[inline(always)]
+    pub(super) fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, parts: &[V], out: &mut Vec<V>) {
+        let begin = out.len();
+        let n = known.shape.len();
+        for (q, pair) in self.all().zip(parts.as_chunks::<2>().0) {
+            let fraction = V::splat(known.token, Place::of(n, q).fraction);
+            out.push((pair[1] - pair[0]).mul_add(fraction, pair[0]));
+        }
+        // The quantiles of a spread are next to each other, and become one column.
+        let spreads = begin + self.q.len();
+        for spread in 0..self.spreads.len() {
+            out[spreads + spread] = out[spreads + 2 * spread + 1] - out[spreads + 2 * spread];
+        }
+        out.truncate(spreads + self.spreads.len());
+        if self.mad {
+            out.extend(parts.last());
+        }
+    }
 }
 
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place among the numbers")]
-fn quantile<V: Vector<Scalar = f64>>(token: V::Token, sorted: &[V], q: f64, rule: QuantileRule) -> V {
-    let last = sorted.len() - 1;
-    let place = q * last as f64;
-    let (below, above) = ((place.floor() as usize).min(last), (place.ceil() as usize).min(last));
-    match rule {
-        QuantileRule::Lower => sorted[below],
-        QuantileRule::Higher => sorted[above],
-        QuantileRule::Linear => {
-            let fraction = V::splat(token, place - place.floor());
-            (sorted[above] - sorted[below]).mul_add(fraction, sorted[below])
-        }
+/// The place of a quantile among ascending numbers: those around it, and how far it is from the first to the second.
+struct Place {
+    around: [usize; 2],
+    fraction: f64,
+}
+
+impl Place {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place among the numbers")]
+    fn of(n: usize, q: f64) -> Self {
+        let last = n - 1;
+        let place = q * last as f64;
+        let around = [(place.floor() as usize).min(last), (place.ceil() as usize).min(last)];
+        Self { around, fraction: place - place.floor() }
     }
 }
 

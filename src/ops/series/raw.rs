@@ -1,6 +1,5 @@
 //! The numbers of a sample themselves, or a random projection of them.
 
-use super::cpu::Group;
 use crate::lanes::Vector;
 use crate::ops::random::philox;
 use serde::{Deserialize, Serialize};
@@ -35,15 +34,16 @@ impl Raw {
         }
     }
 
+    /// Computes the columns.
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
-        let x = &group.x[..self.kept(group.x.len())];
+    pub(super) fn of_numbers<V: Vector<Scalar = f64>>(&self, token: V::Token, x: &[V], out: &mut Vec<V>) {
+        let x = &x[..self.kept(x.len())];
         if self.project == 0 {
             return out.extend_from_slice(x);
         }
-        let scale = V::splat(group.token, 1.0 / (self.project as f64).sqrt());
+        let scale = V::splat(token, 1.0 / (self.project as f64).sqrt());
         for column in 0..self.project {
-            let mut sum = V::splat(group.token, 0.0);
+            let mut sum = V::splat(token, 0.0);
             for (block, x) in x.chunks(SIGNS).enumerate() {
                 let signs = self.signs(column, block);
                 for (i, &x) in x.iter().enumerate() {

@@ -4,6 +4,7 @@ use super::SampleShape;
 use super::cpu::Group;
 use super::histogram::{entropy, exp};
 use super::named::{Named, named};
+use super::parts::Known;
 use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
 
@@ -58,12 +59,26 @@ impl Singular {
         names.collect()
     }
 
+    /// Returns whether columns need the sums of magnitudes over a column or a row.
+    pub(super) fn has_sums(&self) -> bool {
+        self.columns.iter().any(|column| matches!(column, SingularColumn::OneNorm | SingularColumn::InfNorm))
+    }
+
+    /// Computes the greatest sums of magnitudes over a column and over a row, if a column needs them.
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
-        let (token, sums) = (group.token, &group.sums);
+    pub(super) fn parts<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+        if self.has_sums() {
+            out.push(greatest_sum(group, true));
+            out.push(greatest_sum(group, false));
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, parts: &[V], out: &mut Vec<V>) {
+        let (token, sums) = (known.token, known.sums);
         let (zero, epsilon) = (V::splat(token, 0.0), V::splat(token, self.epsilon));
         let frobenius = sums.energy.sqrt();
-        let all = if group.singular.is_empty() { std::slice::from_ref(&frobenius) } else { group.singular };
+        let all = if known.singular.is_empty() { std::slice::from_ref(&frobenius) } else { known.singular };
         let mut top = vec![zero; self.top];
         let known = self.top.min(all.len());
         top[..known].copy_from_slice(&all[..known]);
@@ -73,7 +88,9 @@ impl Singular {
         for share in &mut shares {
             *share = *share / (top_sum + epsilon);
         }
-        let spread = entropy(token, &shares, self.epsilon);
+        // Without any singular value above 0, there are shares only because of epsilon.
+        let undefined = V::select(zero.lt(top_sum + epsilon), zero, V::splat(token, f64::NAN));
+        let spread = undefined + entropy(token, &shares, self.epsilon);
         for column in &self.columns {
             match column {
                 SingularColumn::Values => out.extend_from_slice(&top),
@@ -90,8 +107,8 @@ impl Singular {
                 SingularColumn::Frobenius => out.push(frobenius),
                 SingularColumn::Nuclear => out.push(nuclear),
                 SingularColumn::Spectral => out.push(first),
-                SingularColumn::OneNorm => out.push(greatest_sum(group, true)),
-                SingularColumn::InfNorm => out.push(greatest_sum(group, false)),
+                SingularColumn::OneNorm => out.push(parts[0]),
+                SingularColumn::InfNorm => out.push(parts[1]),
                 SingularColumn::NuclearRatio => out.push(nuclear / (frobenius + epsilon)),
                 SingularColumn::SpectralRatio => out.push(first / (frobenius + epsilon)),
             }

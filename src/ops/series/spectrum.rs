@@ -3,6 +3,7 @@
 use super::cpu::Group;
 use super::histogram::{exp, logarithms};
 use super::named::{Named, named};
+use super::parts::Known;
 use super::{SampleShape, Transform};
 use crate::lanes::Vector;
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,7 @@ macro_rules! weighted_sum {
 impl Spectrum {
     /// Returns the names of the columns.
     pub(super) fn names(&self, shape: SampleShape) -> Vec<String> {
-        let first = usize::from(!self.zero);
+        let first = self.skipped();
         let frequencies = |what: &str| (first..Transform::frequencies(shape)).map(|k| format!("{what}_{k}")).collect();
         let names = self.columns.iter().flat_map(|column| match column {
             SpectrumColumn::Power => frequencies("power"),
@@ -89,11 +90,22 @@ impl Spectrum {
         names.collect()
     }
 
+    fn has(&self, columns: &[SpectrumColumn]) -> bool {
+        columns.iter().any(|column| self.columns.contains(column))
+    }
+
+    /// Returns which of the parts after [`PARTS`] there are: the K greatest powers, the sums of bands, and all powers.
+    pub(super) fn further(&self) -> [bool; 3] {
+        use SpectrumColumn::{Bands, EnergyShare, Magnitudes, Power, Top};
+        [self.has(&[Top, EnergyShare]), self.has(&[Bands]), self.has(&[Power, Magnitudes])]
+    }
+
+    /// Computes those parts that columns need: [`PARTS`] numbers, then those of [`Spectrum::further`].
     #[inline(always)]
-    pub(super) fn evaluate<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
+    pub(super) fn parts<V: Vector<Scalar = f64>>(&self, group: &Group<'_, V>, out: &mut Vec<V>) {
         use SpectrumColumn as Column;
         let Some(transform) = group.transform else { return };
-        let first = usize::from(!self.zero);
+        let first = self.skipped();
         let seen = Seen {
             token: group.token,
             power: &group.power[first..],
@@ -105,90 +117,160 @@ impl Spectrum {
         };
         let token = seen.token;
         let zero = V::splat(token, 0.0);
-        let (bins, total) = seen.total();
-        let count = V::splat(token, bins);
+        let total = seen.total();
+        let mut parts = [zero; PARTS];
+        parts[TOTAL] = total;
+        parts[SCALED_TOTAL] = total;
+        if self.has(&[Column::Centroid, Column::Spread]) {
+            parts[MOMENT] = weighted_sum!(seen, |f, p| f * p);
+        }
+        if self.has(&[Column::Spread]) {
+            let centroid = parts[MOMENT] / total;
+            parts[SPREAD] = weighted_sum!(seen, |f, p| (f - centroid) * (f - centroid) * p);
+        }
+        if self.has(&[Column::Mean, Column::Sd]) {
+            parts[MAGNITUDE] = weighted_sum!(seen, |_f, p| p.sqrt());
+        }
+        if self.has(&[Column::Sd]) {
+            let mean = parts[MAGNITUDE] / V::splat(token, seen.bins());
+            parts[DEVIATION] = weighted_sum!(seen, |_f, p| (p.sqrt() - mean) * (p.sqrt() - mean));
+        }
+        if self.has(&[Column::Max]) {
+            for &power in seen.power {
+                parts[MAX] = parts[MAX].max(power);
+            }
+        }
+        if self.has(&[Column::Entropy, Column::NormalizedEntropy]) {
+            parts[ENTROPY] = seen.entropy(total, self.epsilon);
+        }
+        if self.has(&[Column::Rolloff]) {
+            parts[ROLLOFF] = seen.rolloff(total * V::splat(token, self.rolloff));
+        }
+        if self.has(&[Column::Flatness]) {
+            parts[LOGARITHMS] = seen.sum_of_logarithms();
+        }
+        if self.has(&[Column::Dominant]) {
+            parts[DOMINANT] = seen.dominant();
+        }
+        out.extend_from_slice(&parts);
+        let [top, bands, powers] = self.further();
+        if top {
+            seen.greatest(self.top, out);
+        }
+        if bands {
+            let begin = out.len();
+            out.resize(begin + self.bands, zero);
+            for (k, &power) in seen.power.iter().enumerate() {
+                let band = begin + band(seen.frequencies[k], self.bands);
+                out[band] = power.mul_add(V::splat(token, seen.weight(k)), out[band]);
+            }
+        }
+        if powers {
+            out.extend_from_slice(seen.power);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn columns<V: Vector<Scalar = f64>>(&self, known: &Known<'_, V>, parts: &[V], out: &mut Vec<V>) {
+        use SpectrumColumn as Column;
+        let Some(transform) = known.transform else { return };
+        let (token, zero) = (known.token, V::splat(known.token, 0.0));
+        let bins = self.bins(transform);
+        let (count, total) = (V::splat(token, bins), parts[TOTAL]);
         // Without power, shares are undefined.
         let undefined = V::select(zero.lt(total), zero, V::splat(token, f64::NAN));
-        let has = |columns: &[Column]| columns.iter().any(|column| self.columns.contains(column));
-        let mut centroid = zero;
-        if has(&[Column::Centroid, Column::Spread]) {
-            centroid = weighted_sum!(seen, |f, p| f * p) / total;
-        }
-        let mut mean = zero;
-        if has(&[Column::Mean, Column::Sd]) {
-            mean = weighted_sum!(seen, |_f, p| p.sqrt()) / count;
-        }
-        let mut top = Vec::new();
-        if has(&[Column::Top, Column::EnergyShare]) {
-            top = seen.greatest(self.top);
-        }
-        let mut spread = zero;
-        if has(&[Column::Entropy, Column::NormalizedEntropy]) {
-            spread = undefined + seen.entropy(total, self.epsilon);
-        }
+        let [has_top, has_bands, _] = self.further();
+        let (top, rest) = parts[PARTS..].split_at(if has_top { self.top } else { 0 });
+        let (bands, powers) = rest.split_at(if has_bands { self.bands } else { 0 });
+        let entropy = undefined + parts[ENTROPY];
         for column in &self.columns {
             match column {
-                Column::Power => out.extend_from_slice(seen.power),
+                Column::Power => out.extend_from_slice(powers),
                 Column::Magnitudes => {
-                    for power in seen.power {
+                    for power in powers {
                         out.push(power.sqrt());
                     }
                 }
                 Column::Bands => {
-                    let begin = out.len();
-                    out.resize(begin + self.bands, zero);
-                    for (k, &power) in seen.power.iter().enumerate() {
-                        let band = begin + band(seen.frequencies[k], self.bands);
-                        out[band] = power.mul_add(V::splat(token, seen.weight(k)), out[band]);
-                    }
-                    for sum in &mut out[begin..] {
-                        *sum = *sum / total;
+                    for &sum in bands {
+                        out.push(sum / total);
                     }
                 }
                 Column::Top => {
-                    for power in &top {
+                    for power in top {
                         out.push(power.sqrt());
                     }
                 }
-                Column::Mean => out.push(mean),
-                Column::Sd => {
-                    let squares = weighted_sum!(seen, |_f, p| (p.sqrt() - mean) * (p.sqrt() - mean));
-                    out.push((squares / count).sqrt());
-                }
+                Column::Mean => out.push(parts[MAGNITUDE] / count),
+                Column::Sd => out.push((parts[DEVIATION] / count).sqrt()),
                 Column::Max => {
-                    let mut max = V::splat(token, if bins > 0.0 { 0.0 } else { f64::NAN });
-                    for &power in seen.power {
-                        max = max.max(power);
-                    }
-                    out.push(max.sqrt());
+                    // Without frequencies, there is no greatest one.
+                    out.push((parts[MAX] + V::splat(token, if bins > 0.0 { 0.0 } else { f64::NAN })).sqrt());
                 }
                 Column::EnergyShare => {
                     let mut sum = zero;
-                    for &power in &top {
+                    for &power in top {
                         sum += power;
                     }
                     out.push(sum / (total + V::splat(token, self.epsilon)));
                 }
-                Column::Centroid => out.push(centroid),
-                Column::Spread => {
-                    let squares = weighted_sum!(seen, |f, p| (f - centroid) * (f - centroid) * p);
-                    out.push((squares / total).sqrt());
-                }
-                Column::Rolloff => out.push(undefined + seen.rolloff(total * V::splat(token, self.rolloff))),
-                Column::Flatness => {
-                    out.push(exp(seen.sum_of_logarithms() / count) / (total / count));
-                }
-                Column::Entropy => out.push(spread),
+                Column::Centroid => out.push(parts[MOMENT] / total),
+                Column::Spread => out.push((parts[SPREAD] / total).sqrt()),
+                Column::Rolloff => out.push(undefined + parts[ROLLOFF]),
+                Column::Flatness => out.push(exp(parts[LOGARITHMS] / count) / (parts[SCALED_TOTAL] / count)),
+                Column::Entropy => out.push(entropy),
                 Column::NormalizedEntropy => {
                     // One frequency has all the power.
                     let most = if bins > 1.0 { bins.ln() } else { 1.0 };
-                    out.push(spread / V::splat(token, most));
+                    out.push(entropy / V::splat(token, most));
                 }
-                Column::Dominant => out.push(undefined + seen.dominant()),
+                Column::Dominant => out.push(undefined + parts[DOMINANT]),
             }
         }
     }
+
+    /// Returns the number of frequencies that the columns do not see.
+    pub(super) fn skipped(&self) -> usize {
+        usize::from(!self.zero)
+    }
+
+    /// Returns the table of a kernel: for each result of a transform its frequency, how often it counts, the result
+    /// with the next greater frequency in this place, and its band.
+    #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
+    pub(super) fn table(&self, transform: &Transform) -> Vec<[f32; 4]> {
+        let row = |k: usize| {
+            let weight = if self.both_sides { transform.weights[k] } else { 1.0 };
+            let (frequency, next) = (transform.frequencies[k], transform.order[k] as f32);
+            [frequency as f32, weight as f32, next, band(frequency, self.bands) as f32]
+        };
+        (0..transform.weights.len()).map(row).collect()
+    }
+
+    /// Returns the number of frequencies that the columns see.
+    pub(super) fn bins(&self, transform: &Transform) -> f64 {
+        let weights = &transform.weights[self.skipped()..];
+        if self.both_sides { weights.iter().sum() } else { weights.len() as f64 }
+    }
 }
+
+/// The number of parts that every spectrum has, and their places: the total power, twice; sum f P; sum (f - c)^2 P;
+/// sum |X|; sum (|X| - mean)^2; the greatest power; the entropy; the frequencies of the columns `rolloff` and
+/// `dominant`; sum ln P.
+pub(super) const PARTS: usize = 11;
+const TOTAL: usize = 0;
+const MOMENT: usize = 1;
+const SPREAD: usize = 2;
+const MAGNITUDE: usize = 3;
+const DEVIATION: usize = 4;
+const MAX: usize = 5;
+const ENTROPY: usize = 6;
+const ROLLOFF: usize = 7;
+const DOMINANT: usize = 8;
+const LOGARITHMS: usize = 9;
+/// The total power in the unit of the logarithms, which on the device is that of scaled numbers.
+const SCALED_TOTAL: usize = 10;
+/// The units of these parts (`parts.rs`).
+pub(super) const UNITS: [usize; PARTS] = [2, 2, 2, 1, 2, 2, 0, 0, 0, 0, 0];
 
 /// The frequencies of a transform that the columns see.
 struct Seen<'a, V: Vector> {
@@ -210,15 +292,24 @@ impl<V: Vector<Scalar = f64>> Seen<'_, V> {
         if self.both_sides { self.weights[k] } else { 1.0 }
     }
 
-    /// Returns the number of frequencies and the sum of their powers.
+    /// Returns the number of frequencies.
     #[inline(always)]
-    fn total(&self) -> (f64, V) {
-        let (mut bins, mut total) = (0.0, V::splat(self.token, 0.0));
-        for (k, &power) in self.power.iter().enumerate() {
+    fn bins(&self) -> f64 {
+        let mut bins = 0.0;
+        for k in 0..self.power.len() {
             bins += self.weight(k);
+        }
+        bins
+    }
+
+    /// Returns the sum of the powers.
+    #[inline(always)]
+    fn total(&self) -> V {
+        let mut total = V::splat(self.token, 0.0);
+        for (k, &power) in self.power.iter().enumerate() {
             total = power.mul_add(V::splat(self.token, self.weight(k)), total);
         }
-        (bins, total)
+        total
     }
 
     /// Returns `-sum p ln(p + epsilon)` over the shares of the total power.
@@ -249,21 +340,22 @@ impl<V: Vector<Scalar = f64>> Seen<'_, V> {
         sum
     }
 
-    /// Returns the greatest powers in descending order. If there are fewer, the last are 0.
+    /// Appends the greatest powers in descending order. If there are fewer, the last are 0.
     #[inline(always)]
-    fn greatest(&self, count: usize) -> Vec<V> {
-        let mut top = vec![V::splat(self.token, 0.0); count];
+    fn greatest(&self, count: usize, out: &mut Vec<V>) {
+        let begin = out.len();
+        out.resize(begin + count, V::splat(self.token, 0.0));
+        let top = &mut out[begin..];
         for (k, &power) in self.power.iter().enumerate() {
             let mut left = self.weight(k);
             while left > 0.0 && power.any(top[count - 1].lt(power)) {
                 let mut next = power;
-                for place in &mut top {
+                for place in &mut *top {
                     (*place, next) = (place.max(next), place.min(next));
                 }
                 left -= 1.0;
             }
         }
-        top
     }
 
     /// Returns the least frequency up to which the powers sum to `wanted` or more.

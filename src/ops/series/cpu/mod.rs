@@ -7,6 +7,7 @@
 mod sort;
 
 use super::moments::Sums;
+use super::parts::Known;
 use super::transform::{Scratch, Transform};
 use super::{Program, SampleShape, Status};
 use crate::array::Real;
@@ -20,21 +21,17 @@ const TASK: usize = 1 << 16;
 /// The most lanes of a vector of f64, of which tasks are multiples.
 const LANES: usize = 8;
 
-/// Samples, one per lane, and what is known of them.
+/// Samples, one per lane, from which the parts of measures are computed.
 pub(super) struct Group<'a, V: Vector> {
     pub(super) token: V::Token,
     pub(super) shape: SampleShape,
     pub(super) x: &'a [V],
-    pub(super) sums: Sums<V>,
+    pub(super) sums: &'a Sums<V>,
     /// The numbers in ascending order, if a column needs them.
     pub(super) sorted: &'a [V],
     /// The squared magnitudes of the transform, if a column needs them.
     pub(super) power: &'a [V],
     pub(super) transform: Option<&'a Transform>,
-    /// The singular values in descending order; none for vectors.
-    pub(super) singular: &'a [V],
-    /// The singular values after the mean of each column is subtracted; none for vectors.
-    pub(super) centered: &'a [V],
 }
 
 /// Computes the columns of samples, which are stored one after the other, row-major. `values` has the singular values
@@ -83,7 +80,7 @@ impl Task<f64> for Rows<'_> {
         let mut sorted = vec![zero; if needs.sorted { n } else { 0 }];
         let mut power = vec![zero; program.transform.as_ref().map_or(0, |transform| transform.weights.len())];
         let mut in_lanes = [vec![zero; singular], vec![zero; centered]];
-        let mut columns = Vec::with_capacity(program.width);
+        let (mut parts, mut columns) = (Vec::new(), Vec::with_capacity(program.width));
         let (mut scratch, mut memory) = (Scratch::default(), Memory::default());
         for group in 0..status.len().div_ceil(V::LANES) {
             let first = group * V::LANES;
@@ -123,20 +120,15 @@ impl Task<f64> for Rows<'_> {
                     }
                 }
             }
-            let group = Group {
-                token,
-                shape: program.shape,
-                x: &x,
-                sums,
-                sorted: &sorted,
-                power: &power,
-                transform: program.transform.as_ref(),
-                singular: &in_lanes[0],
-                centered: &in_lanes[1],
-            };
+            let (shape, transform) = (program.shape, program.transform.as_ref());
+            let group = Group { token, shape, x: &x, sums: &sums, sorted: &sorted, power: &power, transform };
+            let [singular, centered] = in_lanes.each_ref();
+            let known = Known { token, shape, sums: &sums, transform, singular, centered };
             columns.clear();
             for measure in &program.measures {
-                measure.evaluate(&group, &mut columns);
+                parts.clear();
+                measure.parts(&group, &mut parts);
+                measure.columns(&known, &parts, &mut columns);
             }
             let out = &mut out[first * program.width..][..lanes * program.width];
             scatter(&columns, &program.order, out, status);
@@ -146,7 +138,7 @@ impl Task<f64> for Rows<'_> {
 
 /// Writes a sample to a lane. If a number is not finite, zeros are written, and the result is false.
 #[inline(always)]
-fn gather<V: Vector<Scalar = f64>>(to: &mut [V], lane: usize, sample: &[f64]) -> bool {
+pub(super) fn gather<V: Vector<Scalar = f64>>(to: &mut [V], lane: usize, sample: &[f64]) -> bool {
     let mut valid = true;
     for (to, x) in to.iter_mut().zip(sample) {
         // Adding 0 turns -0 into 0, so that equal numbers have equal bits.
@@ -166,7 +158,7 @@ fn gather<V: Vector<Scalar = f64>>(to: &mut [V], lane: usize, sample: &[f64]) ->
 /// Writes the columns of the samples in order, rounded to f32.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "columns are stored in f32")]
-fn scatter<V: Vector<Scalar = f64>>(columns: &[V], order: &[Range<usize>], out: &mut [f32], status: &mut [Status]) {
+pub(super) fn scatter<V: Vector<Scalar = f64>>(columns: &[V], order: &[Range<usize>], out: &mut [f32], status: &mut [Status]) {
     let width = out.len() / status.len();
     for (lane, status) in status.iter_mut().enumerate() {
         let out = &mut out[lane * width..][..width];

@@ -2,7 +2,8 @@
 
 mod list;
 
-use super::stores::{Form, Stores};
+use super::printing::Printing;
+use super::stores::{Form, Stores, Storing};
 use super::values::finite;
 use super::{Failure, Outcome, Where, check_output, check_place, complain, many, print};
 use clap::Args;
@@ -10,7 +11,7 @@ use fiedler::features::{Extractor, Progress, Report, Representation, Step, Steps
 use fiedler::io::{self, Layers, RowTable};
 use fiedler::ops::series::Status;
 use fiedler::{Backend, Context, Error};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -68,19 +69,10 @@ pub(super) struct Features {
     /// Replace OUT if it exists.
     #[arg(long)]
     overwrite: bool,
-    /// Do not read stored results, and do not store new results.
-    #[arg(long)]
-    no_cache: bool,
-    /// Store finished parts of the work in the folder OUT.resume. If an earlier call was killed, continue from the
-    /// parts that it finished.
-    #[arg(long)]
-    resume: bool,
-    /// Print nothing but errors.
-    #[arg(long)]
-    quiet: bool,
-    /// Print the report as one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    storing: Storing,
+    #[command(flatten)]
+    printing: Printing,
 }
 
 impl Features {
@@ -111,16 +103,17 @@ impl Features {
         let representations = Representation::parse_list(&self.representations);
         let representations =
             representations.map_err(|error| Failure::Call(format!("--representations: {}", plain(&error))))?;
+        self.printing.begin();
         let ctx = self.place.with(Context::builder().device(false).backend(Backend::Cpu))?;
         let began = Instant::now();
         let data = Layers::open(&self.inputs)?;
-        let stores = Stores::new(Form::Packs, !self.no_cache, self.resume.then_some(output))?;
+        let stores = Stores::open(Form::Packs, self.storing, output)?;
         let mut extractor = Extractor::new(representations).layers(&self.layers);
         for store in stores.all() {
             extractor = extractor.cache(Arc::clone(store));
         }
         let names = extractor.names(&ctx, &data).map_err(|error| Failure::Call(plain(&error)))?;
-        let bar = bar(self.quiet, data.len());
+        let bar = self.printing.bar(data.len(), "{bar:20} {pos} of {len} samples; {msg}; to go: {eta}");
         let steps = self.fitted(&ctx, &extractor, &data, &names)?;
         let names = steps.as_ref().map_or(names, Steps::names);
         let table = RowTable { samples: data.len(), columns: &names, targets: data.targets(), ids: data.ids() };
@@ -201,7 +194,7 @@ impl Features {
 
     fn tell(&self, output: &Path, data: &Layers, columns: usize, report: Report, stores: &Stores, seconds: f64) {
         let [ok, undefined, overflow, not_finite] = report.status;
-        if self.json {
+        if self.printing.json {
             let status: serde_json::Map<_, _> =
                 STATUS.iter().zip(report.status).map(|(name, count)| ((*name).to_owned(), count.into())).collect();
             print(serde_json::json!({
@@ -211,7 +204,7 @@ impl Features {
             }));
             return;
         }
-        if self.quiet {
+        if self.printing.quiet {
             return;
         }
         let samples = many(data.len(), "sample", "samples");
@@ -274,13 +267,6 @@ fn shape(extent: io::Extent) -> Vec<usize> {
         io::Extent::Vector(n) | io::Extent::Ragged { longest: n } => vec![n],
         io::Extent::Matrix { rows, columns } => vec![rows, columns],
     }
-}
-
-fn bar(quiet: bool, samples: usize) -> ProgressBar {
-    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(Some(samples as u64), target);
-    let template = "{bar:20} {pos} of {len} samples; {msg}; to go: {eta}";
-    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]

@@ -8,7 +8,7 @@ use super::values::finite;
 use super::{Failure, Outcome, Where, check_output, check_place, complain, many, print};
 use clap::Args;
 use fiedler::features::{Extractor, Progress, Report, Representation, Step, Steps};
-use fiedler::io::{self, Layers, RowTable};
+use fiedler::io::{self, LabelColumn, Layers, RowTable, TableTargets, TargetOrigin};
 use fiedler::ops::series::Status;
 use fiedler::{Backend, Context, Error};
 use indicatif::ProgressBar;
@@ -40,16 +40,24 @@ pub(super) struct Features {
     #[arg(short, long, value_name = "OUT", required_unless_present = "list")]
     output: Option<PathBuf>,
     /// What to compute: names that --list shows, kinds with parameters such as 'quantiles(q=[0.1, 0.9])', and files of
-    /// definitions (.toml, .json), separated by commas.
+    /// definitions (.toml, .json), separated by commas. Quotes around the name of a file keep its commas.
     #[arg(long, value_name = "LIST", default_value = "core33")]
     representations: String,
     /// Only the layers whose names match, such as 'attn1*'; * stands for any letters.
     #[arg(long, value_name = "PATTERN,..", value_delimiter = ',')]
     layers: Vec<String>,
-    /// What to write instead of NaN where a column is not defined.
+    /// The column or array that has the labels or values of the samples [default: the one named y, label, labels,
+    /// target or targets, or class in a table; then the last column of a table, if it has no numbers, or only integers
+    /// with at least two samples of each on average]. The report says which it was.
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// Take all columns and arrays as numbers of the samples, none as labels.
+    #[arg(long, conflicts_with = "label")]
+    no_labels: bool,
+    /// What to write instead of NaN where a column is not defined, or the sample itself has a NaN.
     #[arg(long, value_name = "X", value_parser = finite)]
     undefined: Option<f64>,
-    /// Steps to fit to the samples: zscore, pca=K, in this order. With --fit.
+    /// Steps to fit to the samples, in the given order, each to what those before it make: zscore, pca=K. With --fit.
     #[arg(long, value_name = "STEP,..", value_delimiter = ',', requires = "fit")]
     steps: Vec<Step>,
     /// Fit the steps to the samples, write their parameters to FILE (.safetensors), and apply them.
@@ -93,6 +101,9 @@ impl Features {
         for input in &self.inputs {
             check_output(output, input, &["npz", "safetensors", "csv"])?;
         }
+        if let Some(fit) = &self.fit {
+            check_place(fit, &["safetensors"]).map_err(|failure| failure.of("--fit"))?;
+        }
         if self.fit.as_ref() == Some(output) {
             return Err(Failure::Call(format!("--fit {0}: expected another file than the output", output.display())));
         }
@@ -106,7 +117,7 @@ impl Features {
         self.printing.begin();
         let ctx = self.place.with(Context::builder().device(false).backend(Backend::Cpu))?;
         let began = Instant::now();
-        let data = Layers::open(&self.inputs)?;
+        let data = Layers::open_with(&self.inputs, self.labels())?;
         let stores = Stores::open(Form::Packs, self.storing, output)?;
         let mut extractor = Extractor::new(representations).layers(&self.layers);
         for store in stores.all() {
@@ -144,6 +155,14 @@ impl Features {
         stores.done();
         self.tell(output, &data, names.len(), report, &stores, began.elapsed().as_secs_f64());
         Ok(Outcome::Done)
+    }
+
+    fn labels(&self) -> LabelColumn<'_> {
+        match &self.label {
+            Some(name) => LabelColumn::Named(name),
+            None if self.no_labels => LabelColumn::None,
+            None => LabelColumn::Auto,
+        }
     }
 
     /// Returns the steps that are applied to the columns: those that are fitted now, or those of a file.
@@ -200,7 +219,7 @@ impl Features {
             print(serde_json::json!({
                 "output": output, "samples": data.len(), "layers": data.layers().len(), "columns": columns,
                 "status": status, "bytes": report.bytes, "seconds": seconds, "blocks": stores.as_json(),
-                "units": {"found": report.units[0], "computed": report.units[1]},
+                "units": {"found": report.units[0], "computed": report.units[1]}, "targets": targets(data),
             }));
             return;
         }
@@ -210,7 +229,13 @@ impl Features {
         let samples = many(data.len(), "sample", "samples");
         let found = stores.words();
         let found = found.strip_suffix("; ").map_or_else(String::new, |found| format!("; {found}"));
-        print(format_args!("{}: {samples}, {columns} columns, {seconds:.2} s{found}", output.display()));
+        let targets = match (data.targets(), data.target_origin()) {
+            (TableTargets::Labels(..), Some(origin)) => format!("labels from {origin}"),
+            (TableTargets::Values(..), Some(origin)) => format!("targets from {origin}"),
+            _ => "no labels".to_owned(),
+        };
+        let shown = output.display();
+        print(format_args!("{shown}: {samples}, {columns} columns, {targets}, {seconds:.2} s{found}"));
         if ok < data.len() {
             let said = [
                 (undefined, "have undefined columns"),
@@ -258,8 +283,26 @@ fn with_facts(mut about: serde_json::Value, data: &Layers, names: &[String], rep
         serde_json::json!({"status": status as u8, "name": STATUS[status as usize], "samples": report.status[status as usize]})
     });
     about["status"] = status.collect::<Vec<_>>().into();
+    about["targets"] = targets(data);
     about["version"] = env!("CARGO_PKG_VERSION").into();
     about
+}
+
+/// Describes what the targets are, and where they were found.
+fn targets(data: &Layers) -> serde_json::Value {
+    let kind = match data.targets() {
+        TableTargets::Labels(..) => "labels",
+        TableTargets::Values(..) => "values",
+        TableTargets::None => return serde_json::Value::Null,
+    };
+    match data.target_origin() {
+        Some(TargetOrigin::Column { place, name }) => {
+            serde_json::json!({"are": kind, "from": "column", "place": place, "name": name})
+        }
+        Some(TargetOrigin::Array(name)) => serde_json::json!({"are": kind, "from": "array", "name": name}),
+        Some(TargetOrigin::Folders) => serde_json::json!({"are": kind, "from": "folders"}),
+        _ => serde_json::json!({"are": kind, "from": "lines"}),
+    }
 }
 
 fn shape(extent: io::Extent) -> Vec<usize> {

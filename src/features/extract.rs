@@ -94,9 +94,9 @@ impl Extractor {
     /// Returns the names of the columns for a data set.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if a pattern matches no layer, or a representation has no fixed number of
-    /// columns for series of different lengths; [`Limit`](crate::ErrorKind::Limit) if the columns of one sample exceed
-    /// a quarter of the memory budget.
+    /// [`Domain`](crate::ErrorKind::Domain) if a pattern matches no layer, two columns have one name, or a
+    /// representation has no fixed number of columns for series of different lengths;
+    /// [`Limit`](crate::ErrorKind::Limit) if the columns of one sample exceed a quarter of the memory budget.
     pub fn names(&self, ctx: &Context, data: &Layers) -> Result<Vec<String>> {
         Ok(self.plan(ctx, data)?.names())
     }

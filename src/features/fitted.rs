@@ -365,6 +365,25 @@ mod tests {
         }
     }
 
+    /// Steps that do not commute give another result in another order.
+    #[test]
+    fn steps_are_applied_in_the_given_order() {
+        let ctx = Context::cpu();
+        let (values, status) = training();
+        let deviation = |steps: &[Step]| {
+            let steps = Steps::fit(&ctx, steps, &names(4), |take| take(&values, &status)).unwrap();
+            assert_eq!(steps.names(), ["pca_1", "pca_2"]);
+            let made = steps.transform(&ctx, &values).unwrap();
+            let square: f64 = made.iter().step_by(2).map(|&x| f64::from(x) * f64::from(x)).sum();
+            (square / 60.0).sqrt()
+        };
+        // Components of the columns as they are, of which one is in the hundreds, are scaled to the deviation 1; those
+        // of scaled columns have the deviation of two columns that are nearly the same, the square root of 2.
+        assert!((deviation(&[Step::Pca(2), Step::ZScore]) - 1.0).abs() < 1e-6, "rounding to f32");
+        assert!((deviation(&[Step::ZScore, Step::Pca(2)]) - 2_f64.sqrt()).abs() < 0.1, "the columns differ a little");
+        assert!(deviation(&[Step::Pca(2)]) > 100.0);
+    }
+
     #[test]
     fn what_cannot_be_fitted_is_refused() {
         let ctx = Context::cpu();

@@ -24,6 +24,7 @@ mod compute;
 mod extract;
 mod fitted;
 pub mod generate;
+mod notation;
 mod plan;
 mod presets;
 mod read;

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::io::{Extent, Layers, fits};
 use crate::ops::series::SampleShape;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The bytes of a block of samples of one layer, which is the unit that is stored, rounded down to a power of two of
@@ -90,7 +91,26 @@ impl Plan {
             return Err(Error::budget(format!("bytes for {} columns of a sample", columns.len()), 4 * bytes, budget));
         }
         layers.iter_mut().for_each(|layer| layer.block = layer.block.min(chunk));
-        Ok(Self { layers, columns, chunk })
+        let made = Self { layers, columns, chunk };
+        made.check_names()?;
+        Ok(made)
+    }
+
+    /// Checks that no two columns have one name. Names may have dots, so `a.b` and `c` look like `a` and `b.c`.
+    fn check_names(&self) -> Result<()> {
+        let shown = |Column { representation, layer, column }: &Column| {
+            format!("`{column}` of the representation `{representation}` and the layer `{layer}`")
+        };
+        let mut seen: HashMap<String, &Column> = HashMap::new();
+        for (name, column) in self.names().into_iter().zip(&self.columns) {
+            if let Some(other) = seen.get(&name) {
+                let (one, other) = (shown(other), shown(column));
+                let what = format!("expected columns with different names, found `{name}` twice: {one}, and {other}");
+                return Err(Error::domain("features", what));
+            }
+            seen.insert(name, column);
+        }
+        Ok(())
     }
 
     /// Returns the names of the columns: `representation.layer.column`, without the layer if there is only one.
@@ -161,4 +181,34 @@ fn names(representation: &Representation, extent: Extent, layer: &str) -> Result
         return Err(Error::domain("features", what));
     }
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io;
+
+    /// Names are joined by dots, which they may have themselves.
+    #[test]
+    fn columns_with_one_name_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npz");
+        let array =
+            |name| io::NamedArray { name, rows: io::Rows::Other, shape: vec![2, 3], data: io::Data::F32(&[1.0; 6]) };
+        io::write(&path, &[array("c"), array("b.c")]).unwrap();
+        let data = Layers::open(&[path]).unwrap();
+        let of = |names: [&str; 2]| {
+            let moments = Representation::parse_list("moments").unwrap()[0].measures().to_vec();
+            let representations = names.map(|name| Representation::new(name, moments.clone()));
+            Plan::new(&representations, &data, &[], u64::MAX).map(|plan| plan.names())
+        };
+        assert_eq!(of(["a", "d"]).unwrap()[0], "a.c.count");
+        let error = of(["a.b", "a"]).unwrap_err();
+        assert!(matches!(error.kind(), crate::ErrorKind::Domain { .. }));
+        let (one, other) = ("representation `a.b` and the layer `c`", "representation `a` and the layer `b.c`");
+        for part in ["found `a.b.c.count` twice", one, other] {
+            assert!(error.to_string().contains(part), "`{part}` is not in: {error}");
+        }
+        assert!(of(["a", "a"]).unwrap_err().to_string().contains("found `a.c.count` twice"));
+    }
 }

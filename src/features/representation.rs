@@ -1,5 +1,6 @@
 //! Representations as data: their names, definitions, and how they are read.
 
+use super::notation::{Table, quoted, split};
 use super::presets::definitions;
 use crate::error::{Error, Result};
 use crate::ops::series::{
@@ -8,7 +9,7 @@ use crate::ops::series::{
 };
 use crate::ops::series::{Measure, Named, SampleShape, unknown};
 use serde_json::{Map, Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The deepest nesting of representations within representations.
@@ -132,28 +133,31 @@ impl Representation {
     }
 
     /// Reads representations from an option: a list, separated by commas, of presets, of kinds, of kinds with
-    /// parameters as in `quantiles(q=[0.1, 0.9])`, and of files that end in `.toml` or `.json`.
+    /// parameters as in `quantiles(q=[0.1, 0.9])`, and of files that end in `.toml` or `.json`. The name of a file that
+    /// has commas or brackets is in single or double quotes.
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if a name or parameter is unknown, if a value is of another type, or if two
     /// representations have one name; the errors of [`Representation::read`].
     pub fn parse_list(list: &str) -> Result<Vec<Self>> {
-        let mut made = Vec::new();
+        let (mut made, mut names) = (Vec::new(), HashMap::new());
         for entry in split(list) {
-            let entry = entry.trim();
-            let ending = Path::new(entry).extension().and_then(|ending| ending.to_str());
-            if matches!(ending, Some("toml" | "json")) && !entry.contains('(') {
-                made.extend(Self::read(Path::new(entry))?);
-            } else {
-                made.push(Self::parse(entry)?);
+            let path = Path::new(quoted(entry).unwrap_or(entry));
+            let ending = path.extension().unwrap_or_default();
+            let file = ["toml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+            let own = match file {
+                true => Self::read(path)?,
+                false => vec![Self::parse(entry)?],
+            };
+            for one in own {
+                if let Some(other) = names.insert(one.name.clone(), entry) {
+                    let twice = format!("found {} twice, in {other} and in {entry}", one.name);
+                    return Err(wrong(format!("expected each representation once, {twice}")));
+                }
+                made.push(one);
             }
         }
-        let mut names = HashSet::new();
-        match made.iter().find(|one| !names.insert(one.name.clone())) {
-            Some(twice) => Err(wrong(format!("expected each representation once, found {} twice", twice.name))),
-            None if made.is_empty() => Err(wrong("expected at least one representation, found none")),
-            None => Ok(made),
-        }
+        if made.is_empty() { Err(wrong("expected at least one representation, found none")) } else { Ok(made) }
     }
 
     /// Reads a preset, a kind, or a kind with parameters.
@@ -163,55 +167,69 @@ impl Representation {
             return Err(wrong(format!("expected a closing parenthesis at the end of {text}")));
         };
         let kind = kind.trim();
+        if definitions().contains_key(kind) {
+            let what = format!("expected a kind before the parenthesis, found the preset `{kind}`, in {text}");
+            return Err(wrong(format!("{what}; presets have no parameters")));
+        }
         // The parameters are the inside of an inline table of TOML.
-        let table: Result<Map<String, Value>, _> = toml::from_str(&format!("parameters = {{ {parameters} }}"));
-        let table = table.map_err(|error| wrong(format!("{text}: {}", error.message())))?;
-        let Some(Value::Object(mut table)) = table.into_iter().next().map(|(_, value)| value) else {
+        let table: Result<Table, _> = toml::from_str(&format!("parameters = {{ {parameters} }}"));
+        let Table(mut table) = table.map_err(|error| wrong(format!("{text}: {}", error.message())))?;
+        let Some(Value::Object(mut table)) = table.remove("parameters").filter(|_| table.is_empty()) else {
             return Err(wrong(format!("expected parameters in {text}")));
         };
-        table.insert("kind".to_owned(), kind.into());
+        if table.insert("kind".to_owned(), kind.into()).is_some() {
+            return Err(wrong(format!("{text}: expected the parameters of {kind}, found `kind`")));
+        }
         let measure = measure(table).map_err(|error| wrong(format!("{text}: {error}")))?;
         Ok(Self { name: kind.to_owned(), measures: vec![measure] })
     }
 
     /// Reads a file of representations, in TOML or, if it ends in `.json`, in JSON: a table for each representation,
     /// under its name, with either `kind` and the parameters of this kind, or `parts`, a list of such tables or of
-    /// names of presets and kinds.
+    /// names of presets and kinds. The name of a preset keeps its meaning, and that of a kind stands for one part of
+    /// this kind.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) if the file has another form, or a name or parameter is unknown;
+    /// [`Parse`](crate::ErrorKind::Parse) if the file has another form, a name is empty or has another meaning already,
+    /// a key occurs twice, a number is not finite, or a name or parameter is unknown;
     /// [`Io`](crate::ErrorKind::Io) if it cannot be read.
     pub fn read(path: &Path) -> Result<Vec<Self>> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
         let json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-        let table: Result<Map<String, Value>, String> = if json {
+        let table: Result<Table, String> = if json {
             serde_json::from_str(&text).map_err(|error| error.to_string())
         } else {
             toml::from_str(&text).map_err(|error| error.to_string().trim().to_owned())
         };
         let expected = "a table for each representation";
-        let table = table.map_err(|error| Error::parse(path, None, expected, error))?;
-        table.into_iter().map(|(name, value)| of_table(path, &name, value, 0)).collect()
+        let Table(table) = table.map_err(|error| Error::parse(path, None, expected, error))?;
+        let each = table.into_iter().map(|(name, value)| {
+            let made = of_table(path, &name, value, 0)?;
+            made.check_name(path)?;
+            Ok(made)
+        });
+        each.collect()
     }
-}
 
-/// Returns the parts of a list that commas separate, but not commas within parentheses or brackets.
-fn split(list: &str) -> Vec<&str> {
-    let (mut depth, mut begin, mut parts) = (0_i32, 0, Vec::new());
-    for (at, letter) in list.char_indices() {
-        match letter {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&list[begin..at]);
-                begin = at + 1;
-            }
-            _ => {}
+    /// Checks that the name is not that of a preset or a kind that is something else.
+    fn check_name(&self, path: &Path) -> Result<()> {
+        let Self { name, measures } = self;
+        let refused = |expected: &str, found: String| Err(Error::parse(path, None, expected, found));
+        if name.trim().is_empty() {
+            return refused("a name for every representation", format!("{name:?}"));
         }
+        if definitions().contains_key(name) && named(name, 0)?.measures != *measures {
+            let expected = format!("another name than that of the preset `{name}`");
+            return refused(&expected, format!("`{name}` with another definition"));
+        }
+        let is_kind = |measure: &Measure| serde_json::to_value(measure).is_ok_and(|value| value["kind"] == **name);
+        let one = measures.len() == 1 && measures.iter().all(is_kind);
+        if !one && kinds().iter().any(|kind| kind.name == name) {
+            let expected = format!("another name than that of the kind `{name}`");
+            return refused(&expected, format!("`{name}` with other parts"));
+        }
+        Ok(())
     }
-    parts.push(&list[begin..]);
-    parts.retain(|part| !part.trim().is_empty());
-    parts
 }
 
 fn wrong(what: impl Into<String>) -> Error {
@@ -327,6 +345,11 @@ mod tests {
         refused("moments(ddof=1", &["closing parenthesis"]);
         refused("moments(columns=[])", &["moments without columns"]);
         refused("moments,moments", &["moments twice"]);
+        refused("core33(x=1)", &["the preset `core33`, in core33(x=1); presets have no parameters"]);
+        refused("moments(kind='raw')", &["moments(kind='raw'): expected the parameters of moments, found `kind`"]);
+        refused("moments(ddof=1, ddof=2)", &["moments(ddof=1, ddof=2)", "ddof", "duplicate key"]);
+        refused("moments(}\nx = {)", &["expected parameters in moments("]);
+        refused("histogram(range=[nan, 1])", &["histogram(range=[nan, 1])", "the number NaN, which is not finite"]);
         refused(" , ", &["found none"]);
         refused("moments(ddof=)", &["moments(ddof=)"]);
     }
@@ -354,5 +377,54 @@ mod tests {
             let error = Representation::read(&write("c.toml", text)).unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("c.toml"), "{error}");
         }
+    }
+
+    /// A name means one thing, in the list of an option as in a file. What features.json has can be read again.
+    #[test]
+    fn names_keep_their_meaning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("own.json");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Representation::read(&path)
+        };
+        for (text, part) in [
+            (r#"{"": {"kind": "raw"}}"#, r#"expected a name for every representation, found """#),
+            (r#"{" ": {"kind": "raw"}}"#, "expected a name for every representation"),
+            (r#"{"core33": {"kind": "raw"}}"#, "the preset `core33`, found `core33` with another definition"),
+            (r#"{"moments": {"kind": "raw"}}"#, "the kind `moments`, found `moments` with other parts"),
+            (r#"{"raw": {"parts": ["raw", "raw"]}}"#, "the kind `raw`, found `raw` with other parts"),
+            (r#"{"a": {"kind": "raw"}, "a": {"kind": "bits"}}"#, "the key `a` twice in one table"),
+            (r#"{"a": {"kind": "raw", "kind": "bits"}}"#, "the key `kind` twice in one table"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(matches!(error.kind(), crate::ErrorKind::Parse { .. }), "{error:?}");
+            assert!(error.to_string().contains(part) && error.to_string().contains("own.json"), "{error}");
+        }
+        for one in Representation::parse_list("core33,ensemble,moments(ddof=0),raw").unwrap() {
+            let text = json!({one.name(): one.definition()}).to_string();
+            assert_eq!(read(&text).unwrap(), [one]);
+        }
+        let twice = format!("moments,{}", path.display());
+        std::fs::write(&path, r#"{"moments": {"kind": "moments", "ddof": 0}}"#).unwrap();
+        refused(&twice, &["found moments twice, in moments and in ", "own.json"]);
+    }
+
+    #[test]
+    fn files_of_any_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "[own]\nkind = 'moments'\n";
+        for (name, quote) in
+            [("a,b.toml", "'"), ("it's (1), b.TOML", "\""), ("it's.Toml", ""), ("x(1).toml", ""), ("[,(.toml", "'")]
+        {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let list = format!("raw, {quote}{}{quote},bits", path.display());
+            let found = Representation::parse_list(&list).expect(&list);
+            assert_eq!(found.iter().map(Representation::name).collect::<Vec<_>>(), ["raw", "own", "bits"], "{list}");
+        }
+        let path = folder.path().join("own.JSON");
+        std::fs::write(&path, r#"{"own": {"kind": "moments"}}"#).unwrap();
+        assert_eq!(Representation::parse_list(path.to_str().unwrap()).unwrap()[0].name(), "own");
     }
 }

@@ -1,8 +1,9 @@
 //! Reads data sets for training: a table of numbers with a label in each row, strings of bits with a label, or arrays.
 
+use super::field::is_header;
 use super::magic::compressed;
 use super::npy::NpyData;
-use super::tensors::{StoredArray, read_arrays};
+use super::tensors::{StoredArray, read_named};
 use crate::error::{Error, Result};
 use csv::{ReaderBuilder, StringRecord};
 use std::cmp::Ordering;
@@ -72,8 +73,8 @@ pub enum Wanted<'a> {
 /// Strings of bits have at least 8 digits. `.npz`, `.safetensors`: the inputs are a matrix `x` (also `X`, `features`,
 /// `inputs` or `data`) with a row for each sample, the targets an array `y` (also `labels` or `targets`). `.npy`:
 /// inputs alone. Text: either lines of a string of bits and a label, or a table separated by commas, semicolons, tabs
-/// or white space, with a label in each row. The first row is a header if none of its inputs is a number, if it has the
-/// name that is wanted, or if its label is the only one that is not a number.
+/// or white space, with a label in each row. The first row is a header if none of its fields is a number and none but
+/// the first is empty, if it has the name that is wanted, or if its label is the only one that is not a number.
 ///
 /// Labels may be any words. If all are numbers, their classes are in numeric order, and labels that are equal as
 /// numbers, such as 1 and 1.0, are one class. Otherwise, they are in alphabetic order.
@@ -94,22 +95,30 @@ pub fn read_samples(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
 
 fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
     let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
-    let mut arrays = read_arrays(path)?;
-    let names = arrays.iter().map(|array| array.name.clone()).collect::<Vec<_>>().join(", ");
+    let target = match wanted {
+        Wanted::Labels(Some(name)) | Wanted::Values(Some(name)) => vec![name],
+        Wanted::Labels(None) | Wanted::Values(None) => TARGETS.to_vec(),
+        Wanted::Inputs(..) => Vec::new(),
+    };
+    let (mut arrays, names) = read_named(path, &[&INPUTS[..], &target].concat())?;
+    let features = names.iter().any(|name| name == "features");
+    let names = names.join(", ");
     let mut take = |known: &[&str], alone: bool| {
         let at = arrays.iter().position(|array| known.contains(&array.name.as_str()));
         let at = at.or_else(|| (alone && arrays.len() == 1).then_some(0))?;
         Some(arrays.swap_remove(at))
     };
-    let target = |name: Option<&str>, take: &mut dyn FnMut(&[&str], bool) -> Option<StoredArray>| match name {
-        Some(name) => take(&[name], false),
-        None => take(&TARGETS, false),
-    };
     let y = match wanted {
         Wanted::Labels(name) | Wanted::Values(name) => {
-            let found = target(name, &mut take);
             let expected = format!("targets under the name {}", name.unwrap_or("y, labels or targets"));
-            Some(found.ok_or_else(|| wrong(&expected, format!("the arrays {names}")))?)
+            let advice = if features {
+                "; features have labels if their input has them (`fiedler features --label NAME`)"
+            } else {
+                ""
+            };
+            let none = if name.is_none() { "no labels, only " } else { "" };
+            let found = || wrong(&expected, format!("{none}the arrays {names}{advice}"));
+            Some(take(&target, false).ok_or_else(found)?)
         }
         Wanted::Inputs(..) => None,
     };
@@ -299,7 +308,7 @@ fn of_table(path: &Path, first: &str, wanted: Wanted<'_>) -> Result<SampleTable>
                 Wanted::Labels(name) | Wanted::Values(name) => name.is_some(),
                 Wanted::Inputs(_, names, _) => !names.is_empty() && inputs().eq(names.iter().map(String::as_str)),
             };
-            if named || inputs().all(|field| field.parse::<f64>().is_err()) {
+            if named || is_header(&fields) {
                 names = inputs().map(str::to_owned).collect();
                 check_names(path, line, &names, wanted)?;
                 continue;

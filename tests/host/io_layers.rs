@@ -1,7 +1,7 @@
 //! The input of feature extraction: what is read of every format and type, and that no damaged file is read as
 //! something else.
 
-use fiedler::io::{Extent, LabelColumn, Layer, LayerRows, Layers, Numbers, TableTargets};
+use fiedler::io::{Extent, LabelColumn, Layer, LayerRows, Layers, Numbers, TableTargets, TargetOrigin};
 use fiedler::{ErrorKind, Result};
 use half::{bf16, f16};
 use std::fs;
@@ -14,6 +14,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 mod damage;
 mod tables;
+mod targets;
 
 struct Folder(TempDir);
 

@@ -8,6 +8,7 @@ mod features;
 mod generate;
 mod interrupt;
 mod predict;
+mod printing;
 mod profile;
 mod reading;
 mod run;

@@ -1,9 +1,22 @@
 //! The stores in which `encode` and `features` look for results before they compute them.
 
 use super::Failure;
+use clap::Args;
 use fiedler::cache::Cache;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Where results are stored, and found again.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Storing {
+    /// Do not read stored results, and do not store new results.
+    #[arg(long)]
+    no_cache: bool,
+    /// Store finished parts of the work in the folder OUT.resume. If an earlier call was killed, continue from the
+    /// parts that it finished.
+    #[arg(long)]
+    resume: bool,
+}
 
 /// The stores of finished cache blocks: the journal, from which a call that was killed can be resumed, and the user's
 /// cache.
@@ -22,11 +35,11 @@ pub(super) enum Form {
 }
 
 impl Stores {
-    /// Opens the user's cache if `cache` is true. If `resume` names an output, also opens the journal of that output.
-    pub(super) fn new(form: Form, cache: bool, resume: Option<&PathBuf>) -> Result<Self, Failure> {
+    /// Opens the user's cache and the journal of an output, as far as the options ask for them.
+    pub(super) fn open(form: Form, options: Storing, output: &Path) -> Result<Self, Failure> {
         let mut stores = Self { journal: None, cache: None };
-        if let Some(output) = resume {
-            let mut folder = output.clone().into_os_string();
+        if options.resume {
+            let mut folder = output.as_os_str().to_owned();
             folder.push(".resume");
             let folder = PathBuf::from(folder);
             // The call asks for the journal explicitly, so a journal that cannot be created is an error. The cache is
@@ -43,7 +56,7 @@ impl Stores {
             };
             stores.journal = Some(Arc::new(journal));
         }
-        if cache {
+        if !options.no_cache {
             let cache = match form {
                 Form::Files => Cache::new().user_disk(),
                 Form::Packs => Cache::new().user_packs(),

@@ -5,6 +5,7 @@ mod call;
 mod calls;
 mod encode;
 mod extract;
+mod feature_labels;
 mod feature_stores;
 mod features;
 mod generated;

@@ -2,11 +2,12 @@
 
 use super::files::{Format, text};
 use super::origin;
-use super::{IDS, Layer, LayerRows, Layers, Numbers, Source, check_names, layer_of, targets_of};
+use super::{IDS, LabelColumn, Layer, LayerRows, Layers, Numbers, Source, TargetOrigin};
+use super::{check_names, layer_of, targets_of};
 use crate::array::Real;
 use crate::cache::KeyHasher;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::samples::{TARGETS, TableTargets, labels_of};
+use crate::io::samples::{TableTargets, labels_of};
 use crate::io::stored::{Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ impl Sum {
     }
 }
 
-pub(super) fn open(path: &Path) -> Result<Layers> {
+pub(super) fn open(path: &Path, label: LabelColumn<'_>) -> Result<Layers> {
     let (mut arrays, mut texts) = (Vec::new(), BTreeMap::new());
     let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     match Format::of(path) {
@@ -74,7 +75,7 @@ pub(super) fn open(path: &Path) -> Result<Layers> {
     check_names(path, &arrays)?;
     let named = |names: &[&str]| arrays.iter().position(|array| names.contains(&array.name.as_str()));
     let alone = Format::of(path) == Some(Format::Npy);
-    let target = named(&TARGETS).filter(|_| !alone);
+    let target = named(label.arrays()).filter(|_| !alone);
     let ids = named(&IDS).filter(|&ids| !alone && Some(ids) != target);
     let (target, ids) = (target.map(|at| arrays[at].clone()), ids.map(|at| arrays[at].clone()));
     let special =
@@ -83,14 +84,19 @@ pub(super) fn open(path: &Path) -> Result<Layers> {
     let len = samples(path, &arrays)?;
     let layers = arrays.iter().map(|array| layer_of(path, array)).collect::<Result<Vec<Layer>>>()?;
 
-    let targets = match (&target, strings(path, &texts, &TARGETS)?) {
-        (Some(array), _) => read_targets(path, &mut file, array)?,
-        (None, Some(words)) => labels_of(words),
-        (None, None) => TableTargets::None,
+    let (targets, origin) = match (&target, strings(path, &texts, label.arrays())?) {
+        (Some(array), _) => (read_targets(path, &mut file, array)?, Some(array.name.clone())),
+        (None, Some((name, words))) => (labels_of(words), Some(name)),
+        (None, None) => (TableTargets::None, None),
     };
+    if let (LabelColumn::Named(name), None) = (label, &origin) {
+        let names: Vec<&str> = layers.iter().map(|layer| layer.name.as_str()).collect();
+        let found = format!("the arrays {}", names.join(", "));
+        return Err(Error::parse(path, None, format!("an array named {name} with the targets"), found));
+    }
     let ids = match (&ids, strings(path, &texts, &IDS)?) {
         (Some(array), _) => Some(read_ids(path, &mut file, array)?),
-        (None, words) => words,
+        (None, words) => words.map(|(_, words)| words),
     };
     let count = match &targets {
         TableTargets::Labels(labels, _) => Some(labels.len()),
@@ -106,7 +112,7 @@ pub(super) fn open(path: &Path) -> Result<Layers> {
     let held = hold(path, &mut file, arrays)?;
     let canonical = path.canonicalize().ok();
     let source = Source::Arrays(Arrays { path: path.to_owned(), canonical, file: Mutex::new(file), layers: held });
-    Ok(Layers { source, layers, len, targets, ids })
+    Ok(Layers { source, layers, len, targets, origin: origin.map(TargetOrigin::Array), ids })
 }
 
 /// Returns the number of samples, in which all layers agree.
@@ -132,11 +138,14 @@ fn samples(path: &Path, arrays: &[Stored]) -> Result<usize> {
     Ok(len)
 }
 
+/// A list of strings, and its name.
+type Strings = (String, Vec<String>);
+
 /// Returns the strings of a list in the metadata, which is where safetensors files have text.
-fn strings(path: &Path, texts: &BTreeMap<String, String>, names: &[&str]) -> Result<Option<Vec<String>>> {
+fn strings(path: &Path, texts: &BTreeMap<String, String>, names: &[&str]) -> Result<Option<Strings>> {
     let Some((name, text)) = names.iter().find_map(|name| texts.get_key_value(*name)) else { return Ok(None) };
     match serde_json::from_str(text) {
-        Ok(words) => Ok(Some(words)),
+        Ok(words) => Ok(Some((name.clone(), words))),
         Err(_) => Err(Error::parse(path, None, format!("a list of strings in the metadata {name}"), "other text")),
     }
 }

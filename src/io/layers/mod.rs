@@ -2,6 +2,7 @@
 
 mod arrays;
 mod files;
+mod labels;
 mod origin;
 mod sample_files;
 mod table;
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 use arrays::Arrays;
 use files::Found;
 pub(crate) use files::fits;
+pub use labels::{LabelColumn, TargetOrigin};
 use sample_files::SampleFiles;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -36,8 +38,13 @@ const IDS: [&str; 4] = ["id", "ids", "ID", "Id"];
 /// Arrays named `y`, `labels` or `targets` are the targets, and an array `id` or `ids` identifies the samples. In a
 /// file that is one sample, a target is an array of one number. Integers are labels, floats are values.
 ///
+/// The first row of a table is a header if none of its fields is a number and none but the first is empty, whether or
+/// not they are quoted. A first row that mixes words and numbers is an error, unless only its last field is a word.
+/// Then it is a sample with a label, or a header of numbers if all other labels are numbers.
+///
 /// Floats of 16 bits, booleans and integers of at most 16 bits are read as f32, and tables and wider integers as f64.
-/// NaN and infinities are kept. Arrays in row-major order without compression are read in parts. Other arrays of a file
+/// An integer that f64 does not hold exactly, and a number in a table beyond the range of f64, is an error. NaN and
+/// infinities are kept. Arrays in row-major order without compression are read in parts. Other arrays of a file
 /// with many samples are read when it is opened, and kept, as tables are. An array in an archive that is read from its
 /// first row to its last is compared with its checksum.
 ///
@@ -62,6 +69,7 @@ pub struct Layers {
     layers: Vec<Layer>,
     len: usize,
     targets: TableTargets,
+    origin: Option<TargetOrigin>,
     ids: Option<Vec<String>>,
 }
 
@@ -120,21 +128,6 @@ pub enum Numbers {
     F64(Vec<f64>),
 }
 
-/// Which column of a table has the labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LabelColumn<'a> {
-    /// The column named `y`, `label`, `labels`, `target`, `targets` or `class`. If there is none, the last column, if
-    /// it has no numbers, or only integers, with at least two samples of a class on average.
-    #[default]
-    Auto,
-    /// The column with this name in the first row.
-    Named(&'a str),
-    /// The last column.
-    Last,
-    /// None: all columns are numbers.
-    None,
-}
-
 impl Layers {
     /// Opens a data set: a file, several files, a folder, or a pattern with `*` in the name of the file. All headers
     /// are read and compared, but no numbers, apart from labels, tables, and arrays that cannot be read in parts.
@@ -149,14 +142,14 @@ impl Layers {
         Self::open_with(paths, LabelColumn::Auto)
     }
 
-    /// Opens a data set. If it is a table, its labels are in the given column.
+    /// Opens a data set whose labels are in the given column or array.
     ///
     /// # Errors
-    /// As for [`Layers::open`]; [`Parse`](crate::ErrorKind::Parse) if a table does not have the column.
+    /// As for [`Layers::open`]; [`Parse`](crate::ErrorKind::Parse) if there is no such column or array.
     pub fn open_with(paths: &[PathBuf], label: LabelColumn<'_>) -> Result<Self> {
         match files::find(paths)? {
-            Found::Samples(files) => sample_files::open(files),
-            Found::Arrays(path) => arrays::open(&path),
+            Found::Samples(files) => sample_files::open(files, label),
+            Found::Arrays(path) => arrays::open(&path, label),
             Found::Text(path) => table::open(&path, label),
         }
     }
@@ -178,6 +171,12 @@ impl Layers {
     #[must_use]
     pub fn targets(&self) -> &TableTargets {
         &self.targets
+    }
+
+    /// Returns where the targets were found, if there are any.
+    #[must_use]
+    pub fn target_origin(&self) -> Option<&TargetOrigin> {
+        self.origin.as_ref()
     }
 
     /// Returns what identifies the samples: the entries of an array or a column `id` or `ids`, or the names of the

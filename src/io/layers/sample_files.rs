@@ -2,11 +2,11 @@
 
 use super::files::{Files, Format, text};
 use super::origin;
-use super::{LayerRows, Layers, Numbers, Source, check_names, layer_of, targets_of};
+use super::{LabelColumn, LayerRows, Layers, Numbers, Source, TargetOrigin, check_names, layer_of, targets_of};
 use crate::array::Real;
 use crate::cache::KeyHasher;
 use crate::error::{Error, Result};
-use crate::io::samples::{TARGETS, TableTargets, labels_of};
+use crate::io::samples::{TableTargets, labels_of};
 use crate::io::stored::{PIECE, Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
 use crate::parallel;
 use std::borrow::Cow;
@@ -30,16 +30,23 @@ pub(super) struct SampleFiles {
     layers: usize,
 }
 
-pub(super) fn open(files: Files) -> Result<Layers> {
+pub(super) fn open(files: Files, label: LabelColumn<'_>) -> Result<Layers> {
     let Files { format, paths, classes } = files;
+    let classes = classes.filter(|_| label.may_be_folders());
     let first = paths[0].clone();
     let (mut arrays, beginning, len) = parsed(format, &first)?;
     check_names(&first, &arrays)?;
     let wrong = |expected: &str, found: String| Err(Error::parse(&first, None, expected, found));
     // The target comes last.
-    arrays.sort_by_key(|array| TARGETS.contains(&array.name.as_str()));
-    let layers = arrays.iter().take_while(|array| !TARGETS.contains(&array.name.as_str())).count();
+    let is_target = |array: &Stored| label.arrays().contains(&array.name.as_str());
+    arrays.sort_by_key(is_target);
+    let layers = arrays.iter().take_while(|array| !is_target(array)).count();
     match &arrays[layers..] {
+        [] if matches!(label, LabelColumn::Named(_)) => {
+            let names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
+            let expected = format!("an array named {} with the target", label.arrays().join(""));
+            return wrong(&expected, format!("the arrays {}", names.join(", ")));
+        }
         [] => {}
         [target] if classes.is_some() => {
             return wrong("classes that are folders or an array, not both", target.name.clone());
@@ -59,13 +66,16 @@ pub(super) fn open(files: Files) -> Result<Layers> {
     let all = arrays[..layers].iter().map(|array| layer_of(&first, array)).collect::<Result<Vec<_>>>()?;
     let files = SampleFiles { format, paths, beginning, len, arrays, layers };
     let values = parallel::map(&files.paths, |_, path| files.check(path)).into_iter().collect::<Result<Vec<_>>>()?;
-    let targets = match (classes.as_ref(), files.arrays.get(layers)) {
-        (Some(classes), _) => labels_of(classes.clone()),
-        (None, Some(target)) => targets_of(target.kind, values.into_iter().flatten().collect(), 1),
-        (None, None) => TableTargets::None,
+    let (targets, origin) = match (classes, files.arrays.get(layers)) {
+        (Some(classes), _) => (labels_of(classes), Some(TargetOrigin::Folders)),
+        (None, Some(target)) => {
+            let targets = targets_of(target.kind, values.into_iter().flatten().collect(), 1);
+            (targets, Some(TargetOrigin::Array(target.name.clone())))
+        }
+        (None, None) => (TableTargets::None, None),
     };
     let (ids, count) = (Some(ids(&files.paths)), files.paths.len());
-    Ok(Layers { layers: all, len: count, targets, ids, source: Source::Samples(files) })
+    Ok(Layers { layers: all, len: count, targets, origin, ids, source: Source::Samples(files) })
 }
 
 /// Returns the names of the files without their endings, and with their folders where these alone would not be unique.

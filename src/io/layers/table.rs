@@ -1,7 +1,8 @@
 //! Tables and strings of bits: a sample in each line, in one layer.
 
-use super::{Extent, IDS, LabelColumn, Layer, LayerRows, Layers, Numbers, Source};
+use super::{Extent, IDS, LabelColumn, Layer, LayerRows, Layers, Numbers, Source, TargetOrigin};
 use crate::error::{Error, Result};
+use crate::io::field::{Field, is_header};
 use crate::io::samples::{TARGETS, TableTargets, bits, first_line, labels_of, separator, wrong_csv};
 use csv::{ReaderBuilder, StringRecord};
 use std::collections::BTreeSet;
@@ -42,20 +43,31 @@ impl Table {
 
 pub(super) fn open(path: &Path, label: LabelColumn<'_>) -> Result<Layers> {
     let first = first_line(path)?;
-    if bits(&first).is_some() { open_bits(path) } else { Reader::open(path, &first, label)?.finish() }
+    if bits(&first).is_some() { open_bits(path, label) } else { Reader::open(path, &first, label)?.finish() }
 }
 
-fn layers(name: &str, extent: Extent, table: Table, targets: TableTargets, ids: Option<Vec<String>>) -> Layers {
+/// The labels, and where they were found.
+type Labels = Option<(Vec<String>, TargetOrigin)>;
+
+fn layers(name: &str, extent: Extent, table: Table, labels: Labels, ids: Option<Vec<String>>) -> Layers {
     let wide = matches!(table.numbers, Numbers::F64(_));
     let len = match &table.rows {
         Rows::Even(length) => table.numbers.len() / length,
         Rows::Ragged(offsets) => offsets.len() - 1,
     };
     let layers = vec![Layer { name: name.to_owned(), extent, wide }];
-    Layers { source: Source::Table(table), layers, len, targets, ids }
+    let (targets, origin) = match labels {
+        Some((words, origin)) => (labels_of(words), Some(origin)),
+        None => (TableTargets::None, None),
+    };
+    Layers { source: Source::Table(table), layers, len, targets, origin, ids }
 }
 
-fn open_bits(path: &Path) -> Result<Layers> {
+fn open_bits(path: &Path, label: LabelColumn<'_>) -> Result<Layers> {
+    if let LabelColumn::Named(name) = label {
+        let expected = format!("a table or arrays, with labels named {name}");
+        return Err(Error::parse(path, None, expected, "strings of bits, whose labels have no name"));
+    }
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let (mut numbers, mut words, mut rows, mut length, mut line) = (Vec::new(), Vec::new(), 0, 0, String::new());
     let mut reader = BufReader::new(file);
@@ -89,20 +101,23 @@ fn open_bits(path: &Path) -> Result<Layers> {
             return Err(wrong(format!("{expected}, as in the lines before"), found.to_owned()));
         }
     }
-    let targets = if words.is_empty() { TableTargets::None } else { labels_of(words) };
+    let labeled = !words.is_empty() && label != LabelColumn::None;
     let table = Table { numbers: Numbers::F32(numbers), rows: Rows::Even(length) };
-    Ok(layers("bits", Extent::Vector(length), table, targets, None))
+    let labels = labeled.then_some((words, TargetOrigin::Words));
+    Ok(layers("bits", Extent::Vector(length), table, labels, None))
 }
 
 /// A table that is being read.
 struct Reader<'a> {
     path: &'a Path,
     label: LabelColumn<'a>,
-    /// The fields of the first row, and whether it is a header.
     columns: usize,
-    header: bool,
+    /// The names of the columns, if there is a header.
+    names: Option<Vec<String>>,
     first: u64,
     label_at: Option<usize>,
+    /// The name of the labels, if the other names are numbers.
+    label_name: Option<String>,
     id_at: Option<usize>,
     numbers: Vec<f64>,
     /// Where each row ends in `numbers`.
@@ -117,6 +132,8 @@ struct Reader<'a> {
     odd: Option<(u64, usize)>,
     /// The first row whose last field is no number, and that field.
     word: Option<(u64, String)>,
+    /// What is wrong with the first number of the last column that f64 does not hold.
+    lost: Option<Error>,
 }
 
 impl<'a> Reader<'a> {
@@ -132,9 +149,10 @@ impl<'a> Reader<'a> {
             path,
             label,
             columns: 0,
-            header: false,
+            names: None,
             first: 0,
             label_at: None,
+            label_name: None,
             id_at: None,
             numbers: Vec::new(),
             ends: Vec::new(),
@@ -145,6 +163,7 @@ impl<'a> Reader<'a> {
             whole: 0,
             odd: None,
             word: None,
+            lost: None,
         };
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| wrong_csv(path, error))? {
@@ -167,17 +186,22 @@ impl<'a> Reader<'a> {
         Error::parse(self.path, (line > 0).then_some(line), expected, found)
     }
 
+    /// Returns the error of a field whose number f64 does not hold.
+    fn lost(&self, line: u64, at: usize, expected: &str, field: &str) -> Error {
+        let name = self.names.as_ref().and_then(|names| names.get(at)).filter(|name| !name.is_empty());
+        let column = name.map_or_else(|| (at + 1).to_string(), |name| format!("`{name}`"));
+        self.wrong(line, expected, format!("{field} in column {column}"))
+    }
+
     /// Finds the roles of the columns. Returns whether the first row is a header.
     fn begin(&mut self, line: u64, fields: &[&str]) -> Result<bool> {
         let last = fields.len() - 1;
         (self.columns, self.first) = (fields.len(), line);
         let named = |names: &[&str]| fields.iter().position(|field| names.contains(field));
-        // As in the data sets of trainings, the last field may be a word in a row that is no header.
-        let inputs = if last == 0 || self.label == LabelColumn::None { fields } else { &fields[..last] };
-        self.header = inputs.iter().all(|field| field.parse::<f64>().is_err());
+        let mut header = is_header(fields);
         match self.label {
             LabelColumn::Named(name) => {
-                self.header = true;
+                header = true;
                 self.label_at = named(&[name]);
                 if self.label_at.is_none() {
                     let found = format!("the columns {}", fields.join(", "));
@@ -189,24 +213,25 @@ impl<'a> Reader<'a> {
             }
             LabelColumn::Last => self.label_at = Some(last),
             LabelColumn::Auto => {
-                self.label_at = named(&TARGETS).or(named(&["class"])).filter(|_| self.header);
+                self.label_at = named(&TARGETS).or(named(&["class"])).filter(|_| header);
                 self.undecided = self.label_at.is_none();
             }
             LabelColumn::None => {}
         }
-        if self.header {
+        if header {
             self.id_at = named(&IDS).filter(|&at| Some(at) != self.label_at);
+            self.names = Some(fields.iter().map(|&field| field.to_owned()).collect());
         }
         self.undecided &= self.id_at != Some(last) && last > usize::from(self.id_at.is_some());
         if self.columns == usize::from(self.label_at.is_some()) + usize::from(self.id_at.is_some()) {
             return Err(self.wrong(line, "columns of numbers", format!("the columns {}", fields.join(", "))));
         }
-        Ok(self.header)
+        Ok(header)
     }
 
     fn row(&mut self, line: u64, fields: &[&str]) -> Result<()> {
         if fields.len() != self.columns {
-            if self.header || self.label_at.is_some() {
+            if self.names.is_some() || self.label_at.is_some() {
                 let expected = format!("{} columns, as in the first row", self.columns);
                 return Err(self.wrong(line, expected, fields.len().to_string()));
             }
@@ -224,7 +249,11 @@ impl<'a> Reader<'a> {
                 self.ids.push(field.to_owned());
                 continue;
             }
-            let number = field.parse::<f64>().ok();
+            let (number, lost) = match Field::of(field) {
+                Field::Word => (None, None),
+                Field::Number(number) => (Some(number), None),
+                Field::Lost(expected) => (Some(f64::NAN), Some(self.lost(line, at, expected, field))),
+            };
             if self.undecided && at + 1 == fields.len() && !field.is_empty() {
                 self.wordy += usize::from(number.is_none());
                 self.whole += usize::from(field.parse::<i64>().is_ok());
@@ -233,10 +262,19 @@ impl<'a> Reader<'a> {
                 }
                 self.words.push(field.to_owned());
                 self.numbers.push(number.unwrap_or(f64::NAN));
+                // The column may turn out to be labels, which need not be numbers.
+                self.lost = self.lost.take().or(lost);
                 continue;
             }
+            if let Some(lost) = lost {
+                return Err(lost);
+            }
             let Some(number) = number else {
-                let expected = if field.is_empty() { "a number, or nan if it is missing" } else { "a number" };
+                let expected = match field.is_empty() {
+                    true => "a number, or nan if it is missing",
+                    false if line == self.first => "a number, or a header without any number",
+                    false => "a number",
+                };
                 return Err(self.wrong(line, expected, format!("{field:?}")));
             };
             self.numbers.push(number);
@@ -253,10 +291,11 @@ impl<'a> Reader<'a> {
             // Numbers as names of the columns, with a word as the name of the labels.
             let named = self.wordy == 1 && self.ends.len() > 1 && self.odd.is_none();
             let named = named && self.word.as_ref().is_some_and(|(line, _)| *line == self.first);
+            let mut name = None;
             if named {
                 self.numbers.drain(..self.ends.remove(0));
                 (self.word, self.wordy) = (None, 0);
-                self.words.remove(0);
+                name = Some(self.words.remove(0));
             }
             let rows = self.ends.len();
             let classes = || self.words.iter().collect::<BTreeSet<_>>().len();
@@ -280,6 +319,9 @@ impl<'a> Reader<'a> {
                     at % width != 0
                 });
                 self.label_at = Some(self.columns - 1);
+                self.label_name = name;
+            } else if let Some(lost) = self.lost {
+                return Err(lost);
             } else {
                 self.words.clear();
             }
@@ -293,9 +335,11 @@ impl<'a> Reader<'a> {
             let longest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
             (Rows::Ragged(offsets), Extent::Ragged { longest })
         };
-        let targets = if self.words.is_empty() { TableTargets::None } else { labels_of(self.words) };
+        let name = |at: usize| self.label_name.or_else(|| Some(self.names.as_ref()?.get(at)?.clone()));
+        let origin = self.label_at.map(|place| TargetOrigin::Column { place, name: name(place) });
+        let labels = origin.map(|origin| (self.words, origin));
         let ids = self.id_at.map(|_| self.ids);
         let table = Table { numbers: Numbers::F64(self.numbers), rows };
-        Ok(layers("values", extent, table, targets, ids))
+        Ok(layers("values", extent, table, labels, ids))
     }
 }

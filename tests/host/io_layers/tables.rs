@@ -40,6 +40,20 @@ fn tables_with_and_without_labels() {
         ("1,2\n3,4\n", LabelColumn::Last, 1, vec![1.0, 3.0], list(&["2", "4"]), none()),
         // Numbers as names, with a word as the name of the labels.
         ("0,1,kind\n5,6,1\n7,8,2\n", LabelColumn::Auto, 2, vec![5.0, 6.0, 7.0, 8.0], list(&["1", "2"]), none()),
+        // A header has no number, whether its fields are quoted or not, and only its first field may be empty.
+        ("\"a, b\",\"c\"\n\"1\",\"2.5\"\n", LabelColumn::Auto, 2, vec![1.0, 2.5], none(), none()),
+        ("\"1\",\"2.5\"\n3,4.5\n", LabelColumn::Auto, 2, vec![1.0, 2.5, 3.0, 4.5], none(), none()),
+        (",a\n0,1.5\n1,2.5\n", LabelColumn::Auto, 2, vec![0.0, 1.5, 1.0, 2.5], none(), none()),
+        ("1.5,cat\n2.5,dog\n", LabelColumn::Auto, 1, vec![1.5, 2.5], list(&["cat", "dog"]), none()),
+        // Labels need not be numbers that f64 holds.
+        (
+            "1,9007199254740993\n2,9007199254740993\n",
+            LabelColumn::Auto,
+            1,
+            vec![1.0, 2.0],
+            list(&["9007199254740993", "9007199254740993"]),
+            none(),
+        ),
         // Ids.
         ("id,a,y\nr,1,5\ns,2,6\n", LabelColumn::Auto, 1, vec![1.0, 2.0], list(&["5", "6"]), list(&["r", "s"])),
         ("a,id\n1,r\n2,r\n", LabelColumn::Auto, 1, vec![1.0, 2.0], none(), list(&["r", "r"])),
@@ -50,6 +64,30 @@ fn tables_with_and_without_labels() {
     // What is no finite number is kept.
     let (_, kept, ..) = short("1,nan\ninf,-Infinity\n", LabelColumn::Auto);
     assert!(kept[1].is_nan() && kept[2] == f64::INFINITY && kept[3] == f64::NEG_INFINITY, "{kept:?}");
+}
+
+/// The report of a command says where labels are from, since they may have been found by a rule.
+#[test]
+fn the_origin_of_labels_is_known() {
+    let column = |place, name: Option<&str>| Some(TargetOrigin::Column { place, name: name.map(str::to_owned) });
+    for (text, label, origin, shown) in [
+        ("1,2\n3,2\n", LabelColumn::Auto, column(1, None), "column 2"),
+        ("a,b\n1,2\n3,2\n", LabelColumn::Auto, column(1, Some("b")), "column `b`"),
+        ("class,a\nu,1.5\nv,2.5\n", LabelColumn::Auto, column(0, Some("class")), "column `class`"),
+        ("0,1,kind\n5,6,1\n7,8,2\n", LabelColumn::Auto, column(2, Some("kind")), "column `kind`"),
+        ("1,2\n3,2\n", LabelColumn::Last, column(1, None), "column 2"),
+        ("01101001 2\n11111111 2\n", LabelColumn::Auto, Some(TargetOrigin::Words), "the words after the bits"),
+        ("1,2\n3,2\n", LabelColumn::None, None, ""),
+        ("1,2.5\n3,2.5\n", LabelColumn::Auto, None, ""),
+        ("01101001 2\n11111111 2\n", LabelColumn::None, None, ""),
+    ] {
+        let data = table(text, label).expect(text);
+        assert_eq!(data.target_origin(), origin.as_ref(), "{text:?}");
+        assert_eq!(data.target_origin().map(ToString::to_string).unwrap_or_default(), shown);
+        assert_eq!(data.targets() == &TableTargets::None, origin.is_none(), "{text:?}");
+    }
+    let said = refusal(table("01101001 2\n", LabelColumn::Named("y")));
+    assert!(said.contains("labels named y, found strings of bits, whose labels have no name"), "{said}");
 }
 
 #[test]
@@ -94,7 +132,25 @@ fn wrong_tables_name_the_line() {
             LabelColumn::Auto,
             ":2: expected a number, or words as labels in all rows, found \"x\"",
         ),
-        ("1,x,2\n", LabelColumn::Auto, ":1: expected a number, found \"x\""),
+        ("1,x,2\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
+        // A row that mixes words and numbers is no header, so it is not lost.
+        ("x,1\n2,3\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
+        ("x,1\n2,3\n", LabelColumn::Last, ":1: expected a number, or a header without any number, found \"x\""),
+        ("r1,1,u\nr2,2,v\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"r1\""),
+        (",,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a number, or nan if it is missing"),
+        ("1,x\n3,4\ny,5\n", LabelColumn::Auto, ":3: expected a number, found \"y\""),
+        // Numbers that f64 does not hold.
+        (
+            "1.5,2\n9007199254740993,3\n",
+            LabelColumn::Auto,
+            ":2: expected an integer that f64 holds exactly, found 9007199254740993 in column 1",
+        ),
+        ("a,b\n1,1e400\n", LabelColumn::Auto, ":2: expected a number in the range of f64, found 1e400 in column `b`"),
+        (
+            "1,9007199254740993\n2,0.5\n",
+            LabelColumn::Auto,
+            ":1: expected an integer that f64 holds exactly, found 9007199254740993 in column 2",
+        ),
         ("1,2,3\n1,,3\n", LabelColumn::Auto, ":2: expected a number, or nan if it is missing"),
         ("1,2\n1,\n", LabelColumn::Auto, ":2: expected a number, or nan"),
         ("a,b\n1,2\n1\n", LabelColumn::Auto, ":3: expected 2 columns, as in the first row, found 1"),

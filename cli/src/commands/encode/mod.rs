@@ -3,9 +3,10 @@
 mod arrays;
 mod report;
 
+use super::printing::Printing;
 use super::profile::Profiling;
 use super::reading::{Reading, notify};
-use super::stores::{Form, Stores};
+use super::stores::{Form, Stores, Storing};
 use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
 use arrays::{Stored, arrays};
@@ -15,7 +16,6 @@ use fiedler::graph::{Conventions, GraphBatch, LargestComponents, Preset, Symmetr
 use fiedler::io::{DataSet, Format, NodeIds};
 use fiedler::ops::Normalization;
 use fiedler::{Context, Error};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -68,19 +68,10 @@ pub(super) struct Encode {
     /// matrix of the degrees.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     walk_steps: usize,
-    /// Do not read stored results, and do not store new results.
-    #[arg(long)]
-    no_cache: bool,
-    /// Store finished parts of the work in the folder OUT.resume. If an earlier call was killed, continue from the
-    /// parts that it finished.
-    #[arg(long)]
-    resume: bool,
-    /// Print nothing but errors.
-    #[arg(long)]
-    quiet: bool,
-    /// Print the report as one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    storing: Storing,
+    #[command(flatten)]
+    printing: Printing,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -169,11 +160,8 @@ torch_geometric's AddLaplacianEigenvectorPE leaves out the first eigenvector. Fo
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.check()?;
-        if self.quiet {
-            // --quiet prints only errors, no warnings.
-            log::set_max_level(log::LevelFilter::Error);
-        }
-        let stores = Stores::new(Form::Files, !self.no_cache, self.resume.then_some(&self.output))?;
+        self.printing.begin();
+        let stores = Stores::open(Form::Files, self.storing, &self.output)?;
         let encoder = self.encoder(&stores);
         match self.precision {
             Precision::F32 => {
@@ -214,7 +202,8 @@ impl Encode {
         let early =
             if self.place.is_said() { Some((self.profiling.context(&self.place, true, None)?, lap())) } else { None };
         let mut data = self.reading.read(&self.input, &self.conventions())?;
-        if !self.quiet && !self.json {
+        let Printing { quiet, json } = self.printing;
+        if !quiet && !json {
             notify(&data);
         }
         // The files of a TUDataset count graphs from 1.
@@ -237,7 +226,8 @@ impl Encode {
         };
 
         let started = Instant::now();
-        let bar = self.progress_bar(data.graphs.len());
+        let template = "{bar:30} {pos}/{len} graphs, {per_sec}, {eta} to go";
+        let bar = self.printing.bar(data.graphs.len(), template);
         let (encoding, report) =
             encode(&encoder, &ctx, &data.graphs, &mut |Progress { done, .. }| bar.set_position(done as u64))
                 .inspect_err(|_| bar.abandon())?;
@@ -250,11 +240,11 @@ impl Encode {
         let wrote = started.elapsed().as_secs_f64();
         stores.done();
         self.profiling.stage("write");
-        if !self.quiet {
+        if !quiet {
             let seconds = [("open", opened), ("read", read), ("encode", encoded), ("write", wrote)];
             let facts = report::Facts::of(&data.graphs, &encoding);
             let done = report::Done { ctx: &ctx, data: &data, listed, report: &report, stores, seconds, facts };
-            print(if self.json { done.as_json(self) } else { done.words(self) });
+            print(if json { done.as_json(self) } else { done.words(self) });
         }
         self.profiling.finish()?;
         Ok(if encoding.uncertified() == 0 { Outcome::Done } else { Outcome::Uncertified })
@@ -299,15 +289,6 @@ impl Encode {
                 Method::Exact => fiedler::encode::Method::Exact,
                 Method::Fast => fiedler::encode::Method::Fast,
             })
-    }
-
-    /// Returns a progress bar with the rate and the remaining time. The bar is shown only if standard error is a
-    /// terminal.
-    fn progress_bar(&self, graphs: usize) -> ProgressBar {
-        let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(graphs as u64), target);
-        let template = "{bar:30} {pos}/{len} graphs, {per_sec}, {eta} to go";
-        bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
     }
 }
 

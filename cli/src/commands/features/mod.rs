@@ -2,15 +2,16 @@
 
 mod list;
 
-use super::stores::{Form, Stores};
+use super::printing::Printing;
+use super::stores::{Form, Stores, Storing};
 use super::values::finite;
 use super::{Failure, Outcome, Where, check_output, check_place, complain, many, print};
 use clap::Args;
 use fiedler::features::{Extractor, Progress, Report, Representation, Step, Steps};
-use fiedler::io::{self, Layers, RowTable};
+use fiedler::io::{self, LabelColumn, Layers, RowTable, TableTargets, TargetOrigin};
 use fiedler::ops::series::Status;
 use fiedler::{Backend, Context, Error};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -39,16 +40,24 @@ pub(super) struct Features {
     #[arg(short, long, value_name = "OUT", required_unless_present = "list")]
     output: Option<PathBuf>,
     /// What to compute: names that --list shows, kinds with parameters such as 'quantiles(q=[0.1, 0.9])', and files of
-    /// definitions (.toml, .json), separated by commas.
+    /// definitions (.toml, .json), separated by commas. Quotes around the name of a file keep its commas.
     #[arg(long, value_name = "LIST", default_value = "core33")]
     representations: String,
     /// Only the layers whose names match, such as 'attn1*'; * stands for any letters.
     #[arg(long, value_name = "PATTERN,..", value_delimiter = ',')]
     layers: Vec<String>,
-    /// What to write instead of NaN where a column is not defined.
+    /// The column or array that has the labels or values of the samples [default: the one named y, label, labels,
+    /// target or targets, or class in a table; then the last column of a table, if it has no numbers, or only integers
+    /// with at least two samples of each on average]. The report says which it was.
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// Take all columns and arrays as numbers of the samples, none as labels.
+    #[arg(long, conflicts_with = "label")]
+    no_labels: bool,
+    /// What to write instead of NaN where a column is not defined, or the sample itself has a NaN.
     #[arg(long, value_name = "X", value_parser = finite)]
     undefined: Option<f64>,
-    /// Steps to fit to the samples: zscore, pca=K, in this order. With --fit.
+    /// Steps to fit to the samples, in the given order, each to what those before it make: zscore, pca=K. With --fit.
     #[arg(long, value_name = "STEP,..", value_delimiter = ',', requires = "fit")]
     steps: Vec<Step>,
     /// Fit the steps to the samples, write their parameters to FILE (.safetensors), and apply them.
@@ -68,19 +77,10 @@ pub(super) struct Features {
     /// Replace OUT if it exists.
     #[arg(long)]
     overwrite: bool,
-    /// Do not read stored results, and do not store new results.
-    #[arg(long)]
-    no_cache: bool,
-    /// Store finished parts of the work in the folder OUT.resume. If an earlier call was killed, continue from the
-    /// parts that it finished.
-    #[arg(long)]
-    resume: bool,
-    /// Print nothing but errors.
-    #[arg(long)]
-    quiet: bool,
-    /// Print the report as one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    storing: Storing,
+    #[command(flatten)]
+    printing: Printing,
 }
 
 impl Features {
@@ -101,6 +101,9 @@ impl Features {
         for input in &self.inputs {
             check_output(output, input, &["npz", "safetensors", "csv"])?;
         }
+        if let Some(fit) = &self.fit {
+            check_place(fit, &["safetensors"]).map_err(|failure| failure.of("--fit"))?;
+        }
         if self.fit.as_ref() == Some(output) {
             return Err(Failure::Call(format!("--fit {0}: expected another file than the output", output.display())));
         }
@@ -111,16 +114,17 @@ impl Features {
         let representations = Representation::parse_list(&self.representations);
         let representations =
             representations.map_err(|error| Failure::Call(format!("--representations: {}", plain(&error))))?;
+        self.printing.begin();
         let ctx = self.place.with(Context::builder().device(false).backend(Backend::Cpu))?;
         let began = Instant::now();
-        let data = Layers::open(&self.inputs)?;
-        let stores = Stores::new(Form::Packs, !self.no_cache, self.resume.then_some(output))?;
+        let data = Layers::open_with(&self.inputs, self.labels())?;
+        let stores = Stores::open(Form::Packs, self.storing, output)?;
         let mut extractor = Extractor::new(representations).layers(&self.layers);
         for store in stores.all() {
             extractor = extractor.cache(Arc::clone(store));
         }
         let names = extractor.names(&ctx, &data).map_err(|error| Failure::Call(plain(&error)))?;
-        let bar = bar(self.quiet, data.len());
+        let bar = self.printing.bar(data.len(), "{bar:20} {pos} of {len} samples; {msg}; to go: {eta}");
         let steps = self.fitted(&ctx, &extractor, &data, &names)?;
         let names = steps.as_ref().map_or(names, Steps::names);
         let table = RowTable { samples: data.len(), columns: &names, targets: data.targets(), ids: data.ids() };
@@ -151,6 +155,14 @@ impl Features {
         stores.done();
         self.tell(output, &data, names.len(), report, &stores, began.elapsed().as_secs_f64());
         Ok(Outcome::Done)
+    }
+
+    fn labels(&self) -> LabelColumn<'_> {
+        match &self.label {
+            Some(name) => LabelColumn::Named(name),
+            None if self.no_labels => LabelColumn::None,
+            None => LabelColumn::Auto,
+        }
     }
 
     /// Returns the steps that are applied to the columns: those that are fitted now, or those of a file.
@@ -201,23 +213,29 @@ impl Features {
 
     fn tell(&self, output: &Path, data: &Layers, columns: usize, report: Report, stores: &Stores, seconds: f64) {
         let [ok, undefined, overflow, not_finite] = report.status;
-        if self.json {
+        if self.printing.json {
             let status: serde_json::Map<_, _> =
                 STATUS.iter().zip(report.status).map(|(name, count)| ((*name).to_owned(), count.into())).collect();
             print(serde_json::json!({
                 "output": output, "samples": data.len(), "layers": data.layers().len(), "columns": columns,
                 "status": status, "bytes": report.bytes, "seconds": seconds, "blocks": stores.as_json(),
-                "units": {"found": report.units[0], "computed": report.units[1]},
+                "units": {"found": report.units[0], "computed": report.units[1]}, "targets": targets(data),
             }));
             return;
         }
-        if self.quiet {
+        if self.printing.quiet {
             return;
         }
         let samples = many(data.len(), "sample", "samples");
         let found = stores.words();
         let found = found.strip_suffix("; ").map_or_else(String::new, |found| format!("; {found}"));
-        print(format_args!("{}: {samples}, {columns} columns, {seconds:.2} s{found}", output.display()));
+        let targets = match (data.targets(), data.target_origin()) {
+            (TableTargets::Labels(..), Some(origin)) => format!("labels from {origin}"),
+            (TableTargets::Values(..), Some(origin)) => format!("targets from {origin}"),
+            _ => "no labels".to_owned(),
+        };
+        let shown = output.display();
+        print(format_args!("{shown}: {samples}, {columns} columns, {targets}, {seconds:.2} s{found}"));
         if ok < data.len() {
             let said = [
                 (undefined, "have undefined columns"),
@@ -265,8 +283,26 @@ fn with_facts(mut about: serde_json::Value, data: &Layers, names: &[String], rep
         serde_json::json!({"status": status as u8, "name": STATUS[status as usize], "samples": report.status[status as usize]})
     });
     about["status"] = status.collect::<Vec<_>>().into();
+    about["targets"] = targets(data);
     about["version"] = env!("CARGO_PKG_VERSION").into();
     about
+}
+
+/// Describes what the targets are, and where they were found.
+fn targets(data: &Layers) -> serde_json::Value {
+    let kind = match data.targets() {
+        TableTargets::Labels(..) => "labels",
+        TableTargets::Values(..) => "values",
+        TableTargets::None => return serde_json::Value::Null,
+    };
+    match data.target_origin() {
+        Some(TargetOrigin::Column { place, name }) => {
+            serde_json::json!({"are": kind, "from": "column", "place": place, "name": name})
+        }
+        Some(TargetOrigin::Array(name)) => serde_json::json!({"are": kind, "from": "array", "name": name}),
+        Some(TargetOrigin::Folders) => serde_json::json!({"are": kind, "from": "folders"}),
+        _ => serde_json::json!({"are": kind, "from": "lines"}),
+    }
 }
 
 fn shape(extent: io::Extent) -> Vec<usize> {
@@ -274,13 +310,6 @@ fn shape(extent: io::Extent) -> Vec<usize> {
         io::Extent::Vector(n) | io::Extent::Ragged { longest: n } => vec![n],
         io::Extent::Matrix { rows, columns } => vec![rows, columns],
     }
-}
-
-fn bar(quiet: bool, samples: usize) -> ProgressBar {
-    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(Some(samples as u64), target);
-    let template = "{bar:20} {pos} of {len} samples; {msg}; to go: {eta}";
-    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]

@@ -63,7 +63,7 @@ impl Train {
             [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
             _ if classes.len() * 2 > samples => Err(Failure::Said(format!(
                 "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
-                 --loss mse",
+                 --loss mse, and --label names another column or array",
                 classes.len(),
                 samples
             ))),

@@ -17,7 +17,7 @@ use fiedler::train::{
     Fit, Init, Layer, Loss, Mlp, Number, Optimizer, Origin, Runs, SampleFile, Samples, Source, Stop, Targets, Trainer,
     WEIGHTS,
 };
-use fiedler::{Context, Error};
+use fiedler::{Context, Error, ErrorKind};
 use folder::CHECKPOINT;
 use options::{ActivationName, InitName, LossName, NormName, OptimizerName, ScalingName, schedule, split};
 use sampling::Sampling;
@@ -230,6 +230,10 @@ impl Train {
         }
         self.check_options()?;
         self.check_folder()?;
+        self.train_in_precision().map_err(advised)
+    }
+
+    fn train_in_precision(&self) -> Result<Outcome, Failure> {
         let name = self.label.as_deref();
         let wanted = if self.loss.takes_labels() { Wanted::Labels(name) } else { Wanted::Values(name) };
         if !self.sampling.sgld
@@ -415,6 +419,22 @@ impl Train {
             None => trainer,
         }
     }
+}
+
+/// Adds to an error about an input that is NaN how such inputs come about in features, and what to do.
+fn advised(failure: Failure) -> Failure {
+    let Failure::Failed(error) = &failure else { return failure };
+    let nan = match error.kind() {
+        ErrorKind::Domain { what, .. } => what.starts_with("expected finite inputs, found NaN"),
+        ErrorKind::Parse { expected, found, .. } => expected == "a finite number" && found.to_lowercase() == "\"nan\"",
+        _ => false,
+    };
+    if !nan {
+        return failure;
+    }
+    Failure::Said(format!(
+        "{error}; samples of features whose status is 1 or 3 have NaN: `fiedler features --undefined X` writes X instead"
+    ))
 }
 
 /// Returns the outcome of a training: whether all runs ended well.

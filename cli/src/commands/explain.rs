@@ -1,5 +1,6 @@
 //! `fiedler explain`: shows where a workload would run, the predicted times, and the reason for the choice.
 
+use super::features::Computed;
 use super::train::{Described, Network, Precision};
 use super::{Failure, Outcome, Where, print};
 use crate::bench::page::seconds as time;
@@ -13,8 +14,8 @@ use fiedler::{Context, Error};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Workloads: eigh, eigvalsh, svd, fft, rfft, gemm, laplacian, describe n= batch=; cov cols= rows=; \
-spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=; train net= runs= precision=, or train with options \
-that describe a network. The names that benchmarks print are accepted too: \
+spmm nodes= edges= k=; eigsh grid= k=; encode nodes= graphs= k=; features n= (or rows= columns=) samples= \
+representations=; train net= runs= precision=, or train with options that describe a network. The names that benchmarks print are accepted too: \
 eigh/f32/n=32/batch=10000."
 )]
 pub(super) struct Explain {
@@ -45,7 +46,10 @@ impl Explain {
             (None, Some((words, precision))) => {
                 Work::Training(Box::new(Described::of_case(&parse(&words)?, precision)?))
             }
-            (None, None) => Work::Case(parse(&words)?),
+            (None, None) => match Computed::parse(&words)? {
+                Some(features) => Work::Features(Box::new(features)),
+                None => Work::Case(parse(&words)?),
+            },
         };
         let ctx = self.place.context()?;
         let choice = case.choose(&ctx, case.items(), self.resident)?;
@@ -102,9 +106,10 @@ impl Explain {
 enum Work {
     Case(Case),
     Training(Box<Described>),
+    Features(Box<Computed>),
 }
 
-/// The largest number of runs that [`Work::turns_at`] tries.
+/// The largest number of runs or samples that [`Work::turns_at`] tries.
 const MOST: usize = 1 << 20;
 
 impl Work {
@@ -112,6 +117,7 @@ impl Work {
         match self {
             Self::Case(case) => Ok(Case { items, ..*case }.choose(ctx, resident)),
             Self::Training(training) => training.choose(ctx, items),
+            Self::Features(features) => features.choose(ctx, items),
         }
     }
 
@@ -119,6 +125,7 @@ impl Work {
         match self {
             Self::Case(case) => case.items,
             Self::Training(training) => training.runs,
+            Self::Features(features) => features.samples,
         }
     }
 
@@ -126,21 +133,23 @@ impl Work {
         match self {
             Self::Case(case) => case.items_are(),
             Self::Training(_) => "runs",
+            Self::Features(_) => "samples",
         }
     }
 
     /// See [`Case::turns_at`].
     fn turns_at(&self, ctx: &Context, resident: bool) -> Result<Option<(usize, Side)>, Error> {
-        let training = match self {
-            Self::Case(case) => return Ok(case.turns_at(ctx, resident)),
-            Self::Training(training) => training,
-        };
-        turning_point(training.runs, MOST, |runs| training.choose(ctx, runs).map(|choice| choice.side))
+        match self {
+            Self::Case(case) => Ok(case.turns_at(ctx, resident)),
+            Self::Training(_) | Self::Features(_) => {
+                turning_point(self.items(), MOST, |items| self.choose(ctx, items, resident).map(|choice| choice.side))
+            }
+        }
     }
 
     fn memory(&self, ctx: &Context) -> Result<Option<Memory>, Error> {
         match self {
-            Self::Case(_) => Ok(None),
+            Self::Case(_) | Self::Features(_) => Ok(None),
             Self::Training(training) => training.memory(ctx).map(Some),
         }
     }
@@ -151,6 +160,7 @@ impl std::fmt::Display for Work {
         match self {
             Self::Case(case) => case.fmt(f),
             Self::Training(training) => training.fmt(f),
+            Self::Features(features) => features.fmt(f),
         }
     }
 }

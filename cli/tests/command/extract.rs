@@ -189,6 +189,36 @@ fn steps_are_fitted_to_training_samples_only() {
     refused(&[&series], &format!("--steps zscore --fit {steps} --fit-rows 70..90"), &x, 2, &["--fit-rows 70..90"]);
 }
 
+/// Computes on every adapter of the machine.
+#[test]
+fn an_adapter_computes_the_columns_of_the_cpu() {
+    let files = Files::new();
+    let (a, out) = (files.at("a.npz"), files.at("f.npz"));
+    let series: Vec<f32> = (0_u16..120).map(|i| ((i * i) % 37) as f32 / 7.0).collect();
+    write_npz(&a, &[("q", &[3, 40], &series)]);
+    let options = "--representations core33,singular";
+    done(&[&a], &format!("{options} --backend cpu --quiet"), &out);
+    let wanted = floats(&out, "features");
+    assert_eq!(description(&out)["side"], "cpu");
+    for adapter in fiedler::Adapter::all() {
+        let (found, name) = (files.at("g.npz"), &adapter.name);
+        let on_it = ["-o", &found, "--overwrite", "--backend", "gpu", "--adapter", name];
+        let options: Vec<&str> = options.split(' ').collect();
+        let (code, text) = said(&run(&[&["features", "--no-cache", &a], &options[..], &on_it].concat()));
+        assert!(code == Some(0) && text.contains(&format!(" s on {}", adapter.name)), "{name}: {text}");
+        assert_eq!(description(&found)["side"], adapter.name);
+        for (found, wanted) in floats(&found, "features").iter().zip(&wanted) {
+            // Sums of 40 numbers in f32, and differences of them.
+            assert!((found - wanted).abs() <= 1e-4 * wanted.abs().max(1.0), "{name}: {found}, not {wanted}");
+        }
+        // A sample beyond the kernels is an error where the device was asked for.
+        let long = files.at("long.npz");
+        write_npz(&long, &[("q", &[1, 2049], &vec![1.0; 2049])]);
+        let (code, text) = said(&run(&[&["features", "--no-cache", &long], &on_it[..]].concat()));
+        assert!(code == Some(1) && text.contains("numbers of a sample on the device"), "{text}");
+    }
+}
+
 #[test]
 fn mistakes_are_named_and_nothing_is_written() {
     let files = Files::new();
@@ -200,7 +230,6 @@ fn mistakes_are_named_and_nothing_is_written() {
     refused(&[&a, &b], "", &out, 1, &["b.npz", "q"]);
     refused(&[&a], "--representations spectrl", &out, 2, &["`spectrl`; did you mean `spectral`?"]);
     refused(&[&a], "--representations moments(ddoff=1)", &out, 2, &["`ddoff`; did you mean `ddof`?"]);
-    refused(&[&a], "--backend gpu", &out, 2, &["--backend gpu"]);
     refused(&[&a], "", &files.at("f.txt"), 2, &[".npz, .safetensors or .csv"]);
     assert!(!Path::new(&out).exists() && !Path::new(&files.at("f.features.json")).exists());
     write_npz(&a, &[("q", &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 7.0])]);

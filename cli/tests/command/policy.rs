@@ -63,6 +63,32 @@ fn explain_reports_side_time_and_reason() {
 /// A network that is described by the options of `train`: ten times as many runs of as many steps take ten times as
 /// long.
 #[test]
+fn explain_describes_features() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["explain", "features", "n=500", "samples=10000", "representations=core33,", "quantiles(q=[0.1, 0.2])"];
+    let text = done(folder.path(), &words);
+    assert!(text.contains("features n=500 samples=10000 representations=core33, quantiles(q=[0.1, 0.2])"), "{text}");
+    assert!(text.contains("CPU, ") && text.contains("threads"), "{text}");
+    let told = |words: &[&str]| -> Value {
+        serde_json::from_str(&done(folder.path(), &[&["explain", "--json"], words].concat())).unwrap()
+    };
+    let some = told(&["features", "n=500", "samples=1000"]);
+    let more = told(&["features", "n=500", "samples=4000"]);
+    let ratio = more["cpu_s"].as_f64().unwrap() / some["cpu_s"].as_f64().unwrap();
+    assert!((2.0..5.0).contains(&ratio), "{some} {more}");
+    assert!(told(&["features", "rows=8", "columns=9", "representations=singular"])["side"].is_string());
+    for (words, part) in [
+        (&["features"][..], "expected n=, or rows= and columns="),
+        (&["features", "n=0"], "a whole number above 0, found `n=0`"),
+        (&["features", "m=5"], "found `m`"),
+        (&["features", "n=5", "representations=spectrl"], "did you mean `spectral`?"),
+    ] {
+        let (code, _, error) = run(folder.path(), &[&["explain"], words].concat());
+        assert!(code == Some(2) && error.contains(part), "{words:?}: {error}");
+    }
+}
+
+#[test]
 fn explain_describes_a_training() {
     let folder = tempfile::tempdir().unwrap();
     let call = |more: &[&str]| {

@@ -1,6 +1,9 @@
 //! `fiedler features`: computes representations of every sample of a data set.
 
+mod explain;
 mod list;
+
+pub(super) use explain::Computed;
 
 use super::printing::Printing;
 use super::stores::{Form, Stores, Storing};
@@ -10,7 +13,8 @@ use clap::Args;
 use fiedler::features::{Extractor, Progress, Report, Representation, Step, Steps};
 use fiedler::io::{self, LabelColumn, Layers, RowTable, TableTargets, TargetOrigin};
 use fiedler::ops::series::Status;
-use fiedler::{Backend, Context, Error};
+use fiedler::policy::Side;
+use fiedler::{Context, Error};
 use indicatif::ProgressBar;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -107,15 +111,10 @@ impl Features {
         if self.fit.as_ref() == Some(output) {
             return Err(Failure::Call(format!("--fit {0}: expected another file than the output", output.display())));
         }
-        if self.place.insists() {
-            let what = "--backend gpu: features are computed on the CPU only";
-            return Err(Failure::Call(what.to_owned()));
-        }
         let representations = Representation::parse_list(&self.representations);
         let representations =
             representations.map_err(|error| Failure::Call(format!("--representations: {}", plain(&error))))?;
         self.printing.begin();
-        let ctx = self.place.with(Context::builder().device(false).backend(Backend::Cpu))?;
         let began = Instant::now();
         let data = Layers::open_with(&self.inputs, self.labels())?;
         let stores = Stores::open(Form::Packs, self.storing, output)?;
@@ -123,7 +122,12 @@ impl Features {
         for store in stores.all() {
             extractor = extractor.cache(Arc::clone(store));
         }
-        let names = extractor.names(&ctx, &data).map_err(|error| Failure::Call(plain(&error)))?;
+        let cpu = self.place.with(Context::builder().device(false))?;
+        let names = extractor.names(&cpu, &data).map_err(|error| Failure::Call(plain(&error)))?;
+        let opens = self.place.opens_device(|ctx| extractor.choose(ctx, &data))?;
+        let ctx = self.place.with(Context::builder().device(opens))?;
+        let choice = extractor.choose(&ctx, &data)?;
+        let place = ctx.adapter().filter(|_| choice.side == Side::Gpu).map(|adapter| adapter.name.clone());
         let bar = self.printing.bar(data.len(), "{bar:20} {pos} of {len} samples; {msg}; to go: {eta}");
         let steps = self.fitted(&ctx, &extractor, &data, &names)?;
         let names = steps.as_ref().map_or(names, Steps::names);
@@ -147,13 +151,15 @@ impl Features {
         bar.finish_and_clear();
         let description = extractor.description(&ctx, &data)?;
         let mut description = with_facts(description, &data, &names, report);
+        description["side"] = place.as_deref().unwrap_or("cpu").into();
         if let Some(steps) = &steps {
             // The columns are those that the steps read; the file has those that they made.
             description["steps"] = serde_json::json!({"of": steps.columns(), "made": names});
         }
         io::write_text(&about, &format!("{description:#}\n"))?;
         stores.done();
-        self.tell(output, &data, names.len(), report, &stores, began.elapsed().as_secs_f64());
+        let (adapter, seconds) = (place.as_deref(), began.elapsed().as_secs_f64());
+        self.tell(&Told { output, data: &data, columns: names.len(), report, stores: &stores, adapter, seconds });
         Ok(Outcome::Done)
     }
 
@@ -211,7 +217,8 @@ impl Features {
         Ok(Some(steps))
     }
 
-    fn tell(&self, output: &Path, data: &Layers, columns: usize, report: Report, stores: &Stores, seconds: f64) {
+    fn tell(&self, told: &Told<'_>) {
+        let Told { output, data, columns, report, stores, adapter, seconds } = *told;
         let [ok, undefined, overflow, not_finite] = report.status;
         if self.printing.json {
             let status: serde_json::Map<_, _> =
@@ -220,6 +227,7 @@ impl Features {
                 "output": output, "samples": data.len(), "layers": data.layers().len(), "columns": columns,
                 "status": status, "bytes": report.bytes, "seconds": seconds, "blocks": stores.as_json(),
                 "units": {"found": report.units[0], "computed": report.units[1]}, "targets": targets(data),
+                "side": adapter.unwrap_or("cpu"),
             }));
             return;
         }
@@ -235,7 +243,8 @@ impl Features {
             _ => "no labels".to_owned(),
         };
         let shown = output.display();
-        print(format_args!("{shown}: {samples}, {columns} columns, {targets}, {seconds:.2} s{found}"));
+        let place = adapter.map_or_else(String::new, |name| format!(" on {name}"));
+        print(format_args!("{shown}: {samples}, {columns} columns, {targets}, {seconds:.2} s{place}{found}"));
         if ok < data.len() {
             let said = [
                 (undefined, "have undefined columns"),
@@ -247,6 +256,18 @@ impl Features {
             complain(&format_args!("of {samples}, {}; `status` says which", said.join(", ")));
         }
     }
+}
+
+/// What the report tells.
+struct Told<'a> {
+    output: &'a Path,
+    data: &'a Layers,
+    columns: usize,
+    report: Report,
+    stores: &'a Stores,
+    /// The name of the adapter, if a device computed.
+    adapter: Option<&'a str>,
+    seconds: f64,
 }
 
 /// Parses a range of rows.

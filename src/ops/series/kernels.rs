@@ -1,6 +1,6 @@
 //! The kernels that compute the parts of measures. A workgroup computes a sample.
 
-use crate::device::{kernels, mirrors, uniform};
+use crate::device::{Budget, kernels, mirrors, uniform};
 
 uniform! {
     /// The index of the first sample, the numbers in a sample, and whether the distances from the first number are
@@ -118,6 +118,7 @@ kernels! {
     }
     /// What depends on the order of numbers.
     Order = ["series/reduce.wgsl", "series/load.wgsl", "series/order.wgsl"] variants capacities {
+        budget Budget { instructions: 2_100, ..Budget::USUAL };
         uniform params: Ordering,
         read scaled: f32,
         read records: f32,
@@ -133,6 +134,7 @@ kernels! {
     }
     /// Counts of bins or patterns.
     Counts = ["series/load.wgsl", "series/counts.wgsl"] variants countings {
+        budget Budget { occupancy: 30, because: "numbers and counts fill workgroup memory", ..Budget::USUAL };
         uniform params: Counting,
         read numbers: f32,
         read records: f32,
@@ -141,6 +143,7 @@ kernels! {
     }
     /// What describes spectra.
     Spectra = ["series/reduce.wgsl", "series/load.wgsl", "series/spectrum.wgsl"] variants capacities {
+        budget Budget { instructions: 1_900, ..Budget::USUAL };
         uniform params: Describing,
         read transformed: [f32; 2],
         read records: f32,

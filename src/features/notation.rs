@@ -9,11 +9,7 @@ pub(super) fn split(list: &str) -> Vec<&str> {
     let (mut depth, mut begin, mut parts, mut open) = (0_i32, 0, Vec::new(), None);
     for (at, letter) in list.char_indices() {
         match letter {
-            _ if open.is_some() => {
-                if open == Some(letter) {
-                    open = None;
-                }
-            }
+            _ if open.is_some() => open = open.filter(|&quote| quote != letter),
             // A name may have an apostrophe.
             '\'' | '"' if depth > 0 || list[begin..at].trim().is_empty() => open = Some(letter),
             '(' | '[' | '{' => depth += 1,

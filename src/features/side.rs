@@ -19,12 +19,7 @@ pub(super) struct Sides {
 }
 
 /// Returns on which side the representations of a data set are computed, and why.
-pub(super) fn choose(
-    ctx: &Context,
-    representations: &[Representation],
-    data: &Layers,
-    plan: &Plan,
-) -> Result<Choice> {
+pub(super) fn choose(ctx: &Context, representations: &[Representation], data: &Layers, plan: &Plan) -> Result<Choice> {
     let mut all = Workload::default();
     let mut fits = false;
     for layer in &plan.layers {

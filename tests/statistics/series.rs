@@ -125,7 +125,9 @@ impl Judge<'_> {
             // The terms of these sums are of the order of 1 and cancel.
             let cancels = ["skewness", "kurtosis", "lag", "partial"].iter().any(|sum| name.starts_with(sum));
             // Golden values are rounded in f64.
-            let rounding = ROUNDINGS * if cancels { wanted.abs().max(1.0) } else { wanted.abs() } + 1e-12 * scale + 2_f64.powi(-149);
+            let rounding = ROUNDINGS * if cancels { wanted.abs().max(1.0) } else { wanted.abs() }
+                + 1e-12 * scale
+                + 2_f64.powi(-149);
             let allowed = SLACK * change + logarithm + rounding;
             let fine = match wanted.is_finite() {
                 true => (found - wanted).abs() <= allowed,
@@ -134,7 +136,10 @@ impl Judge<'_> {
             if !fine {
                 let few = &self.numbers[..self.numbers.len().min(3)];
                 let off = (found - wanted).abs();
-                wrong.push(format!("{name} of {:?} {few:?}: {found}, not {wanted}, off by {off:e} of {allowed:e}", self.shape));
+                wrong.push(format!(
+                    "{name} of {:?} {few:?}: {found}, not {wanted}, off by {off:e} of {allowed:e}",
+                    self.shape
+                ));
             }
         }
         assert_eq!(status, Status::Ok.of_columns(found), "{:?}", self.numbers);

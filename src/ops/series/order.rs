@@ -48,6 +48,18 @@ pub struct Autocorrelation {
     pub support: usize,
 }
 
+/// The columns whose parts one pass over the numbers computes together.
+const IN_ONE_PASS: [OrderColumn; 8] = [
+    OrderColumn::ZeroCrossings,
+    OrderColumn::MeanCrossings,
+    OrderColumn::MeanAbsChange,
+    OrderColumn::Complexity,
+    OrderColumn::LongestAboveMean,
+    OrderColumn::LongestBelowMean,
+    OrderColumn::TrendSlope,
+    OrderColumn::TrendR2,
+];
+
 /// The most patterns that are counted by comparisons: those of three elements.
 const FEW: usize = 6;
 
@@ -109,53 +121,24 @@ impl Autocorrelation {
         if self.has(OrderColumn::FirstZero) {
             parts[FIRST_ZERO] = first_zero(token, x, mean);
         }
-        if self.has(OrderColumn::ZeroCrossings) {
-            parts[ZERO_CROSSINGS] = crossings(zero, one, x, zero);
-        }
-        if self.has(OrderColumn::MeanCrossings) {
-            parts[MEAN_CROSSINGS] = crossings(zero, one, x, mean);
-        }
-        if self.has(OrderColumn::MeanAbsChange) {
-            for pair in x.windows(2) {
-                parts[CHANGES] += (pair[1] - pair[0]).abs();
-            }
-        }
-        if self.has(OrderColumn::Complexity) {
-            for pair in x.windows(2) {
-                let change = pair[1] - pair[0];
-                parts[SQUARES] = change.mul_add(change, parts[SQUARES]);
-            }
-        }
         if self.has(OrderColumn::Peaks) {
             parts[PEAKS] = self.peaks(zero, one, x);
         }
-        if self.has(OrderColumn::LongestAboveMean) {
-            let mut length = zero;
-            for &x in x {
-                length = V::select(mean.lt(x), length + one, zero);
-                parts[ABOVE] = parts[ABOVE].max(length);
-            }
-        }
-        if self.has(OrderColumn::LongestBelowMean) {
-            let mut length = zero;
-            for &x in x {
-                length = V::select(x.lt(mean), length + one, zero);
-                parts[BELOW] = parts[BELOW].max(length);
-            }
-        }
-        if self.has(OrderColumn::TrendSlope) || self.has(OrderColumn::TrendR2) {
-            let middle = (n as f64 - 1.0) / 2.0;
-            for (i, &x) in x.iter().enumerate() {
-                parts[TREND] = (x - mean).mul_add(V::splat(token, i as f64 - middle), parts[TREND]);
-            }
+        if self.columns.iter().any(|column| IN_ONE_PASS.contains(column)) {
+            in_one_pass(token, x, mean, &mut parts);
         }
         parts[ENDS] = x[0];
         parts[ENDS + 1] = x[1.min(n - 1)];
         parts[ENDS + 2] = x[n.saturating_sub(2)];
         parts[ENDS + 3] = x[n - 1];
         out.extend_from_slice(&parts);
-        for lag in self.known_lags() {
-            out.push(if lag < n { covariance(token, x, mean, lag) } else { zero });
+        let lags: Vec<usize> = self.known_lags().collect();
+        let (fours, rest) = lags.as_chunks::<4>();
+        for &four in fours {
+            out.extend_from_slice(&covariances(token, x, mean, four));
+        }
+        for &lag in rest {
+            out.push(covariance(token, x, mean, lag));
         }
         if self.has(OrderColumn::PermutationEntropy) {
             self.count_patterns(group, out);
@@ -351,20 +334,65 @@ fn numbers_from_0<V: Vector<Scalar = f64>>(token: V::Token) -> [V; FEW] {
     numbers
 }
 
-/// Returns `sum (x_i - mean)(x_(i + lag) - mean)`.
+/// Computes the parts of [`IN_ONE_PASS`]. Each of these sums and lengths waits for its last value at every number, so
+/// several of them together take hardly longer than one.
+#[inline(always)]
+fn in_one_pass<V: Vector<Scalar = f64>>(token: V::Token, x: &[V], mean: V, parts: &mut [V; PARTS]) {
+    let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));
+    let (mut above, mut below) = (zero, zero);
+    let mut before = x[0];
+    let (mut positive, mut over) = (V::select(zero.lt(before), one, zero), V::select(mean.lt(before), one, zero));
+    let mut place = V::splat(token, -(x.len() as f64 - 1.0) / 2.0);
+    for &x in x {
+        let change = x - before;
+        parts[CHANGES] += change.abs();
+        parts[SQUARES] = change.mul_add(change, parts[SQUARES]);
+        let (now, now_over) = (V::select(zero.lt(x), one, zero), V::select(mean.lt(x), one, zero));
+        parts[ZERO_CROSSINGS] += (now - positive).abs();
+        parts[MEAN_CROSSINGS] += (now_over - over).abs();
+        above = (above + one) * now_over;
+        below = V::select(x.lt(mean), below + one, zero);
+        parts[ABOVE] = parts[ABOVE].max(above);
+        parts[BELOW] = parts[BELOW].max(below);
+        parts[TREND] = (x - mean).mul_add(place, parts[TREND]);
+        place += one;
+        (before, positive, over) = (x, now, now_over);
+    }
+}
+
+/// Returns `sum (x_i - mean)(x_(i + lag) - mean)`, or 0 if the lag is beyond the sample.
 #[inline(always)]
 fn covariance<V: Vector<Scalar = f64>>(token: V::Token, x: &[V], mean: V, lag: usize) -> V {
-    let zero = V::splat(token, 0.0);
-    let (early, later) = (&x[..x.len() - lag], &x[lag..]);
-    let mut parts = [zero; 2];
-    for (early, later) in early.as_chunks::<2>().0.iter().zip(later.as_chunks::<2>().0) {
-        parts[0] = (early[0] - mean).mul_add(later[0] - mean, parts[0]);
-        parts[1] = (early[1] - mean).mul_add(later[1] - mean, parts[1]);
+    let [sum] = covariances(token, x, mean, [lag]);
+    sum
+}
+
+/// Returns `sum (x_i - mean)(x_(i + lag) - mean)` for several lags, each in two partial sums.
+#[inline(always)]
+fn covariances<V: Vector<Scalar = f64>, const K: usize>(token: V::Token, x: &[V], mean: V, lags: [usize; K]) -> [V; K] {
+    let n = x.len();
+    let mut parts = [[V::splat(token, 0.0); 2]; K];
+    let mut longest = 0;
+    for lag in lags {
+        longest = longest.max(lag);
     }
-    if let ([early], [later]) = (early.as_chunks::<2>().1, later.as_chunks::<2>().1) {
-        parts[0] = (*early - mean).mul_add(*later - mean, parts[0]);
+    // An even number of products that all lags have.
+    let whole = n.saturating_sub(longest) / 2 * 2;
+    for i in (0..whole).step_by(2) {
+        let early = [x[i] - mean, x[i + 1] - mean];
+        for (parts, lag) in parts.iter_mut().zip(lags) {
+            parts[0] = early[0].mul_add(x[i + lag] - mean, parts[0]);
+            parts[1] = early[1].mul_add(x[i + 1 + lag] - mean, parts[1]);
+        }
     }
-    parts[0] + parts[1]
+    let mut sums = [parts[0][0]; K];
+    for ((sum, parts), lag) in sums.iter_mut().zip(&mut parts).zip(lags) {
+        for i in whole..n.saturating_sub(lag) {
+            parts[i % 2] = (x[i] - mean).mul_add(x[i + lag] - mean, parts[i % 2]);
+        }
+        *sum = parts[0] + parts[1];
+    }
+    sums
 }
 
 /// Returns the least lag whose covariance is not positive, or the number of elements.
@@ -381,18 +409,6 @@ fn first_zero<V: Vector<Scalar = f64>>(token: V::Token, x: &[V], mean: V) -> V {
         }
     }
     found
-}
-
-#[inline(always)]
-fn crossings<V: Vector<Scalar = f64>>(zero: V, one: V, x: &[V], level: V) -> V {
-    let mut sum = zero;
-    let mut before = V::select(level.lt(x[0]), one, zero);
-    for &x in &x[1..] {
-        let now = V::select(level.lt(x), one, zero);
-        sum += (now - before).abs();
-        before = now;
-    }
-    sum
 }
 
 /// Replaces the autocorrelations at the lags 1, 2, ... by the partial ones (Durbin's recursion).

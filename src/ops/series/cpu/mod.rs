@@ -158,7 +158,12 @@ pub(super) fn gather<V: Vector<Scalar = f64>>(to: &mut [V], lane: usize, sample:
 /// Writes the columns of the samples in order, rounded to f32.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "columns are stored in f32")]
-pub(super) fn scatter<V: Vector<Scalar = f64>>(columns: &[V], order: &[Range<usize>], out: &mut [f32], status: &mut [Status]) {
+pub(super) fn scatter<V: Vector<Scalar = f64>>(
+    columns: &[V],
+    order: &[Range<usize>],
+    out: &mut [f32],
+    status: &mut [Status],
+) {
     let width = out.len() / status.len();
     for (lane, status) in status.iter_mut().enumerate() {
         let out = &mut out[lane * width..][..width];

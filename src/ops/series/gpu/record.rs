@@ -94,7 +94,8 @@ impl Recording<'_> {
             SampleShape::Matrix { rows, columns } => (rows, columns),
         };
         // A matrix stored row by row is its transpose stored column by column.
-        let samples: Array<f32> = Array::from_storage(Shape::new(columns, rows, self.count), Storage::device(distances));
+        let samples: Array<f32> =
+            Array::from_storage(Shape::new(columns, rows, self.count), Storage::device(distances));
         let mut made = rfft(&ctx, &samples, Axis::Rows)?;
         if rows > 1 {
             made = fft(&ctx, &made, Axis::Cols)?;

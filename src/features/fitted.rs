@@ -265,8 +265,8 @@ impl Steps {
     /// Reads parameters that [`Steps::write`] wrote.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) if the file is another one or was changed; [`Io`](crate::ErrorKind::Io) if the operating
-    /// system reports an error.
+    /// [`Parse`](crate::ErrorKind::Parse) if the file is another one or was changed;
+    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
     pub fn read(path: &Path) -> Result<Self> {
         check_name(path)?;
         let wrong = |found: &str| Error::parse(path, None, "fitted steps", found);

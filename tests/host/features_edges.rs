@@ -77,14 +77,14 @@ fn edges_depend_on_the_training_samples_only() {
 fn every_layer_has_the_bins_of_its_own_range() {
     let (folder, ctx) = (TempDir::new().unwrap(), Context::cpu());
     let (x, y) = (numbers(2.0, 0.0), numbers(1e3, 4e3));
-    let data = set(&folder, "a.npz", &[("x", &x), ("y", &y)]);
+    let data = set(&folder, "a.npz", &[("x", &x), ("z", &y)]);
     let edges = fitted(&data, 0..6);
-    assert_eq!(edges.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["x", "y"]);
+    assert_eq!(edges.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["x", "z"]);
     let found = extractor(LIST).edges(edges.clone()).extract(&ctx, &data).unwrap();
     for (layer, (low, high)) in edges.iter() {
         let list = format!("histogram(range=[{low:?}, {high:?}], bins=5, columns=['counts', 'entropy'])");
         let own = extractor(&list).layers(&[layer.to_owned()]).extract(&ctx, &data).unwrap();
-        let place = 6 * usize::from(layer == "y");
+        let place = 6 * usize::from(layer == "z");
         for sample in 0..SAMPLES {
             let (row, own) = (&found.row(sample)[place..][..6], own.row(sample));
             assert_eq!(
@@ -99,7 +99,7 @@ fn every_layer_has_the_bins_of_its_own_range() {
     let about = extractor(LIST).edges(edges.clone()).description(&ctx, &data).unwrap();
     assert_eq!(about["representations"]["histogram"]["parts"][0]["range"], "fitted");
     let (low, high) = edges.iter().nth(1).unwrap().1;
-    assert_eq!(about["edges"]["y"], serde_json::json!([low, high]));
+    assert_eq!(about["edges"]["z"], serde_json::json!([low, high]));
     // Edges of a representation that has no use for them are not described.
     let about = extractor("moments").edges(edges).description(&ctx, &data).unwrap();
     assert!(about.get("edges").is_none());
@@ -110,8 +110,8 @@ fn what_is_stored_belongs_to_its_range() {
     let (folder, store, ctx) = (TempDir::new().unwrap(), TempDir::new().unwrap(), Context::cpu());
     // Two layers with the same numbers, which have the same units unless their ranges differ.
     let x = numbers(2.0, 0.0);
-    let data = set(&folder, "a.npz", &[("x", &x), ("y", &x)]);
-    let other = set(&folder, "b.npz", &[("x", &numbers(2.0, 0.5)), ("y", &numbers(3.0, 0.0))]);
+    let data = set(&folder, "a.npz", &[("x", &x), ("z", &x)]);
+    let other = set(&folder, "b.npz", &[("x", &numbers(2.0, 0.5)), ("z", &numbers(3.0, 0.0))]);
     let run = |edges: &Edges, stored: bool| {
         let extractor = extractor(LIST).edges(edges.clone());
         let cache = || Arc::new(Cache::new().packs(store.path(), 1 << 30));
@@ -166,29 +166,29 @@ fn series_and_samples_in_files_have_edges_too() {
     for (i, path) in files.iter().enumerate() {
         let (x, y) = ([i as f32, 0.0], [-(i as f32)]);
         let array = |name, data| NamedArray { name, rows: Rows::Other, shape: vec![], data };
-        let mut arrays = [array("x", Data::F32(&x)), array("y", Data::F32(&y))];
+        let mut arrays = [array("x", Data::F32(&x)), array("z", Data::F32(&y))];
         (arrays[0].shape, arrays[1].shape) = (vec![2], vec![1]);
         io::write(path, &arrays).unwrap();
     }
     let data = Layers::open(&files).unwrap();
     assert!(data.by_sample());
-    assert_eq!(fitted(&data, 3..67).iter().collect::<Vec<_>>(), [("x", (0.0, 66.0)), ("y", (-66.0, -3.0))]);
+    assert_eq!(fitted(&data, 3..67).iter().collect::<Vec<_>>(), [("x", (0.0, 66.0)), ("z", (-66.0, -3.0))]);
 }
 
 #[test]
 fn missing_edges_and_those_of_other_layers_are_refused() {
     let (folder, ctx) = (TempDir::new().unwrap(), Context::cpu());
     let (x, y) = (numbers(2.0, 0.0), numbers(1e3, 4e3));
-    let data = set(&folder, "a.npz", &[("x", &x), ("y", &y)]);
+    let data = set(&folder, "a.npz", &[("x", &x), ("z", &y)]);
     let error = extractor(LIST).extract(&ctx, &data).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
     assert!(error.to_string().contains("--fit FILE") && error.to_string().contains("fit_edges"), "{error}");
     let of_x = extractor(LIST).layers(&["x".to_owned()]).fit_edges(&ctx, &data, 0..3).unwrap();
-    let of_y = extractor(LIST).layers(&["y".to_owned()]).edges(of_x.clone());
-    let error = of_y.extract(&ctx, &data).unwrap_err().to_string();
-    assert!(error.contains("fitted edges of the layer y, found those of x"), "{error}");
+    let of_z = extractor(LIST).layers(&["z".to_owned()]).edges(of_x.clone());
+    let error = of_z.extract(&ctx, &data).unwrap_err().to_string();
+    assert!(error.contains("fitted edges of the layer z, found those of x"), "{error}");
     // The name of the only layer does not matter, since that of an array in an .npy file is the name of the file.
-    let alone = set(&folder, "b.npz", &[("z", &x)]);
+    let alone = set(&folder, "b.npz", &[("w", &x)]);
     assert!(extractor(LIST).edges(of_x).extract(&ctx, &alone).is_ok());
     for (list, part) in [
         ("histogram(range='fited')", "the range `fited`; did you mean `fitted`?"),
@@ -203,7 +203,7 @@ fn missing_edges_and_those_of_other_layers_are_refused() {
 #[test]
 fn edges_are_kept_with_the_steps() {
     let (folder, ctx) = (TempDir::new().unwrap(), Context::cpu());
-    let data = set(&folder, "a.npz", &[("x", &numbers(2.0, 0.0)), ("y", &numbers(1e3, 4e3))]);
+    let data = set(&folder, "a.npz", &[("x", &numbers(2.0, 0.0)), ("z", &numbers(1e3, 4e3))]);
     let edges = fitted(&data, 0..6);
     let extractor = extractor(LIST).edges(edges.clone());
     let names = extractor.names(&ctx, &data).unwrap();

@@ -21,8 +21,8 @@ fn extract(list: &str, graphs: &GraphBatch) -> Extracted {
     extractor(list).extract(&Context::cpu(), graphs, |_| ()).unwrap()
 }
 
-/// Eigenvalues are rounded once to f32, after an error of a few units of f64 of the greatest eigenvalue. Probabilities
-/// are rounded to f32 for each node, and their mean is rounded again.
+/// Eigenvalues are rounded once to f32, after an error of less than n units of f64 of the greatest eigenvalue.
+/// Probabilities are rounded to f32 for each node, and their mean is rounded again.
 #[track_caller]
 fn close(found: &[f32], wanted: &[f64], roundings: f64, scale: f64) {
     assert_eq!(found.len(), wanted.len());
@@ -142,7 +142,10 @@ fn representations_have_names_definitions_and_shares_of_a_row() {
     // What is described is read again as the same representations.
     let again = folder.path().join("again.json");
     fs::write(&again, about["representations"].to_string()).unwrap();
-    assert_eq!(Representation::read(&again).unwrap(), Representation::parse_list(&list).unwrap());
+    let again = Representation::read(&again).unwrap();
+    for one in Representation::parse_list(&list).unwrap() {
+        assert!(again.contains(&one), "{one:?} is not in {again:?}");
+    }
 }
 
 #[test]
@@ -177,7 +180,7 @@ fn kinds_and_data_that_do_not_fit_are_refused() {
         ("graph(walks=0)", "walks of 1 to 2^20 steps, found 0"),
         ("graph(laplacian='symetric')", "`symetric`, expected one of `combinatorial`, `symmetric`, `random-walk`"),
         ("graph(which='both')", "`both`"),
-        ("graph(step=3)", "the parameter `step`; did you mean `top`?"),
+        ("graph(walk=3)", "the parameter `walk`; did you mean `walks`?"),
         ("graph(columns=[])", "graph without columns"),
     ] {
         let error = Representation::parse_list(list).unwrap_err().to_string();

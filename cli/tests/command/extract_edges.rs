@@ -10,15 +10,15 @@ const LIST: &str = "--representations histogram(range='fitted',bins=4,columns=['
 fn set(files: &Files, name: &str, layers: [&str; 2]) -> String {
     let path = files.at(name);
     let x: Vec<f32> = (0..SAMPLES * 6).map(|i| i as f32).collect();
-    let y: Vec<f32> = x.iter().map(|x| -2.0 * x).collect();
-    write_npz(&path, &[(layers[0], &[SAMPLES, 6], &x), (layers[1], &[SAMPLES, 6], &y)]);
+    let z: Vec<f32> = x.iter().map(|x| -2.0 * x).collect();
+    write_npz(&path, &[(layers[0], &[SAMPLES, 6], &x), (layers[1], &[SAMPLES, 6], &z)]);
     path
 }
 
 #[test]
 fn edges_come_from_training_rows_and_are_kept() {
     let files = Files::new();
-    let (input, steps) = (set(&files, "x.npz", ["x", "y"]), files.at("steps.safetensors"));
+    let (input, steps) = (set(&files, "x.npz", ["x", "z"]), files.at("steps.safetensors"));
     let (fitted, applied) = (files.at("a.npz"), files.at("b.npz"));
     done(&[&input], &format!("{LIST} --fit {steps} --fit-rows 0..8"), &fitted);
     let (shape, found) = array(&fitted, "features");
@@ -31,7 +31,7 @@ fn edges_come_from_training_rows_and_are_kept() {
     // The ranges are 0 to 47 and -94 to 0.
     assert_eq!((&found[..4], &found[4..8]), (&[6.0, 0.0, 0.0, 0.0][..], &[0.0, 0.0, 0.0, 6.0][..]));
     let about = description(&fitted);
-    assert_eq!(about["edges"], serde_json::json!({"x": [0.0, 47.0], "y": [-94.0, 0.0]}));
+    assert_eq!(about["edges"], serde_json::json!({"x": [0.0, 47.0], "z": [-94.0, 0.0]}));
     assert_eq!(about["representations"]["histogram"]["parts"][0]["range"], "fitted");
     assert!(about.get("steps").is_none());
     done(&[&input], &format!("{LIST} --transform {steps}"), &applied);
@@ -51,20 +51,20 @@ fn edges_come_from_training_rows_and_are_kept() {
 #[test]
 fn mistakes_say_what_to_do() {
     let files = Files::new();
-    let (input, steps, out) = (set(&files, "x.npz", ["x", "y"]), files.at("steps.safetensors"), files.at("f.npz"));
+    let (input, steps, out) = (set(&files, "x.npz", ["x", "z"]), files.at("steps.safetensors"), files.at("f.npz"));
     refused(&[&input], LIST, &out, 2, &["--fit FILE", "--transform FILE", "range=\"fitted\""]);
     done(&[&input], &format!("{LIST} --fit {steps}"), &files.at("a.npz"));
-    let other = set(&files, "z.npz", ["x", "z"]);
-    refused(&[&other], &format!("{LIST} --transform {steps}"), &out, 2, &["expected the columns of the steps", ".z."]);
+    let other = set(&files, "w.npz", ["x", "w"]);
+    refused(&[&other], &format!("{LIST} --transform {steps}"), &out, 2, &["expected the columns of the steps", ".w."]);
     // One layer, whose name the columns do not have, and which has edges of its own.
     let one = files.at("one.safetensors");
     done(&[&input], &format!("{LIST} --layers x --fit {one}"), &files.at("b.npz"));
     refused(
         &[&input],
-        &format!("{LIST} --layers y --transform {one}"),
+        &format!("{LIST} --layers z --transform {one}"),
         &out,
         1,
-        &["edges of the layer y, found those of x"],
+        &["edges of the layer z, found those of x"],
     );
     let plain = LIST.replace("range='fitted',", "");
     let wanted = ["a histogram with range=\"fitted\", as in the file, found none"];

@@ -156,7 +156,7 @@ impl Graphs {
 
     /// Appends the columns of graph `i`, whose encoding is in `encoding`.
     #[expect(clippy::cast_possible_truncation, reason = "columns are in f32")]
-    pub(super) fn row(&self, graph: GraphRef<'_>, i: usize, encoding: Option<&Encoding<f64>>, out: &mut Vec<f32>) {
+    pub(super) fn row(&self, graph: GraphRef<'_>, i: usize, encoding: Option<&Encoding>, out: &mut Vec<f32>) {
         for column in &self.columns {
             match (column, encoding) {
                 (GraphColumn::Nodes, _) => out.push(graph.nodes() as f32),
@@ -174,11 +174,9 @@ impl Graphs {
     }
 
     /// Appends the eigenvalues of graph `i`, from the chosen end on. Those of pairs that did not converge are NaN.
-    #[expect(clippy::cast_possible_truncation, reason = "columns are in f32")]
-    fn eigenvalues(&self, encoding: &Encoding<f64>, i: usize, out: &mut Vec<f32>) {
+    fn eigenvalues(&self, encoding: &Encoding, i: usize, out: &mut Vec<f32>) {
         let converged = encoding.certificate(i).status == Certified::Converged;
-        let mut found: Vec<f32> =
-            encoding.eigenvalues(i).iter().filter(|value| !value.is_nan()).map(|&value| value as f32).collect();
+        let mut found: Vec<f32> = encoding.eigenvalues(i).iter().copied().filter(|value| !value.is_nan()).collect();
         if self.which == Which::Largest {
             found.reverse();
         }

@@ -15,16 +15,17 @@ use crate::encode::{Encoding, Progress};
 use crate::error::Result;
 use crate::graph::GraphBatch;
 use crate::ops::series::{SampleShape, Status};
+use crate::policy::Backend;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The name that stands for a layer in what describes the columns.
 const LAYER: &str = "graph";
 
-/// Computes representations of every graph of a batch, in f64 on the CPU.
+/// Computes representations of every graph of a batch on the CPU.
 ///
 /// Eigenvalues and walks are those of [`SpectralEncoder`](crate::encode::SpectralEncoder), which also uses the caches.
-/// Eigenvalues of pairs that did not converge are NaN.
+/// It computes them in f64 and rounds them to f32. Eigenvalues of pairs that did not converge are NaN.
 ///
 /// ```
 /// use fiedler::features::{GraphExtractor, Representation};
@@ -100,7 +101,7 @@ impl GraphExtractor {
     /// representations that has eigenvalues or walks.
     ///
     /// # Errors
-    /// Those of [`SpectralEncoder::encode_f64`](crate::encode::SpectralEncoder::encode_f64), and
+    /// Those of [`SpectralEncoder::encode`](crate::encode::SpectralEncoder::encode), and
     /// [`Limit`](crate::ErrorKind::Limit) if the columns exceed the memory budget.
     pub fn extract(&self, ctx: &Context, graphs: &GraphBatch, mut progress: impl FnMut(Progress)) -> Result<Extracted> {
         let (columns, names) = (self.columns(), self.names());
@@ -134,10 +135,11 @@ impl GraphExtractor {
         graphs: &GraphBatch,
         progress: &mut dyn FnMut(Progress),
         report: &mut Report,
-    ) -> Result<Option<Encoding<f64>>> {
+    ) -> Result<Option<Encoding>> {
         let Some(encoder) = part.encoder() else { return Ok(None) };
         let encoder = self.caches.iter().fold(encoder, |encoder, cache| encoder.cache(Arc::clone(cache)));
-        let (encoding, found) = encoder.first_graph(self.first_graph).encode_f64(ctx, graphs, progress)?;
+        let (encoding, found) =
+            encoder.first_graph(self.first_graph).encode_with(&ctx.with_backend(Backend::Cpu), graphs, progress)?;
         report.units[0] += found.stored;
         report.units[1] += graphs.len() - found.stored;
         Ok(Some(encoding))
@@ -154,7 +156,7 @@ mod tests {
     fn eigenvalues_of_pairs_that_did_not_converge_are_undefined() {
         let graphs = GraphBatch::from_graphs(&[path(4).unwrap(), path(5).unwrap()]).unwrap();
         let part = Graphs { top: 6, walks: 1, ..Graphs::default() };
-        let (mut encoding, _) = part.encoder().unwrap().encode_f64(&Context::cpu(), &graphs, |_| ()).unwrap();
+        let (mut encoding, _) = part.encoder().unwrap().encode_with(&Context::cpu(), &graphs, |_| ()).unwrap();
         encoding.status[1] = 1;
         for (i, graph) in graphs.iter().enumerate() {
             let mut row = Vec::new();

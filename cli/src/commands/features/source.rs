@@ -22,7 +22,7 @@ const TOGETHER: usize = 4096;
 
 /// A data set, and what computes its columns.
 pub(super) enum Source {
-    Layers(Layers, Extractor),
+    Layers(Box<Layers>, Extractor),
     Graphs(Box<Graphs>),
 }
 
@@ -69,7 +69,7 @@ impl Source {
         let stores = stores(Form::Packs)?;
         let extractor = Extractor::new(representations).layers(&call.layers);
         let extractor = stores.all().fold(extractor, |extractor, store| extractor.cache(Arc::clone(store)));
-        Ok((Self::Layers(data, extractor), stores))
+        Ok((Self::Layers(Box::new(data), extractor), stores))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -148,8 +148,8 @@ impl Source {
             Self::Graphs(graphs) => {
                 let Some(found) = &graphs.found else { return Ok(Report::default()) };
                 let width = found.names().len();
-                let chunks = found.values().chunks(TOGETHER * width).zip(found.status().chunks(TOGETHER));
-                chunks.map(|(values, status)| take(values, status)).collect::<Result<()>>()?;
+                let mut chunks = found.values().chunks(TOGETHER * width).zip(found.status().chunks(TOGETHER));
+                chunks.try_for_each(|(values, status)| take(values, status))?;
                 Ok(found.report())
             }
         }

@@ -113,6 +113,8 @@ fn mistakes_say_what_to_do() {
     }
     let numbers = files.f32s("x.npy", &[3, 4], &[1.0; 12]);
     refused(&[&numbers], "--representations graph", &out, 1, &["x.npy", "an edge list", "graph is of graphs"]);
+    let (code, text) = said(&run(&["features", &files.at("none"), "-o", &out, "--representations", "graph"]));
+    assert!(code == Some(1) && text.contains("cannot open") && !text.contains("of numbers"), "{text}");
     refused(&[&set], "--representations graph,moments", &out, 2, &["of graphs, as graph is", "as moments is"]);
     refused(&[&set, &market], "--representations graph", &out, 2, &["one data set of graphs, found 2 inputs"]);
     refused(&[&set], "--representations graph --layers x*", &out, 2, &["--layers: graphs have no layers"]);

@@ -9,7 +9,7 @@ use fiedler::features::{Edges, Extracted, Extractor, GraphExtractor, Part, Repor
 use fiedler::graph::Conventions;
 use fiedler::io::{DataSet, Format, Layers, TableTargets};
 use fiedler::ops::series::Status;
-use fiedler::{Context, Result};
+use fiedler::{Context, ErrorKind, Result};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -196,6 +196,9 @@ impl Graphs {
             return Err(Failure::Call(format!("--layers: graphs have no layers, which {representation} is of")));
         }
         if let Err(error) = Format::detect(input) {
+            if !matches!(error.kind(), ErrorKind::Parse { .. }) {
+                return Err(error.into());
+            }
             return Err(Failure::Said(format!(
                 "{error}; {representation} is of graphs, and the other kinds that --list shows are of numbers"
             )));

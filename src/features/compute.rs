@@ -1,8 +1,8 @@
 //! Computes the representations of a block of samples.
 
+use super::edges::Concrete;
 use super::plan::Plan;
 use super::read::Block;
-use super::representation::Representation;
 use super::side::Sides;
 use super::stored::Unit;
 use crate::array::{Array, Real};
@@ -28,19 +28,19 @@ pub(super) struct Units {
 
 /// The programs of the shapes and representations so far.
 pub(super) struct Programs<'a> {
-    representations: &'a [Representation],
-    made: HashMap<(SampleShape, Vec<usize>), Program>,
+    concrete: &'a Concrete,
+    /// By shape, by the place of the list of measures, and by the places of the representations.
+    made: HashMap<(SampleShape, usize, Vec<usize>), Program>,
 }
 
 impl<'a> Programs<'a> {
-    pub(super) fn new(representations: &'a [Representation]) -> Self {
-        Self { representations, made: HashMap::new() }
+    pub(super) fn new(concrete: &'a Concrete) -> Self {
+        Self { concrete, made: HashMap::new() }
     }
 
     /// Computes those representations of a block that were not found.
     pub(super) fn units(&mut self, sides: &Sides, plan: &Plan, block: &Block) -> Result<Units> {
-        let places = 0..self.representations.len();
-        let missing: Vec<usize> = places.filter(|&place| block.found[place].1.is_none()).collect();
+        let missing: Vec<usize> = (0..block.found.len()).filter(|&place| block.found[place].1.is_none()).collect();
         let widths: Vec<usize> = plan.layers[block.planned].columns.iter().map(ExactSizeIterator::len).collect();
         let samples = block.samples.len();
         let mut all: Vec<Unit> = (block.found.iter().zip(&widths))
@@ -74,7 +74,7 @@ impl<'a> Programs<'a> {
             Extent::Matrix { rows, columns } => SampleShape::Matrix { rows, columns },
             Extent::Ragged { .. } => return self.compute_ragged(sides, block, missing, numbers, all),
         };
-        let program = self.program(shape, missing)?;
+        let program = self.program(shape, block.planned, missing)?;
         let found = run(sides, program, shape, numbers)?;
         for sample in 0..block.samples.len() {
             split(&found, sample, sample, missing, all);
@@ -103,7 +103,7 @@ impl<'a> Programs<'a> {
             let mut together = Vec::with_capacity(length * series.len());
             series.iter().for_each(|(_, range)| together.extend_from_slice(&numbers[range.clone()]));
             let shape = SampleShape::Vector(length);
-            let found = run(sides, self.program(shape, missing)?, shape, &together)?;
+            let found = run(sides, self.program(shape, block.planned, missing)?, shape, &together)?;
             for (place, (sample, _)) in series.iter().enumerate() {
                 split(&found, place, *sample, missing, all);
             }
@@ -111,13 +111,14 @@ impl<'a> Programs<'a> {
         Ok(())
     }
 
-    fn program(&mut self, shape: SampleShape, representations: &[usize]) -> Result<&Program> {
-        let key = (shape, representations.to_vec());
+    fn program(&mut self, shape: SampleShape, planned: usize, representations: &[usize]) -> Result<&Program> {
+        let list = self.concrete.place(planned);
+        let key = (shape, list, representations.to_vec());
         if !self.made.contains_key(&key) {
             if self.made.len() >= MOST {
                 self.made.clear();
             }
-            let measures = representations.iter().flat_map(|&place| self.representations[place].measures());
+            let measures = representations.iter().flat_map(|&place| &self.concrete.lists()[list][place]);
             let program = Program::new(measures.cloned().collect(), shape)?;
             self.made.insert(key.clone(), program);
         }

@@ -1,6 +1,7 @@
 //! Computes the representations of a data set, while its next block is read.
 
 use super::compute::{Programs, Units};
+use super::edges::{Concrete, Edges};
 use super::plan::{Column, Plan};
 use super::read::{Block, Reader};
 use super::representation::Representation;
@@ -8,7 +9,7 @@ use super::side::{self, Sides};
 use super::stored::{Definitions, Stores, Unit};
 use crate::cache::Cache;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::io::Layers;
 use crate::ops::series::Status;
 use crate::policy::Choice;
@@ -23,6 +24,7 @@ pub struct Extractor {
     representations: Vec<Representation>,
     patterns: Vec<String>,
     stores: Stores,
+    pub(super) edges: Option<Edges>,
 }
 
 /// How far an extraction is.
@@ -44,8 +46,10 @@ pub struct Report {
     /// The number of samples with each [`Status`].
     pub status: [usize; 4],
     /// The number of units that were found in a cache, and that were computed. A unit is one representation of a block
-    /// of samples of one layer.
+    /// of samples of one layer, or one encoding of a graph.
     pub units: [usize; 2],
+    /// The number of graphs with eigenvalues that did not converge.
+    pub uncertified: usize,
     /// The bytes of the numbers that were read.
     pub bytes: u64,
 }
@@ -53,11 +57,11 @@ pub struct Report {
 /// Columns of all samples, in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extracted {
-    names: Vec<String>,
-    columns: Vec<Column>,
-    values: Vec<f32>,
-    status: Vec<Status>,
-    report: Report,
+    pub(super) names: Vec<String>,
+    pub(super) columns: Vec<Column>,
+    pub(super) values: Vec<f32>,
+    pub(super) status: Vec<Status>,
+    pub(super) report: Report,
 }
 
 /// Takes the columns of some samples, what became of each sample, and the progress.
@@ -67,7 +71,7 @@ impl Extractor {
     /// Makes an extractor of representations, whose columns are in this order.
     #[must_use]
     pub fn new(representations: Vec<Representation>) -> Self {
-        Self { representations, patterns: Vec::new(), stores: Stores::default() }
+        Self { representations, patterns: Vec::new(), stores: Stores::default(), edges: None }
     }
 
     /// Chooses the layers whose names match any of the patterns, in which `*` stands for any letters. Without patterns,
@@ -106,7 +110,11 @@ impl Extractor {
     /// # Errors
     /// The errors of [`Extractor::names`].
     pub fn description(&self, ctx: &Context, data: &Layers) -> Result<Value> {
-        Ok(self.plan(ctx, data)?.description(&self.representations))
+        let mut description = self.plan(ctx, data)?.description(&self.representations);
+        if let Some(edges) = self.edges.as_ref().filter(|_| self.wants_edges()) {
+            description["edges"] = edges.description();
+        }
+        Ok(description)
     }
 
     /// Returns on which side the columns of a data set would be computed, and why. One choice serves all samples.
@@ -117,7 +125,7 @@ impl Extractor {
         side::choose(ctx, &self.representations, data, &self.plan(ctx, data)?)
     }
 
-    fn plan(&self, ctx: &Context, data: &Layers) -> Result<Plan> {
+    pub(super) fn plan(&self, ctx: &Context, data: &Layers) -> Result<Plan> {
         Plan::new(&self.representations, data, &self.patterns, ctx.memory_budget())
     }
 
@@ -128,11 +136,7 @@ impl Extractor {
     /// budget.
     pub fn extract(&self, ctx: &Context, data: &Layers) -> Result<Extracted> {
         let plan = self.plan(ctx, data)?;
-        let needed = (data.len() as u64).saturating_mul(4 * plan.columns.len() as u64);
-        if needed > ctx.memory_budget() {
-            let what = format!("bytes for {} columns of {} samples", plan.columns.len(), data.len());
-            return Err(crate::Error::budget(what, needed, ctx.memory_budget()));
-        }
+        check_budget(ctx, plan.columns.len(), data.len())?;
         let (mut values, mut status) = (Vec::new(), Vec::new());
         let report = self.through(ctx, data, &plan, &mut |some, of, _| {
             values.extend_from_slice(some);
@@ -147,8 +151,9 @@ impl Extractor {
     /// next samples are read. The memory does not grow with the number of samples.
     ///
     /// # Errors
-    /// The errors of [`Extractor::names`], [`Layers::read`] and [`Program::run`](crate::ops::series::Program::run), and
-    /// those that `take` returns.
+    /// The errors of [`Extractor::names`], [`Layers::read`] and [`Program::run`](crate::ops::series::Program::run),
+    /// those that `take` returns, and [`Domain`](crate::ErrorKind::Domain) if a histogram wants fitted edges and there
+    /// are none of a layer.
     pub fn stream(
         &self,
         ctx: &Context,
@@ -162,13 +167,14 @@ impl Extractor {
     fn through(&self, ctx: &Context, data: &Layers, plan: &Plan, take: Take<'_>) -> Result<Report> {
         let (send, receive) = sync_channel(1);
         let sides = Sides::new(ctx, &side::choose(ctx, &self.representations, data, plan)?);
-        let definitions = Definitions::new(&self.representations, &sides.identity);
+        let concrete = &Concrete::new(&self.representations, plan, data, self.edges.as_ref())?;
+        let definitions = Definitions::new(concrete, &sides.identity);
         let reader = Reader { data, plan, stores: &self.stores, definitions };
         let report = std::thread::scope(|scope| {
             // Dropped before the reader is waited for, which otherwise would wait for a place to send to.
             let receive = receive;
             scope.spawn(move || reader.read(&send));
-            let mut programs = Programs::new(&self.representations);
+            let mut programs = Programs::new(concrete);
             let width = plan.columns.len();
             let mut report = Report::default();
             for first in (0..data.len()).step_by(plan.chunk) {
@@ -211,6 +217,16 @@ impl Extractor {
             }
         }
     }
+}
+
+/// Returns an error if columns of samples, which are kept in memory, exceed the budget.
+pub(super) fn check_budget(ctx: &Context, columns: usize, samples: usize) -> Result<()> {
+    let needed = (samples as u64).saturating_mul(4 * columns as u64);
+    if needed > ctx.memory_budget() {
+        let what = format!("bytes for {columns} columns of {samples} samples");
+        return Err(Error::budget(what, needed, ctx.memory_budget()));
+    }
+    Ok(())
 }
 
 /// Copies a unit to its columns of some samples, of which `first` is the first.

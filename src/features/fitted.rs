@@ -1,5 +1,6 @@
 //! Steps whose parameters come from training samples, and are then applied to any samples.
 
+use super::edges::Edges;
 use crate::array::Array;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -15,6 +16,12 @@ use std::str::FromStr;
 
 /// The key of the names of the columns in the metadata of a file.
 const COLUMNS: &str = "columns";
+/// The key of the names of the layers with edges.
+const LAYERS: &str = "layers";
+/// The name of the array of edges.
+const EDGES: &str = "edges";
+/// The key of the checksum.
+const CHECKSUM: &str = "checksum";
 /// The names of the steps.
 const NAMES: [&str; 2] = ["zscore", "pca"];
 
@@ -72,6 +79,7 @@ enum Fitted {
 pub struct Steps {
     columns: Vec<String>,
     fitted: Vec<Fitted>,
+    edges: Option<Edges>,
 }
 
 /// Takes the columns of some samples, and what became of each sample.
@@ -92,7 +100,7 @@ impl Steps {
         mut pass: impl FnMut(TakeColumns<'_>) -> Result<()>,
     ) -> Result<Self> {
         let ctx = &ctx.with_backend(Backend::Cpu);
-        let mut made = Self { columns: columns.to_vec(), fitted: Vec::new() };
+        let mut made = Self { columns: columns.to_vec(), fitted: Vec::new(), edges: None };
         for step in steps {
             let width = made.width();
             let mut used = 0_u64;
@@ -136,12 +144,31 @@ impl Steps {
         Ok(made)
     }
 
+    /// Adds the edges of the histograms among the columns, which were fitted to the same samples.
+    #[must_use]
+    pub fn with_edges(mut self, edges: Edges) -> Self {
+        self.edges = Some(edges);
+        self
+    }
+
+    /// Returns the edges of the histograms among the columns, if they were fitted.
+    #[must_use]
+    pub fn edges(&self) -> Option<&Edges> {
+        self.edges.as_ref()
+    }
+
     /// Returns the number of columns that the steps make.
     fn width(&self) -> usize {
         self.fitted.iter().fold(self.columns.len(), |width, fitted| match fitted {
             Fitted::ZScore { .. } => width,
             Fitted::Pca { components, .. } => components.len() / width,
         })
+    }
+
+    /// Returns whether there are no steps, so that columns stay as they are.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.fitted.is_empty()
     }
 
     /// Returns the names of the columns to which the steps apply.
@@ -167,6 +194,9 @@ impl Steps {
     #[expect(clippy::cast_possible_truncation, reason = "columns are stored in f32")]
     pub fn transform(&self, ctx: &Context, values: &[f32]) -> Result<Vec<f32>> {
         let width = self.columns.len();
+        if self.fitted.is_empty() {
+            return Ok(values.to_vec());
+        }
         if !values.len().is_multiple_of(width.max(1)) {
             let expected = format!("samples of {width} columns");
             return Err(Error::shape("features", expected, format!("{} numbers", values.len())));
@@ -223,25 +253,38 @@ impl Steps {
             arrays.push(array(first, vec![mean.len()], Data::F64(mean)));
             arrays.push(array(second, shape, Data::F64(other)));
         }
+        if let Some(edges) = &self.edges {
+            arrays.push(array(LAYERS, vec![edges.layers().len()], Data::Text(edges.layers())));
+            arrays.push(array(EDGES, vec![edges.layers().len(), 2], Data::F64(edges.ends())));
+        }
+        let checksum = [io::checksum(&arrays)];
+        arrays.push(array(CHECKSUM, vec![1], Data::Text(&checksum)));
         io::write(path, &arrays)
     }
 
     /// Reads parameters that [`Steps::write`] wrote.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) if the file is another one; [`Io`](crate::ErrorKind::Io) if the operating
-    /// system reports an error.
+    /// [`Parse`](crate::ErrorKind::Parse) if the file is another one or was changed;
+    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
     pub fn read(path: &Path) -> Result<Self> {
         check_name(path)?;
         let wrong = |found: &str| Error::parse(path, None, "fitted steps", found);
         let file = Tensors::open(path)?;
-        let columns = file.metadata(COLUMNS).and_then(|text| serde_json::from_str(text).ok());
-        let mut made = Self { columns: columns.ok_or_else(|| wrong("no names of columns"))?, fitted: Vec::new() };
+        let texts = |key| file.metadata(key).and_then(|text| serde_json::from_str::<Vec<String>>(text).ok());
+        let columns = texts(COLUMNS).ok_or_else(|| wrong("no names of columns"))?;
+        if texts(CHECKSUM) != Some(vec![file.checksum(CHECKSUM)]) {
+            return Err(wrong("other bytes than were written, which do not have their checksum"));
+        }
+        let mut made = Self { columns, fitted: Vec::new(), edges: None };
         let numbers = |name: String| match file.array(&name)? {
             StoredArray { data: NpyData::F64(numbers), .. } if numbers.iter().all(|x| x.is_finite()) => Ok(numbers),
             _ => Err(wrong(&format!("{name} with other elements than finite f64"))),
         };
-        while 2 * made.fitted.len() < file.names().count() {
+        if let Some(layers) = texts(LAYERS) {
+            made.edges = Some(Edges::new(layers, numbers(EDGES.to_owned())?).map_err(|found| wrong(&found))?);
+        }
+        while 2 * made.fitted.len() + usize::from(made.edges.is_some()) < file.names().count() {
             let (place, width) = (made.fitted.len(), made.width());
             let z_score = file.names().any(|name| name == format!("{place}.zscore.mean"));
             let (step, part) = if z_score { ("zscore", "factor") } else { ("pca", "components") };

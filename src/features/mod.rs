@@ -2,7 +2,7 @@
 //!
 //! A [`Representation`] is data: a name, and the [`Measure`](crate::ops::series::Measure)s that make its columns. It
 //! is a preset, a kind with parameters, or read from a file. [`Extractor`] computes all of them for every layer of a
-//! data set.
+//! data set, and [`GraphExtractor`] for graphs.
 //!
 //! ```
 //! use fiedler::features::{Extractor, Representation};
@@ -21,10 +21,13 @@
 //! ```
 
 mod compute;
+mod edges;
 mod extract;
 mod fitted;
 pub mod generate;
+mod graphs;
 mod notation;
+mod part;
 mod plan;
 mod presets;
 mod read;
@@ -32,8 +35,17 @@ mod representation;
 mod side;
 mod stored;
 
+pub use edges::Edges;
 pub use extract::{Extracted, Extractor, Progress, Report};
 pub use fitted::{Step, Steps, TakeColumns};
+pub use graphs::{Beyond, GraphColumn, GraphExtractor, Graphs};
+pub use part::Part;
 pub use plan::Column;
 pub use presets::presets;
 pub use representation::{Kind, Representation, kinds};
+
+use crate::error::Error;
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::domain("features", what)
+}

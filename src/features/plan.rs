@@ -23,7 +23,7 @@ const FILES: usize = 64;
 pub struct Column {
     /// The name of the representation.
     pub representation: String,
-    /// The name of the layer.
+    /// The name of the layer; `graph` for graphs.
     pub layer: String,
     /// The name within the representation.
     pub column: String,
@@ -59,6 +59,11 @@ impl Plan {
         patterns: &[String],
         budget: u64,
     ) -> Result<Self> {
+        if let Some(of_graphs) = representations.iter().find(|one| one.is_of_graphs()) {
+            let found = of_graphs.name();
+            let what = format!("expected representations of numbers, found {found}, for graphs in a `GraphExtractor`");
+            return Err(Error::domain("features", what));
+        }
         let chosen = chosen(data, patterns)?;
         let mut layers: Vec<Planned> = chosen
             .iter()
@@ -125,15 +130,20 @@ impl Plan {
 
     /// Describes all columns, and the representations that made them.
     pub(super) fn description(&self, representations: &[Representation]) -> Value {
-        let columns = self.columns.iter().zip(self.names()).map(|(column, name)| {
-            json!({"name": name, "representation": column.representation, "layer": column.layer, "column": column.column})
-        });
-        let definitions = representations.iter().map(|one| (one.name().to_owned(), one.definition()));
-        json!({
-            "columns": columns.collect::<Vec<_>>(),
-            "representations": definitions.collect::<serde_json::Map<_, _>>(),
-        })
+        describe(&self.columns, &self.names(), representations)
     }
+}
+
+/// Describes columns with their names, and the representations that made them.
+pub(super) fn describe(columns: &[Column], names: &[String], representations: &[Representation]) -> Value {
+    let columns = columns.iter().zip(names).map(|(column, name)| {
+        json!({"name": name, "representation": column.representation, "layer": column.layer, "column": column.column})
+    });
+    let definitions = representations.iter().map(|one| (one.name().to_owned(), one.definition()));
+    json!({
+        "columns": columns.collect::<Vec<_>>(),
+        "representations": definitions.collect::<serde_json::Map<_, _>>(),
+    })
 }
 
 /// Returns the layers that match any of the patterns, or all if there are no patterns.

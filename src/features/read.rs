@@ -24,7 +24,7 @@ pub(super) struct Reader<'a> {
     pub(super) data: &'a Layers,
     pub(super) plan: &'a Plan,
     pub(super) stores: &'a Stores,
-    pub(super) definitions: Definitions,
+    pub(super) definitions: Definitions<'a>,
 }
 
 impl Reader<'_> {
@@ -99,7 +99,8 @@ impl Reader<'_> {
     /// Looks up all representations of a block with this content.
     fn look_up(&self, content: &[u8; 32], block: &mut Block) {
         let columns = &self.plan.layers[block.planned].columns;
-        for ((key, columns), found) in self.definitions.keys(content).zip(columns).zip(&mut block.found) {
+        for ((key, columns), found) in self.definitions.keys(block.planned, content).zip(columns).zip(&mut block.found)
+        {
             *found = (Some(key), self.stores.get(&key, block.samples.len(), columns.len()));
         }
     }

@@ -1,7 +1,10 @@
 //! Representations as data: their names, definitions, and how they are read.
 
+use super::graphs::{GraphColumn, Graphs};
 use super::notation::{Table, quoted, split};
+use super::part::{GRAPH, Part};
 use super::presets::definitions;
+use super::wrong;
 use crate::error::{Error, Result};
 use crate::ops::series::{
     Autocorrelation, Bits, BitsColumn, Covariance, CovarianceColumn, HistogramColumn, Histograms, Moment, Moments,
@@ -19,7 +22,7 @@ const DEEPEST: usize = 8;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Representation {
     name: String,
-    measures: Vec<Measure>,
+    parts: Vec<Part>,
 }
 
 /// A kind of measure: its name, what it is, its default parameters, and its columns with their formulas.
@@ -29,8 +32,8 @@ pub struct Kind {
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
-    /// The measure with the default parameters.
-    pub default: Measure,
+    /// What makes its columns, with the default parameters.
+    pub default: Part,
     /// The names of the columns, and their formulas; none if the parameters alone say what the columns are.
     pub columns: Vec<(&'static str, &'static str)>,
 }
@@ -41,8 +44,8 @@ pub fn kinds() -> Vec<Kind> {
     fn columns<N: Named>() -> Vec<(&'static str, &'static str)> {
         N::ALL.iter().map(|column| (column.name(), column.formula())).collect()
     }
-    let kind = |name, about, default, columns| Kind { name, about, default, columns };
-    vec![
+    let kind = |name, about, default, columns| Kind { name, about, default: Part::Numbers(default), columns };
+    let mut kinds = vec![
         kind(
             "raw",
             "the first numbers (`first`; 0 for all), or sum s_ij x_i / sqrt(project) with random signs s_ij",
@@ -58,7 +61,8 @@ pub fn kinds() -> Vec<Kind> {
         ),
         kind(
             "histogram",
-            "bins of equal width, between the least and the greatest number of the sample or in a common `range`",
+            "bins of equal width, between the least and the greatest number of the sample, in a common `range`, or \
+             between those of the layer in training samples (range = \"fitted\")",
             Measure::Histogram(Histograms::default()),
             columns::<HistogramColumn>(),
         ),
@@ -87,14 +91,21 @@ pub fn kinds() -> Vec<Kind> {
             columns::<OrderColumn>(),
         ),
         kind("bits", "strings of zeros and ones", Measure::Bits(Bits::default()), columns::<BitsColumn>()),
-    ]
+    ];
+    kinds.push(Kind {
+        name: GRAPH,
+        about: "size, Laplacian spectrum and random walk of a graph of n nodes; W = (w_ij) has the weights, D the degrees",
+        default: Part::Graph(Graphs::default()),
+        columns: columns::<GraphColumn>(),
+    });
+    kinds
 }
 
 impl Representation {
     /// Makes a representation of measures.
     #[must_use]
     pub fn new(name: &str, measures: Vec<Measure>) -> Self {
-        Self { name: name.to_owned(), measures }
+        Self { name: name.to_owned(), parts: measures.into_iter().map(Part::Numbers).collect() }
     }
 
     /// Returns the name.
@@ -105,8 +116,25 @@ impl Representation {
 
     /// Returns what makes the columns, in order.
     #[must_use]
-    pub fn measures(&self) -> &[Measure] {
-        &self.measures
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Returns the parts that are measures of numbers with known parameters.
+    #[must_use]
+    pub fn measures(&self) -> Vec<Measure> {
+        let measure = |part: &Part| if let Part::Numbers(measure) = part { Some(measure.clone()) } else { None };
+        self.parts.iter().filter_map(measure).collect()
+    }
+
+    /// Returns whether it has a histogram whose range is fitted.
+    pub(super) fn is_fitted(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Fitted(_)))
+    }
+
+    /// Returns whether it describes graphs, and not numbers.
+    pub(super) fn is_of_graphs(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Graph(_)))
     }
 
     /// Returns the names of the columns for samples of a shape. A name that occurs twice gets a number the second
@@ -114,7 +142,7 @@ impl Representation {
     #[must_use]
     pub fn names(&self, shape: SampleShape) -> Vec<String> {
         let mut seen = HashSet::new();
-        let all = self.measures.iter().flat_map(|measure| measure.names(shape));
+        let all = self.parts.iter().flat_map(|part| part.names(shape));
         let distinct = all.map(|name| {
             let mut again = (2..).map(|number| format!("{name}_{number}"));
             let mut own = name.clone();
@@ -129,7 +157,7 @@ impl Representation {
     /// Returns the definition, which [`Representation::read`] would read again.
     #[must_use]
     pub fn definition(&self) -> Value {
-        json!({ "parts": self.measures })
+        json!({ "parts": self.parts })
     }
 
     /// Reads representations from an option: a list, separated by commas, of presets, of kinds, of kinds with
@@ -180,8 +208,8 @@ impl Representation {
         if table.insert("kind".to_owned(), kind.into()).is_some() {
             return Err(wrong(format!("{text}: expected the parameters of {kind}, found `kind`")));
         }
-        let measure = measure(table).map_err(|error| wrong(format!("{text}: {error}")))?;
-        Ok(Self { name: kind.to_owned(), measures: vec![measure] })
+        let part = part(table).map_err(|error| wrong(format!("{text}: {error}")))?;
+        Ok(Self { name: kind.to_owned(), parts: vec![part] })
     }
 
     /// Reads a file of representations, in TOML or, if it ends in `.json`, in JSON: a table for each representation,
@@ -213,27 +241,23 @@ impl Representation {
 
     /// Checks that the name is not that of a preset or a kind that is something else.
     fn check_name(&self, path: &Path) -> Result<()> {
-        let Self { name, measures } = self;
+        let Self { name, parts } = self;
         let refused = |expected: &str, found: String| Err(Error::parse(path, None, expected, found));
         if name.trim().is_empty() {
             return refused("a name for every representation", format!("{name:?}"));
         }
-        if definitions().contains_key(name) && named(name, 0)?.measures != *measures {
+        if definitions().contains_key(name) && named(name, 0)?.parts != *parts {
             let expected = format!("another name than that of the preset `{name}`");
             return refused(&expected, format!("`{name}` with another definition"));
         }
-        let is_kind = |measure: &Measure| serde_json::to_value(measure).is_ok_and(|value| value["kind"] == **name);
-        let one = measures.len() == 1 && measures.iter().all(is_kind);
+        let is_kind = |part: &Part| serde_json::to_value(part).is_ok_and(|value| value["kind"] == **name);
+        let one = parts.len() == 1 && parts.iter().all(is_kind);
         if !one && kinds().iter().any(|kind| kind.name == name) {
             let expected = format!("another name than that of the kind `{name}`");
             return refused(&expected, format!("`{name}` with other parts"));
         }
         Ok(())
     }
-}
-
-fn wrong(what: impl Into<String>) -> Error {
-    Error::domain("features", what)
 }
 
 /// Returns a preset, or a kind with its default parameters.
@@ -244,7 +268,7 @@ fn named(name: &str, depth: usize) -> Result<Representation> {
     }
     let kinds = kinds();
     match kinds.iter().find(|kind| kind.name == name) {
-        Some(kind) => Ok(Representation { name: name.to_owned(), measures: vec![kind.default.clone()] }),
+        Some(kind) => Ok(Representation { name: name.to_owned(), parts: vec![kind.default.clone()] }),
         None => {
             let known = presets.keys().map(String::as_str).chain(kinds.iter().map(|kind| kind.name));
             Err(wrong(format!("expected a representation, found {}", unknown(name, known))))
@@ -261,8 +285,8 @@ pub(super) fn of_table(path: &Path, name: &str, value: Value, depth: usize) -> R
     let Value::Object(mut table) = value else { return Err(refused(format!("{value}, not a table"))) };
     table.remove("about");
     let Some(parts) = table.remove("parts") else {
-        let measure = measure(table).map_err(refused)?;
-        return Ok(Representation { name: name.to_owned(), measures: vec![measure] });
+        let part = part(table).map_err(refused)?;
+        return Ok(Representation { name: name.to_owned(), parts: vec![part] });
     };
     if let Some(other) = table.keys().next() {
         return Err(refused(format!("`{other}` beside `parts`")));
@@ -271,19 +295,22 @@ pub(super) fn of_table(path: &Path, name: &str, value: Value, depth: usize) -> R
     if parts.is_empty() {
         return Err(refused("no parts".to_owned()));
     }
-    let mut measures = Vec::new();
-    for part in parts {
-        match part {
-            Value::String(name) => measures.extend(named(&name, depth + 1)?.measures),
-            Value::Object(table) => measures.push(measure(table).map_err(refused)?),
+    let mut made = Vec::new();
+    for one in parts {
+        match one {
+            Value::String(name) => made.extend(named(&name, depth + 1)?.parts),
+            Value::Object(table) => made.push(part(table).map_err(refused)?),
             other => return Err(refused(format!("{other} as a part, neither a table nor a name"))),
         }
     }
-    Ok(Representation { name: name.to_owned(), measures })
+    if made.iter().any(|part| matches!(part, Part::Graph(_)) != matches!(made[0], Part::Graph(_))) {
+        return Err(refused("parts of graphs beside parts of numbers".to_owned()));
+    }
+    Ok(Representation { name: name.to_owned(), parts: made })
 }
 
 /// Reads a kind with its parameters, or returns what is wrong.
-fn measure(table: Map<String, Value>) -> Result<Measure, String> {
+fn part(table: Map<String, Value>) -> Result<Part, String> {
     let kinds = kinds();
     let Some(kind) = table.get("kind") else { return Err("no `kind`".to_owned()) };
     let Some(name) = kind.as_str() else { return Err(format!("{kind} as `kind`, not a name")) };
@@ -296,12 +323,12 @@ fn measure(table: Map<String, Value>) -> Result<Measure, String> {
         let known = known.into_iter().filter(|&name| name != "kind");
         return Err(format!("the parameter {}", unknown(other, known)));
     }
-    let measure: Measure = serde_json::from_value(Value::Object(table)).map_err(|error| error.to_string())?;
-    measure.check().map_err(|error| error.to_string())?;
-    if measure.names(SampleShape::Vector(16)).is_empty() {
+    let part = Part::read(table)?;
+    part.check().map_err(|error| error.to_string())?;
+    if part.names(SampleShape::Vector(16)).is_empty() {
         return Err(format!("{} without columns", kind.name));
     }
-    Ok(measure)
+    Ok(part)
 }
 
 #[cfg(test)]

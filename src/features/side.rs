@@ -1,11 +1,12 @@
 //! On which side an extraction runs. One choice serves the whole data set, so that how it is cut moves no bit.
 
+use super::part::Part;
 use super::plan::Plan;
 use super::representation::Representation;
 use crate::context::Context;
 use crate::error::Result;
 use crate::io::{Extent, Layers};
-use crate::ops::series::{Program, SampleShape};
+use crate::ops::series::{Measure, Program, SampleShape};
 use crate::policy::{Backend, Choice, Side, Workload};
 
 /// The contexts of an extraction.
@@ -27,8 +28,13 @@ pub(super) fn choose(ctx: &Context, representations: &[Representation], data: &L
             Extent::Vector(n) | Extent::Ragged { longest: n } => SampleShape::Vector(n.max(1)),
             Extent::Matrix { rows, columns } => SampleShape::Matrix { rows, columns },
         };
-        let measures = representations.iter().flat_map(|one| one.measures().iter().cloned()).collect();
-        let program = Program::new(measures, shape)?;
+        // Where the edges of a histogram are does not matter for its cost.
+        let measures = representations.iter().flat_map(Representation::parts).filter_map(|part| match part {
+            Part::Numbers(measure) => Some(measure.clone()),
+            Part::Fitted(histogram) => Some(Measure::Histogram(histogram.clone())),
+            Part::Graph(_) => None,
+        });
+        let program = Program::new(measures.collect(), shape)?;
         let wide = data.layers()[layer.layer].wide;
         let work = program.workload(data.len());
         fits |= !wide && program.has_kernels::<f32>();

@@ -9,10 +9,11 @@
 //! A *stamp* is the hash of the content of a block, stored under [`Layers::origins`](crate::io::Layers::origins). It
 //! tells the keys of the units of a block that is not read.
 
-use super::representation::Representation;
+use super::edges::Concrete;
 use crate::cache::{Cache, Key, KeyHasher, Value};
 use crate::io::{LayerRows, Numbers};
-use crate::ops::series::Status;
+use crate::ops::series::{Measure, Status};
+use serde_json::json;
 use std::sync::Arc;
 
 /// The version of the numerical results. A change that may alter any bit of any column requires a new number.
@@ -50,28 +51,33 @@ pub(super) fn content(rows: &LayerRows, samples: usize, shape: [usize; 2]) -> [u
     *hasher.finish().as_bytes()
 }
 
-/// The hashes of the definitions of representations.
-pub(super) struct Definitions(Vec<[u8; 32]>);
+/// The hashes of the definitions of representations, with the ranges of each layer.
+pub(super) struct Definitions<'a> {
+    concrete: &'a Concrete,
+    hashes: Vec<Vec<[u8; 32]>>,
+}
 
-impl Definitions {
+impl<'a> Definitions<'a> {
     /// Hashes the definitions. `side` is what bits depend on besides them: nothing on the CPU, the adapter on a device.
-    pub(super) fn new(representations: &[Representation], side: &str) -> Self {
-        let hash = |one: &Representation| {
+    pub(super) fn new(concrete: &'a Concrete, side: &str) -> Self {
+        let hash = |measures: &Vec<Measure>| {
             let mut hasher = KeyHasher::new(DOMAIN);
-            hasher.number(NUMERICS).bytes(one.definition().to_string().as_bytes()).bytes(side.as_bytes());
+            let definition = json!({ "parts": measures }).to_string();
+            hasher.number(NUMERICS).bytes(definition.as_bytes()).bytes(side.as_bytes());
             *hasher.finish().as_bytes()
         };
-        Self(representations.iter().map(hash).collect())
+        let hashes = concrete.lists().iter().map(|list| list.iter().map(hash).collect()).collect();
+        Self { concrete, hashes }
     }
 
     /// Returns the number of representations.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.hashes[0].len()
     }
 
-    /// Returns the keys of all representations of a block.
-    pub(super) fn keys(&self, content: &[u8; 32]) -> impl Iterator<Item = Key> {
-        self.0.iter().map(|definition| {
+    /// Returns the keys of all representations of a block of a planned layer.
+    pub(super) fn keys(&self, planned: usize, content: &[u8; 32]) -> impl Iterator<Item = Key> {
+        self.hashes[self.concrete.place(planned)].iter().map(|definition| {
             let mut hasher = KeyHasher::new(DOMAIN);
             hasher.bytes(content).bytes(definition);
             hasher.finish()

@@ -4,6 +4,7 @@ use super::edge_list::{self, Listed};
 use super::lines::quoted;
 use super::refused::Source;
 use super::rows::Layout;
+use super::samples::TableTargets;
 use super::{magic, matrix_market, tudataset};
 use crate::error::{Error, Result};
 use crate::graph::{Conventions, EdgeList, GraphBatch, Refusal};
@@ -23,6 +24,18 @@ pub enum Format {
     EdgeList,
     /// A MatrixMarket file with a square sparse matrix, which is one graph.
     MatrixMarket,
+}
+
+impl Format {
+    /// Detects the format of the data set at `path`, as [`read`] does. A text that has no other format is taken for an
+    /// edge list.
+    ///
+    /// # Errors
+    /// [`Parse`](crate::ErrorKind::Parse) if it has no format that [`read`] can read; [`Io`](crate::ErrorKind::Io) if
+    /// the operating system reports an error.
+    pub fn detect(path: &Path) -> Result<Self> {
+        Ok(detect(path)?.0)
+    }
 }
 
 /// The ids that the file gives to the nodes, in the order of the nodes.
@@ -45,6 +58,8 @@ pub struct DataSet {
     pub node_ids: Option<NodeIds>,
     /// The detected format.
     pub format: Format,
+    /// The classes of the graphs, if [`ReadOptions::graph_labels`] asks for them and the data set has some.
+    pub labels: TableTargets,
     /// The content that another program might read differently: a doubtful first line, which was taken for a header or
     /// for an edge; numbers that look like timestamps, which were taken for weights; weights that are too small for an
     /// f32, which became 0; and skipped columns or edge attributes. Each notice is a sentence that names the file and,
@@ -59,6 +74,8 @@ pub struct ReadOptions {
     /// The column of a TUDataset's `DS_edge_attributes.txt` that contains the edge weights, counted from 1. With
     /// `None`, every weight is 1.
     pub edge_weight_column: Option<usize>,
+    /// Whether to read the classes of graphs from a TUDataset's `DS_graph_labels.txt`.
+    pub graph_labels: bool,
 }
 
 impl ReadOptions {
@@ -66,6 +83,13 @@ impl ReadOptions {
     #[must_use]
     pub const fn edge_weight_column(mut self, column: usize) -> Self {
         self.edge_weight_column = Some(column);
+        self
+    }
+
+    /// Sets [`ReadOptions::graph_labels`].
+    #[must_use]
+    pub const fn graph_labels(mut self) -> Self {
+        self.graph_labels = true;
         self
     }
 }
@@ -126,7 +150,11 @@ pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) 
         Refusal::Edge(edge) => Source { format, place: &place, node_ids: node_ids.as_ref(), layout }.refuse(&edge),
         Refusal::List(error) => error,
     })?;
-    Ok(DataSet { name, graphs, node_ids, format, notices })
+    let labels = match format {
+        Format::TuDataset if options.graph_labels => tudataset::graph_labels(&place, graphs.len())?,
+        _ => TableTargets::None,
+    };
+    Ok(DataSet { name, graphs, node_ids, format, labels, notices })
 }
 
 /// Returns the format and the path to read, which is the path of the file, or the path prefix of the TUDataset's files.

@@ -4,6 +4,7 @@
 
 use super::atomic::create_whole_folder;
 use super::lines::{Lines, natural, quoted};
+use super::samples::{TableTargets, labels_of};
 use super::separator::Separator;
 use crate::error::{Error, Result};
 use crate::graph::{EdgeList, GraphBatch};
@@ -16,6 +17,9 @@ pub(super) const INDICATOR: &str = "_graph_indicator.txt";
 /// The suffix of the file with the edge attributes, which is the only optional file of the format that affects a
 /// Laplacian.
 const EDGE_ATTRIBUTES: &str = "_edge_attributes.txt";
+
+/// The suffix of the optional file with the class of each graph.
+const GRAPH_LABELS: &str = "_graph_labels.txt";
 
 /// Returns the paths of the adjacency file and the graph indicator file. `prefix` is the path of the adjacency file
 /// without `_A.txt`.
@@ -73,6 +77,34 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
     };
     let vanished = weights.and_then(|weights| weights.lines.vanished());
     Ok((edges, ignored.then(notice).into_iter().chain(vanished).collect()))
+}
+
+/// Reads the class of each graph from `DS_graph_labels.txt`, which has a line for each graph. Without this file, graphs
+/// have no labels.
+pub(super) fn graph_labels(prefix: &Path, graphs: usize) -> Result<TableTargets> {
+    let path = with(prefix, GRAPH_LABELS);
+    if !path.is_file() {
+        return Ok(TableTargets::None);
+    }
+    let mut lines = Lines::open(&path)?;
+    let mut words = Vec::with_capacity(graphs);
+    while lines.advance()? {
+        let word = lines.text()?.trim();
+        if word.is_empty() {
+            continue;
+        }
+        if words.len() == graphs {
+            return Err(lines.unexpected(format!("the end, after a label for each of the {graphs} graphs")));
+        }
+        if word.contains([',', ' ', '\t']) {
+            return Err(lines.unexpected("the label of a graph, which is one number or word"));
+        }
+        words.push(word.to_owned());
+    }
+    if words.len() < graphs {
+        return Err(lines.error(format!("a label for each of the {graphs} graphs"), format!("{} labels", words.len())));
+    }
+    Ok(labels_of(words))
 }
 
 /// Calls `found` with the line number, the source and the target of every listed edge. Nodes are counted from 0.

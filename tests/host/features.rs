@@ -29,7 +29,7 @@ fn every_column_is_that_of_its_formula() {
         for (representation, wanted) in columns {
             let names = representation.names(shape);
             assert_eq!(names.len(), wanted.len(), "{} of {shape:?}", representation.name());
-            let program = Program::new(representation.measures().to_vec(), shape).unwrap();
+            let program = Program::new(representation.measures(), shape).unwrap();
             let values = singular_values(&program, shape, numbers);
             let narrow: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
             let of_f32 = program.run(&ctx, &narrow, [&values[0], &values[1]]).unwrap();
@@ -69,7 +69,7 @@ fn layers_of_matrices_have_their_columns() {
         io::write(&path, &stored).unwrap();
         let data = Layers::open(&[path]).unwrap();
         let representations: Vec<Representation> = (columns.iter().enumerate())
-            .map(|(at, (one, _))| Representation::new(&format!("r{at}"), one.measures().to_vec()))
+            .map(|(at, (one, _))| Representation::new(&format!("r{at}"), one.measures()))
             .collect();
         let found = Extractor::new(representations).layers(&["a".to_owned()]).extract(&Context::cpu(), &data).unwrap();
         let wanted: Vec<f64> = columns.iter().flat_map(|(_, values)| values.clone()).collect();
@@ -111,7 +111,7 @@ fn series_of_different_lengths() {
     let representations = || Representation::parse_list("core33,moments").unwrap();
     let found = Extractor::new(representations()).extract(&ctx, &data).unwrap();
     for (sample, series) in series.iter().enumerate() {
-        let measures = representations().iter().flat_map(|one| one.measures().to_vec()).collect();
+        let measures = representations().iter().flat_map(|one| one.measures()).collect();
         let program = Program::new(measures, SampleShape::Vector(series.len())).unwrap();
         let alone = program.run(&ctx, series, [&[], &[]]).unwrap();
         assert_eq!(bits(found.row(sample)), bits(&alone.values), "sample {sample}");
@@ -132,7 +132,7 @@ fn a_sample_is_computed_alone() {
     let measures: Vec<_> = Representation::parse_list("core33,ensemble,moments,quantiles,histogram,raw(project=3)")
         .unwrap()
         .iter()
-        .flat_map(|one| one.measures().to_vec())
+        .flat_map(|one| one.measures())
         .collect();
     let n = 29;
     let program = Program::new(measures, SampleShape::Vector(n)).unwrap();
@@ -161,11 +161,7 @@ fn a_sample_is_computed_alone() {
     for n in [4095, 4096, 4097, 70_000] {
         let numbers: Vec<f64> = (0..3 * n).map(|i| ((i * 7919) % 10_007) as f64).collect();
         let program = Program::new(
-            Representation::parse_list("core33,quantiles")
-                .unwrap()
-                .iter()
-                .flat_map(|one| one.measures().to_vec())
-                .collect(),
+            Representation::parse_list("core33,quantiles").unwrap().iter().flat_map(|one| one.measures()).collect(),
             SampleShape::Vector(n),
         )
         .unwrap();
@@ -208,7 +204,7 @@ fn bad_parameters_and_shapes() {
             Program::new(measures, SampleShape::Vector(5)).unwrap_err().to_string().contains("at least one column")
         );
     }
-    let moments = Representation::parse_list("moments").unwrap().remove(0).measures().to_vec();
+    let moments = Representation::parse_list("moments").unwrap().remove(0).measures();
     assert!(Program::new(moments.clone(), SampleShape::Vector(0)).is_err());
     let program = Program::new(moments, SampleShape::Vector(5)).unwrap();
     let error = program.run(&Context::cpu(), &[0.0_f32; 6], [&[], &[]]).unwrap_err().to_string();

@@ -4,6 +4,8 @@ mod arrays;
 mod cache;
 mod checkpoints;
 mod features;
+mod features_edges;
+mod features_graphs;
 mod features_stored;
 mod gan;
 mod generate;

@@ -19,7 +19,15 @@ pub(super) struct Reading {
 impl Reading {
     /// Reads the data set. An option that does not apply to the format of the input is reported as a wrong call.
     pub(super) fn read(self, input: &Path, conventions: &Conventions) -> Result<DataSet, Failure> {
-        let mut options = ReadOptions::default();
+        self.read_with(ReadOptions::default(), input, conventions)
+    }
+
+    /// Reads the data set as [`Reading::read`] does, with the classes of its graphs.
+    pub(super) fn read_labeled(self, input: &Path, conventions: &Conventions) -> Result<DataSet, Failure> {
+        self.read_with(ReadOptions::default().graph_labels(), input, conventions)
+    }
+
+    fn read_with(self, mut options: ReadOptions, input: &Path, conventions: &Conventions) -> Result<DataSet, Failure> {
         options.edge_weight_column = self.edge_weight_column;
         read_with(input, conventions, &options).map_err(|error| match error.kind() {
             ErrorKind::Domain { what, .. } => Failure::Call(format!("--edge-weight-column: {what}")),

@@ -6,7 +6,7 @@ use npyz::npz::NpzArchive;
 use std::path::Path;
 use std::process::Output;
 
-fn said(output: &Output) -> (Option<i32>, String) {
+pub fn said(output: &Output) -> (Option<i32>, String) {
     let both = [&output.stdout[..], &output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&both).into_owned())
 }
@@ -23,14 +23,14 @@ fn features(inputs: &[&str], options: &str, output: &str) -> (Option<i32>, Strin
     said(&run(&all))
 }
 
-fn done(inputs: &[&str], options: &str, output: &str) -> String {
+pub fn done(inputs: &[&str], options: &str, output: &str) -> String {
     let (code, text) = features(inputs, options, output);
     assert_eq!(code, Some(0), "{text}");
     text
 }
 
 #[track_caller]
-fn refused(inputs: &[&str], options: &str, output: &str, code: i32, parts: &[&str]) {
+pub fn refused(inputs: &[&str], options: &str, output: &str, code: i32, parts: &[&str]) {
     let (found, text) = features(inputs, options, output);
     assert_eq!(found, Some(code), "{text}");
     parts.iter().for_each(|part| assert!(text.contains(part), "`{part}` is not in: {text}"));
@@ -49,7 +49,7 @@ fn generated(files: &Files, name: &str, arguments: &str) -> String {
 }
 
 /// Returns the shape and the numbers of an array of a result. Bytes are returned as numbers.
-fn array(path: &str, name: &str) -> (Vec<usize>, Vec<f32>) {
+pub fn array(path: &str, name: &str) -> (Vec<usize>, Vec<f32>) {
     if path.ends_with(".safetensors") {
         let found = Tensors::open(Path::new(path)).and_then(|file| file.array(name)).expect(name);
         let NpyData::F32(numbers) = found.data else { panic!("{name} is not in f32") };
@@ -64,16 +64,16 @@ fn array(path: &str, name: &str) -> (Vec<usize>, Vec<f32>) {
     (shape, npy.into_vec().expect("f32"))
 }
 
-fn floats(path: &str, name: &str) -> Vec<f32> {
+pub fn floats(path: &str, name: &str) -> Vec<f32> {
     array(path, name).1
 }
 
-fn description(path: &str) -> serde_json::Value {
+pub fn description(path: &str) -> serde_json::Value {
     let path = Path::new(path).with_extension("features.json");
     serde_json::from_str(&std::fs::read_to_string(path).expect("a description")).expect("JSON")
 }
 
-fn write_npz(path: &str, arrays: &[(&str, &[usize], &[f32])]) {
+pub fn write_npz(path: &str, arrays: &[(&str, &[usize], &[f32])]) {
     let arrays: Vec<NamedArray<'_>> = arrays
         .iter()
         .map(|&(name, shape, data)| NamedArray {

@@ -5,6 +5,8 @@ mod call;
 mod calls;
 mod encode;
 mod extract;
+mod extract_edges;
+mod extract_graphs;
 mod feature_labels;
 mod feature_stores;
 mod features;

@@ -52,7 +52,7 @@ impl Computed {
             _ => return Err(wrong("features: expected n=, or rows= and columns=".to_owned())),
         };
         let parsed = Representation::parse_list(representations).map_err(|error| wrong(error.to_string()))?;
-        let measures = parsed.iter().flat_map(|one| one.measures().iter().cloned()).collect();
+        let measures = parsed.iter().flat_map(Representation::measures).collect();
         let program = Program::new(measures, shape).map_err(|error| wrong(error.to_string()))?;
         Ok(Some(Self { program, shape, representations: representations.to_owned(), samples }))
     }

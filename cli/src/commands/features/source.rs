@@ -1,0 +1,292 @@
+//! The data set of a call: samples that consist of layers, or graphs.
+
+use super::{Features, plain, show, with_facts};
+use crate::commands::reading::notify;
+use crate::commands::stores::{Form, Stores};
+use crate::commands::{Failure, Where, many};
+use fiedler::encode::Progress;
+use fiedler::features::{Edges, Extracted, Extractor, GraphExtractor, Part, Report, Representation};
+use fiedler::graph::Conventions;
+use fiedler::io::{DataSet, Format, Layers, TableTargets, TargetOrigin};
+use fiedler::ops::series::Status;
+use fiedler::policy::Side;
+use fiedler::{Context, ErrorKind, Result};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The graphs whose columns are passed on together.
+const TOGETHER: usize = 4096;
+
+/// A data set, and what computes its columns.
+pub(super) enum Source {
+    Layers(Box<Layers>, Extractor),
+    Graphs(Box<Graphs>),
+}
+
+/// The graphs of a data set, each of which is a sample.
+pub(super) struct Graphs {
+    data: DataSet,
+    ids: Vec<String>,
+    extractor: GraphExtractor,
+    /// What was computed. Steps are fitted in further passes, which do not encode the graphs again.
+    found: Option<Extracted>,
+}
+
+impl Source {
+    /// Opens the data set, and the stores in which results are looked up before they are computed.
+    pub(super) fn open(
+        call: &Features,
+        output: &PathBuf,
+        representations: Vec<Representation>,
+    ) -> Result<(Self, Stores), Failure> {
+        let stores = |form| Stores::open(form, call.storing, output);
+        let of_graphs = |one: &Representation| matches!(one.parts().first(), Some(Part::Graph(_)));
+        if let Some(first) = representations.iter().find(|one| of_graphs(one)) {
+            if let Some(other) = representations.iter().find(|one| !of_graphs(one)) {
+                return Err(Failure::Call(format!(
+                    "--representations: expected representations of graphs, as {} is, or of numbers, as {} is; each in \
+                     a call of its own",
+                    first.name(),
+                    other.name()
+                )));
+            }
+            let (data, first) = Graphs::read(call, first.name())?;
+            let stores = stores(Form::Files)?;
+            let extractor = GraphExtractor::new(representations)?.first_graph(first);
+            let extractor = stores.all().fold(extractor, |extractor, store| extractor.cache(Arc::clone(store)));
+            let ids = match data.format {
+                Format::TuDataset => (first..first + data.graphs.len()).map(|graph| graph.to_string()).collect(),
+                Format::EdgeList | Format::MatrixMarket => vec![data.name.clone()],
+            };
+            let found = None;
+            return Ok((Self::Graphs(Box::new(Graphs { data, ids, extractor, found })), stores));
+        }
+        check_numbers(call, &representations)?;
+        let data = Layers::open_with(&call.inputs, call.labels())?;
+        let stores = stores(Form::Packs)?;
+        let extractor = Extractor::new(representations).layers(&call.layers);
+        let extractor = stores.all().fold(extractor, |extractor, store| extractor.cache(Arc::clone(store)));
+        Ok((Self::Layers(Box::new(data), extractor), stores))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Layers(data, _) => data.len(),
+            Self::Graphs(graphs) => graphs.data.graphs.len(),
+        }
+    }
+
+    pub(super) fn names(&self, place: &Where) -> Result<Vec<String>, Failure> {
+        match self {
+            Self::Layers(data, extractor) => {
+                let names = extractor.names(&place.with(Context::builder().device(false))?, data);
+                names.map_err(|error| Failure::Call(plain(&error)))
+            }
+            Self::Graphs(graphs) => Ok(graphs.extractor.names()),
+        }
+    }
+
+    /// Opens the context of the call, and returns it with the name of the adapter if a device computes.
+    pub(super) fn context(&self, place: &Where) -> Result<(Context, Option<String>), Failure> {
+        let Self::Layers(data, extractor) = self else {
+            if place.insists() {
+                return Err(Failure::Call(
+                    "--backend gpu: representations of graphs are computed on the CPU".to_owned(),
+                ));
+            }
+            return Ok((place.with(Context::builder().device(false))?, None));
+        };
+        let opens = place.opens_device(|ctx| extractor.choose(ctx, data))?;
+        let ctx = place.with(Context::builder().device(opens))?;
+        let on_device = extractor.choose(&ctx, data)?.side == Side::Gpu;
+        let adapter = ctx.adapter().filter(|_| on_device).map(|adapter| adapter.name.clone());
+        Ok((ctx, adapter))
+    }
+
+    pub(super) fn targets(&self) -> &TableTargets {
+        match self {
+            Self::Layers(data, _) => data.targets(),
+            Self::Graphs(graphs) => &graphs.data.labels,
+        }
+    }
+
+    /// Describes what the targets are, and where they were found.
+    pub(super) fn targets_as_json(&self) -> Value {
+        let kind = match self.targets() {
+            TableTargets::Labels(..) => "labels",
+            TableTargets::Values(..) => "values",
+            TableTargets::None => return Value::Null,
+        };
+        let Self::Layers(data, _) = self else { return json!({"are": kind, "from": "graph_labels"}) };
+        match data.target_origin() {
+            Some(TargetOrigin::Column { place, name }) => {
+                json!({"are": kind, "from": "column", "place": place, "name": name})
+            }
+            Some(TargetOrigin::Array(name)) => json!({"are": kind, "from": "array", "name": name}),
+            Some(TargetOrigin::Folders) => json!({"are": kind, "from": "folders"}),
+            _ => json!({"are": kind, "from": "lines"}),
+        }
+    }
+
+    /// Says what the targets are, and where they were found.
+    pub(super) fn targets_in_words(&self) -> String {
+        let origin = match self {
+            Self::Layers(data, _) => data.target_origin().map(ToString::to_string),
+            Self::Graphs(_) => Some("graph_labels".to_owned()),
+        };
+        match (self.targets(), origin) {
+            (TableTargets::Labels(..), Some(origin)) => format!("labels from {origin}"),
+            (TableTargets::Values(..), Some(origin)) => format!("targets from {origin}"),
+            _ => "no labels".to_owned(),
+        }
+    }
+
+    pub(super) fn ids(&self) -> Option<&[String]> {
+        match self {
+            Self::Layers(data, _) => data.ids(),
+            Self::Graphs(graphs) => Some(&graphs.ids),
+        }
+    }
+
+    /// Returns whether a histogram has a range that is fitted.
+    pub(super) fn wants_edges(&self) -> bool {
+        matches!(self, Self::Layers(_, extractor) if extractor.wants_edges())
+    }
+
+    /// Fits the edges of histograms to some samples, and uses them from now on.
+    pub(super) fn fit_edges(&mut self, ctx: &Context, rows: Range<usize>) -> Result<Option<Edges>> {
+        let edges = match self {
+            Self::Layers(data, extractor) if extractor.wants_edges() => extractor.fit_edges(ctx, data, rows)?,
+            _ => return Ok(None),
+        };
+        self.use_edges(edges.clone());
+        Ok(Some(edges))
+    }
+
+    /// Uses these edges of histograms from now on.
+    pub(super) fn use_edges(&mut self, edges: Edges) {
+        if let Self::Layers(_, extractor) = self {
+            *extractor = extractor.clone().edges(edges);
+        }
+    }
+
+    /// Computes what is kept in memory before the first pass.
+    pub(super) fn prepare(&mut self, ctx: &Context, bar: &ProgressBar) -> Result<()> {
+        if let Self::Graphs(graphs) = self {
+            let progress = |Progress { done, .. }| bar.set_position(done as u64);
+            graphs.found = Some(graphs.extractor.extract(ctx, &graphs.data.graphs, progress)?);
+        }
+        Ok(())
+    }
+
+    /// Passes on the columns of all samples, some samples at a time.
+    pub(super) fn stream(
+        &self,
+        ctx: &Context,
+        shown: Option<(&ProgressBar, Instant)>,
+        mut take: impl FnMut(&[f32], &[Status]) -> Result<()>,
+    ) -> Result<Report> {
+        match self {
+            Self::Layers(data, extractor) => extractor.stream(ctx, data, |values, status, progress| {
+                if let Some((bar, began)) = shown {
+                    show(bar, progress, began);
+                }
+                take(values, status)
+            }),
+            Self::Graphs(graphs) => {
+                let Some(found) = &graphs.found else { return Ok(Report::default()) };
+                let width = found.names().len();
+                let mut chunks = found.values().chunks(TOGETHER * width).zip(found.status().chunks(TOGETHER));
+                chunks.try_for_each(|(values, status)| take(values, status))?;
+                Ok(found.report())
+            }
+        }
+    }
+
+    /// Describes the columns, and the data set.
+    pub(super) fn description(&self, ctx: &Context, names: &[String], report: Report) -> Result<Value> {
+        let (mut about, samples) = match self {
+            Self::Layers(data, extractor) => (extractor.description(ctx, data)?, data.len()),
+            Self::Graphs(graphs) => (graphs.extractor.description(), graphs.data.graphs.len()),
+        };
+        match self {
+            Self::Layers(data, _) => {
+                let layer = |layer: &fiedler::io::Layer| json!({"name": layer.name, "shape": shape(layer.extent)});
+                about["layers"] = data.layers().iter().map(layer).collect();
+            }
+            Self::Graphs(graphs) => {
+                let all = &graphs.data.graphs;
+                about["graphs"] = json!({"name": graphs.data.name, "nodes": all.nodes(), "entries": all.entries(),
+                    "not_converged": report.uncertified});
+            }
+        }
+        about["targets"] = self.targets_as_json();
+        with_facts(&mut about, samples, names, report);
+        Ok(about)
+    }
+
+    /// Returns the number of layers; graphs have none.
+    pub(super) fn layers(&self) -> usize {
+        match self {
+            Self::Layers(data, _) => data.layers().len(),
+            Self::Graphs(_) => 0,
+        }
+    }
+}
+
+impl Graphs {
+    /// Reads the graphs of a call, and returns them with the number by which its files refer to the first.
+    fn read(call: &Features, representation: &str) -> Result<(DataSet, usize), Failure> {
+        let [input] = &call.inputs[..] else {
+            let found = many(call.inputs.len(), "input", "inputs");
+            return Err(Failure::Call(format!("{representation}: expected one data set of graphs, found {found}")));
+        };
+        if !call.layers.is_empty() {
+            return Err(Failure::Call(format!("--layers: graphs have no layers, which {representation} is of")));
+        }
+        if let Err(error) = Format::detect(input) {
+            if !matches!(error.kind(), ErrorKind::Parse { .. }) {
+                return Err(error.into());
+            }
+            return Err(Failure::Said(format!(
+                "{error}; {representation} is of graphs, and the other kinds that --list shows are of numbers"
+            )));
+        }
+        let data = call.reading.read_labeled(input, &Conventions::default())?;
+        if !call.printing.quiet && !call.printing.json {
+            notify(&data);
+        }
+        // The files of a TUDataset count graphs from 1.
+        let first = usize::from(data.format == Format::TuDataset);
+        Ok((data, first))
+    }
+}
+
+/// Checks that the inputs of representations of numbers are no graphs.
+fn check_numbers(call: &Features, representations: &[Representation]) -> Result<(), Failure> {
+    if call.reading.edge_weight_column.is_some() {
+        return Err(Failure::Call("--edge-weight-column: expected a representation of graphs".to_owned()));
+    }
+    let [input] = &call.inputs[..] else { return Ok(()) };
+    let what = match Format::detect(input) {
+        Ok(Format::TuDataset) => "the graphs of a TUDataset",
+        Ok(Format::MatrixMarket) => "a graph in a MatrixMarket file",
+        _ => return Ok(()),
+    };
+    let name = representations.first().map_or("none", Representation::name);
+    let shown = input.display();
+    Err(Failure::Call(format!(
+        "{shown}: expected samples of numbers for {name}, found {what}; --representations graph is for graphs"
+    )))
+}
+
+fn shape(extent: fiedler::io::Extent) -> Vec<usize> {
+    match extent {
+        fiedler::io::Extent::Vector(n) | fiedler::io::Extent::Ragged { longest: n } => vec![n],
+        fiedler::io::Extent::Matrix { rows, columns } => vec![rows, columns],
+    }
+}

@@ -11,8 +11,8 @@ const RECORD: u32 = 12u;
 const CODES: u32 = 1024u;
 
 // The bins are those between the edges of a table if `given` is 1, and otherwise those between the least and the
-// greatest number of the sample. A pattern has `order` numbers at distances of `delay`, and begins at the first `places`
-// numbers.
+// greatest number of the sample. A pattern has `order` numbers at distances of `delay`, and begins at the first
+// `places` numbers.
 struct Params {
     first: u32, n: u32, offset: u32, stride: u32, codes: u32, given: u32, places: u32, order: u32, delay: u32,
 }

@@ -10,8 +10,8 @@ struct Params { first: u32, rows: u32, columns: u32, offset: u32, stride: u32 }
 @group(0) @binding(1) var<storage, read> scaled: array<f32>;
 @group(0) @binding(2) var<storage, read_write> parts: array<f32>;
 
-// Returns the sum of the magnitudes of a line. Runs of 32 are added up on their own, because the rounding errors of a sum
-// grow with its length.
+// Returns the sum of the magnitudes of a line. Runs of 32 are added up on their own, because the rounding errors of a
+// sum grow with its length.
 fn of_line(begin: u32, length: u32, step: u32) -> f32 {
     var sum = 0.0;
     var i = 0u;

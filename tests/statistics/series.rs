@@ -1,7 +1,7 @@
 //! Columns of samples against their formulas in f64, on every backend.
 //!
-//! A device computes sums in f32, so its columns are those of numbers that differ a little from the given ones. How much
-//! a column may be off is therefore measured: it is computed in f64 from numbers that are moved at random by up to
+//! A device computes sums in f32, so its columns are those of numbers that differ a little from the given ones. How
+//! much a column may be off is therefore measured: it is computed in f64 from numbers that are moved at random by up to
 //! 2^-22 of the greatest magnitude. Counts are exact unless a move changes them that moves equal numbers by the same
 //! amount, and zeros not at all.
 

@@ -16,14 +16,15 @@ uniform! {
 
 uniform! {
     /// The index of the first sample, the numbers in a sample, the power of two that sorting needs, the place of the
-    /// parts in a row of all parts, the length of a row, the number of places, and whether the median absolute deviation
-    /// is wanted.
+    /// parts in a row of all parts, the length of a row, the number of places, and whether the median absolute
+    /// deviation is wanted.
     pub(super) struct Ranking { first: u32, n: u32, size: u32, offset: u32, stride: u32, places: u32, deviation: u32 }
 }
 
 uniform! {
     /// The index of the first sample, the numbers in a sample, the place of the parts in a row of all parts, the length
-    /// of a row, the number of codes, whether the edges are given, where patterns begin, and their numbers and distances.
+    /// of a row, the number of codes, whether the edges are given, where patterns begin, and their numbers and
+    /// distances.
     pub(super) struct Counting {
         first: u32, n: u32, offset: u32, stride: u32, codes: u32, given: u32, places: u32, order: u32, delay: u32,
     }
@@ -31,9 +32,9 @@ uniform! {
 
 uniform! {
     /// The index of the first sample, the numbers in a sample, the place of the parts in a row of all parts, the length
-    /// of a row, the frequencies of a transform and how many of them are not seen, the numbers of greatest powers and of
-    /// bands, the places of these and of all powers among the parts (0 if they are not wanted), the number of frequencies
-    /// that count, and the parameters of the measure.
+    /// of a row, the frequencies of a transform and how many of them are not seen, the numbers of greatest powers and
+    /// of bands, the places of these and of all powers among the parts (0 if they are not wanted), the number of
+    /// frequencies that count, and the parameters of the measure.
     pub(super) struct Describing {
         first: u32, n: u32, offset: u32, stride: u32,
         bins: u32, skipped: u32, top: u32, top_at: u32, bands: u32, bands_at: u32, powers_at: u32,
@@ -42,15 +43,15 @@ uniform! {
 }
 
 uniform! {
-    /// The index of the first sample, the rows and columns of a sample, the place of the parts in a row of all parts, and
-    /// the length of a row.
+    /// The index of the first sample, the rows and columns of a sample, the place of the parts in a row of all parts,
+    /// and the length of a row.
     pub(super) struct Adding { first: u32, rows: u32, columns: u32, offset: u32, stride: u32 }
 }
 
 uniform! {
     /// The index of the first sample, the numbers in a sample, the place of the parts in a row of all parts, the length
-    /// of a row, the strings in a sample, the distance from one to the next, the bits of each that count, and the places
-    /// of positions and pairs among the parts (0 if they are not wanted).
+    /// of a row, the strings in a sample, the distance from one to the next, the bits of each that count, and the
+    /// places of positions and pairs among the parts (0 if they are not wanted).
     pub(super) struct Stringing {
         first: u32, n: u32, offset: u32, stride: u32,
         strings: u32, apart: u32, length: u32, positions_at: u32, pairs_at: u32,

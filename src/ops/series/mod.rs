@@ -392,8 +392,8 @@ impl Program {
         T::ON_DEVICE && gpu::check(self).is_ok()
     }
 
-    /// Describes the work for `count` samples to the cost model. The numbers of operations are those of the times that the CPU took for
-    /// series of 500 numbers (`benches/results/2026-11-25-features-cpu.md`).
+    /// Describes the work for `count` samples to the cost model. The numbers of operations are those of the times that
+    /// the CPU took for series of 500 numbers (`benches/results/2026-11-25-features-cpu.md`).
     #[must_use]
     pub fn workload(&self, count: usize) -> Workload {
         let numbers = (count * self.shape.len()) as f64;

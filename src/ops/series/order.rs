@@ -310,7 +310,8 @@ impl Autocorrelation {
 }
 
 /// The number of parts that do not depend on the parameters, and their places: counts, sums of the magnitudes and of
-/// the squares of changes, the longest runs, the sum of `(x_i - m)(i - middle)`, and the first two and last two numbers.
+/// the squares of changes, the longest runs, the sum of `(x_i - m)(i - middle)`, and the first two and last two
+/// numbers.
 pub(super) const PARTS: usize = 13;
 const FIRST_ZERO: usize = 0;
 const ZERO_CROSSINGS: usize = 1;

@@ -3,7 +3,8 @@
 //! The *parts* of a measure are what takes time: sums over the numbers of a sample, numbers at places in ascending
 //! order, counts. Each side computes them in its own way. The formulas that make columns of the parts are the same on
 //! both sides, and run on the CPU in f64. On the device, the numbers of a sample are scaled by a power of two, 2^-e, so
-//! that the greatest magnitude is at least 1 and less than 2. A part with the unit k is therefore multiplied by 2^(k e).
+//! that the greatest magnitude is at least 1 and less than 2. A part with the unit k is therefore multiplied by 2^(k
+//! e).
 
 use super::SampleShape;
 use super::moments::Sums;

@@ -14,7 +14,7 @@ use fiedler::{Context, ErrorKind, Result};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -40,7 +40,7 @@ impl Source {
     /// Opens the data set, and the stores in which results are looked up before they are computed.
     pub(super) fn open(
         call: &Features,
-        output: &PathBuf,
+        output: &Path,
         representations: Vec<Representation>,
     ) -> Result<(Self, Stores), Failure> {
         let stores = |form| Stores::open(form, call.storing, output);

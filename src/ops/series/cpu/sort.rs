@@ -1,11 +1,11 @@
 //! Sorting of the numbers of several samples together, one sample in each lane.
 //!
-//! A sorting network compares the same places whatever the numbers are, so the lanes can be sorted together. This one is
-//! Batcher's bitonic sorter (Knuth, The Art of Computer Programming 5.3.4) in the form in which every comparison puts
-//! the lesser number first: sorted halves are compared in opposite directions, and then parts at half the distance.
-//! Places beyond the end would hold the greatest numbers and stay where they are, so comparisons with them are left out,
-//! which serves every length. Loads and stores take longer than comparisons, so two or three distances are compared
-//! while the numbers are in registers.
+//! A sorting network compares the same places whatever the numbers are, so the lanes can be sorted together. This one
+//! is Batcher's bitonic sorter (Knuth, The Art of Computer Programming 5.3.4) in the form in which every comparison
+//! puts the lesser number first: sorted halves are compared in opposite directions, and then parts at half the
+//! distance. Places beyond the end would hold the greatest numbers and stay where they are, so comparisons with them
+//! are left out, which serves every length. Loads and stores take longer than comparisons, so two or three distances
+//! are compared while the numbers are in registers.
 
 use crate::lanes::Vector;
 

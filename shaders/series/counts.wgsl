@@ -6,41 +6,34 @@
 override WIDTH: u32 = 64;
 override PATTERNS: u32 = 0;
 
-const RECORD: u32 = 12u;
 // The most codes.
 const CODES: u32 = 1024u;
 
-// The bins are those between the edges of a table if `given` is 1, and otherwise those between the least and the
-// greatest number of the sample. A pattern has `order` numbers at distances of `delay`, and begins at the first
-// `places` numbers.
+// The table has the edges of the bins: those of all samples if `given` is 1, and otherwise those of each sample, one
+// sample after the other. A pattern has `order` numbers at distances of `delay`, and begins at the first `places`
+// numbers.
 struct Params {
     first: u32, n: u32, offset: u32, stride: u32, codes: u32, given: u32, places: u32, order: u32, delay: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> numbers: array<f32>;
-@group(0) @binding(2) var<storage, read> records: array<f32>;
-@group(0) @binding(3) var<storage, read> edges: array<f32>;
-@group(0) @binding(4) var<storage, read_write> parts: array<f32>;
+@group(0) @binding(2) var<storage, read> edges: array<f32>;
+@group(0) @binding(3) var<storage, read_write> parts: array<f32>;
 
 var<workgroup> counts: array<atomic<u32>, CODES>;
 
-// Returns the lower edge of a bin.
-fn edge(bin: u32, low: f32, width: f32) -> f32 {
-    var at = f32(bin) * width + low;
-    if params.given != 0u { at = edges[bin]; }
-    return at;
-}
-
-// Returns the bin of a number, or CODES if it is beyond the edges. The last bin includes its upper edge.
-fn bin_of(number: f32, low: f32, high: f32) -> u32 {
+// Returns the bin of a number, or CODES if it is beyond the edges, which begin at `base`. The last bin includes its
+// upper edge.
+fn bin_of(number: f32, base: u32) -> u32 {
     let last = params.codes - 1u;
-    let width = (high - low) / f32(params.codes);
+    let low = edges[base];
+    let high = edges[base + params.codes];
     let guess = (number - low) * (f32(params.codes) / (high - low));
     // From the nearest edge, and by as many bins as it was rounded too far: hardly ever more than one.
-    var bin = u32(clamp(guess + 0.5, 0.0, f32(last)));
-    while bin > 0u && number < edge(bin, low, width) { bin -= 1u; }
-    while bin < last && number >= edge(bin + 1u, low, width) { bin += 1u; }
+    var bin = min(u32(clamp(guess + 0.5, 0.0, f32(last))), last);
+    while bin > 0u && number < edges[base + bin] { bin -= 1u; }
+    while bin < last && number >= edges[base + bin + 1u] { bin += 1u; }
     return select(bin, CODES, number < low || number > high);
 }
 
@@ -73,16 +66,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     if PATTERNS == 1u {
         for (var place = lane; place < params.places; place += WIDTH) { atomicAdd(&counts[pattern_of(place)], 1u); }
     } else {
-        var low = records[sample * RECORD + 5u];
-        var high = records[sample * RECORD + 6u];
-        if params.given != 0u {
-            low = edges[0];
-            high = edges[params.codes];
-        }
-        // The edges of equal numbers are as far below them as above them.
-        let equal = params.given == 0u && high <= low;
+        let base = select(sample * (params.codes + 1u), 0u, params.given != 0u);
         for (var i = lane; i < n; i += WIDTH) {
-            let bin = select(bin_of(numbers[sample * n + i], low, high), params.codes / 2u, equal);
+            let bin = bin_of(numbers[sample * n + i], base);
             if bin < CODES { atomicAdd(&counts[bin], 1u); }
         }
     }

@@ -9,7 +9,7 @@ use super::side::{self, Sides};
 use super::stored::{Definitions, Stores, Unit};
 use crate::cache::Cache;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::io::Layers;
 use crate::ops::series::Status;
 use crate::policy::Choice;
@@ -187,7 +187,9 @@ impl Extractor {
                     let Ok(blocks) = receive.recv() else { unreachable!("the reader sends every block") };
                     for block in blocks? {
                         left -= 1;
-                        let units = programs.units(&sides, plan, &block)?;
+                        let units = programs
+                            .units(&sides, plan, &block)
+                            .map_err(|error| of_layer(error, &data.layers()[plan.layers[block.planned].layer].name))?;
                         self.keep(&block, &units);
                         report.units[0] += units.found;
                         report.units[1] += units.all.len() - units.found;
@@ -227,6 +229,16 @@ pub(super) fn check_budget(ctx: &Context, columns: usize, samples: usize) -> Res
         return Err(Error::budget(what, needed, ctx.memory_budget()));
     }
     Ok(())
+}
+
+/// Returns an error about a limit with the name of the layer that exceeds it.
+fn of_layer(error: Error, layer: &str) -> Error {
+    match error.kind() {
+        ErrorKind::Limit { what, needed, allowed } => {
+            ErrorKind::Limit { what: format!("layer {layer}: {what}"), needed: *needed, allowed: *allowed }.into()
+        }
+        _ => error,
+    }
 }
 
 /// Copies a unit to its columns of some samples, of which `first` is the first.

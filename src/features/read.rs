@@ -30,7 +30,9 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Reads all blocks in order, and looks up what is known of them.
     pub(super) fn read(&self, send: &SyncSender<Result<Vec<Block>>>) {
-        let Self { data, plan, .. } = self;
+        let Self { data, plan, stores, .. } = self;
+        // Kept until everything was read: only then are the checksums of the files known to be right.
+        let mut stamps = Vec::new();
         for first in (0..data.len()).step_by(plan.chunk) {
             let chunk = first..data.len().min(first + plan.chunk);
             // If every sample is a file, a file is read once; otherwise a layer at a time is read.
@@ -40,7 +42,7 @@ impl Reader<'_> {
                 let block = plan.layers[group.start].block;
                 for first in chunk.clone().step_by(block) {
                     let samples = first..chunk.end.min(first + block);
-                    let blocks = self.blocks(group.clone(), samples);
+                    let blocks = self.blocks(group.clone(), samples, &mut stamps);
                     let failed = blocks.is_err();
                     // The other side no longer listens if it has failed.
                     if send.send(blocks).is_err() || failed {
@@ -49,10 +51,17 @@ impl Reader<'_> {
                 }
             }
         }
+        stamps.iter().for_each(|(origin, content)| stores.stamp(origin, *content));
     }
 
-    /// Reads a block of each layer of a group, unless its stamp and all its representations are found.
-    fn blocks(&self, group: Range<usize>, samples: Range<usize>) -> Result<Vec<Block>> {
+    /// Reads a block of each layer of a group, unless its stamp and all its representations are found. Appends the
+    /// stamps of what was read.
+    fn blocks(
+        &self,
+        group: Range<usize>,
+        samples: Range<usize>,
+        made: &mut Vec<(Key, [u8; 32])>,
+    ) -> Result<Vec<Block>> {
         let Self { data, plan, stores, definitions } = self;
         let empty = |planned| {
             let found = vec![(None, None); definitions.len()];
@@ -89,7 +98,7 @@ impl Reader<'_> {
                 self.look_up(&content, &mut blocks[place]);
                 // The file may be changed while it is read.
                 if let Some(origin) = origins[place].filter(|origin| after == Some(*origin)) {
-                    stores.stamp(&origin, content);
+                    made.push((origin, content));
                 }
             }
         }

@@ -61,6 +61,21 @@ impl Place {
     }
 }
 
+/// What was stored of a file before its damage was found does not hide the damage the next time.
+#[test]
+fn a_damaged_archive_is_refused_again_and_again() {
+    let place = Place::new();
+    let path = place.write("a.npz", ["x", "z"], 100);
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 3;
+    bytes[middle] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    for _ in 0..3 {
+        let refused = extractor("moments").cache(place.cache()).extract(&Context::cpu(), &open(&path)).unwrap_err();
+        assert!(refused.to_string().contains("checksum"), "{refused}");
+    }
+}
+
 fn numbers(samples: usize, width: usize) -> Vec<f32> {
     let number = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     (0..samples * width).map(|i| number(i) as f32 / 1e6 - 3.0).collect()

@@ -48,6 +48,7 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_each("golden samples", golden_samples),
             on_each("samples of many lengths", many_lengths),
+            on_each("numbers at the edges of bins", edges_of_bins),
             on_each("strings of bits", strings_of_bits),
             on_each("a sample is computed alone", alone),
             on_gpus("limits", limits),
@@ -206,6 +207,35 @@ fn many_lengths(ctx: &Context) -> Checked {
         }
     }
     none(&wrong)
+}
+
+/// Decimals and whole numbers lie at the edges of bins, or as near to them as f32 allows, and numbers far from zero
+/// have bins of a few units of f32. Counts are those of f64.
+fn edges_of_bins(ctx: &Context) -> Checked {
+    let mut random = SplitMix64::new(24);
+    let mut number = |kind: usize, i: usize| match kind {
+        0 => (i % 11) as f64 / 10.0,
+        1 => (random.normal() * 10.0).round() / 10.0,
+        2 => 1e6 + random.below(40) as f64 / 16.0,
+        3 => 16_777_216.0 + 2.0 * random.below(20) as f64,
+        4 => 1e8 + if i == 0 { 8.0 } else { 0.0 },
+        5 => 1e30,
+        6 => 1e-40 * random.below(9) as f64,
+        _ => -2.5,
+    };
+    for bins in [1, 2, 5, 7, 10, 50] {
+        let list = format!("histogram(columns=['counts'], bins={bins})");
+        let program = Program::new(measures(&[&list]), SampleShape::Vector(99))?;
+        let numbers: Vec<f32> =
+            (0..8).flat_map(|kind| (0..99).map(move |i| (kind, i))).map(|(k, i)| number(k, i) as f32).collect();
+        let found = program.run(ctx, &numbers, [&[], &[]])?;
+        let wide: Vec<f64> = numbers.iter().map(|&x| x.into()).collect();
+        let wanted = program.run(&Context::cpu(), &wide, [&[], &[]])?;
+        for (kind, (found, wanted)) in found.values.chunks(bins).zip(wanted.values.chunks(bins)).enumerate() {
+            assert_eq!(found, wanted, "{bins} bins, kind {kind}");
+        }
+    }
+    Ok(())
 }
 
 fn strings_of_bits(ctx: &Context) -> Checked {

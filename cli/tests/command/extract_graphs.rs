@@ -52,6 +52,10 @@ fn from_graphs_to_trained_runs() {
         run(&["train", &out, "-o", &runs, "--hidden", "8", "--epochs", "200", "--scale", "standard", "--json"]);
     let (code, text) = said(&trained);
     assert_eq!(code, Some(0), "{text}");
+    let plain = files.at("unlabeled.npz");
+    assert!(done(&[&set], "--representations graph --no-labels", &plain).contains("no labels"));
+    assert!(!description(&plain)["targets"].is_object());
+    refused(&[&set], "--representations graph --label y", &files.at("l.npz"), 2, &["--label"]);
     // The same numbers in a table, whose last column has the labels, and in safetensors.
     let (csv, tensors) = (files.at("g.csv"), files.at("h.safetensors"));
     done(&[&set], "--representations graph(top=8,walks=4) --threads 1", &csv);

@@ -102,6 +102,28 @@ fn train_says_that_features_have_no_labels_or_nan() {
     assert!(code == 1 && error.contains("w.csv:1: expected a finite number, found \"word\""), "{error}");
 }
 
+/// A first row of numbers is a sample, even if one of them is the name that `--label` wants.
+#[test]
+fn numbers_are_no_names_of_labels() {
+    let files = Files::new();
+    let table = files.text("t.csv", "1,2,3\n4,5,6\n7,8,9\n");
+    let (code, _, error) = features(&format!("{table} -o {} --label 3", files.at("f.npz")));
+    assert!(code == 2 || code == 1, "{error}");
+    assert!(error.contains("a first row of numbers, so no column has a name"), "{error}");
+}
+
+/// A call that fails leaves no parameters that it fitted.
+#[test]
+fn steps_are_not_written_before_the_columns() {
+    let files = Files::new();
+    let (table, fit) = (files.text("t.csv", "1,2,3\n4,nan,6\n7,8,x\n"), files.at("s.safetensors"));
+    let (code, _, _) = features(&format!("{table} -o {} --steps zscore --fit {fit}", files.at("f.npz")));
+    assert!(code == 1 && !std::path::Path::new(&fit).exists());
+    let good = files.text("u.csv", "1,2,3\n4,5,6\n7,8,1\n");
+    let (code, _, error) = features(&format!("{good} -o {} --steps zscore --fit {fit}", files.at("f.npz")));
+    assert!(code == 0 && std::path::Path::new(&fit).exists(), "{error}");
+}
+
 #[test]
 fn the_folder_for_steps_is_checked_before_any_work() {
     let files = Files::new();

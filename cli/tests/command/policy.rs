@@ -76,12 +76,14 @@ fn explain_describes_features() {
     let more = told(&["features", "n=500", "samples=4000"]);
     let ratio = more["cpu_s"].as_f64().unwrap() / some["cpu_s"].as_f64().unwrap();
     assert!((2.0..5.0).contains(&ratio), "{some} {more}");
+    assert!(told(&["features", "n=9", "representations=histogram(range='fitted')"])["side"].is_string());
     assert!(told(&["features", "rows=8", "columns=9", "representations=singular"])["side"].is_string());
     for (words, part) in [
         (&["features"][..], "expected n=, or rows= and columns="),
         (&["features", "n=0"], "a whole number above 0, found `n=0`"),
         (&["features", "m=5"], "found `m`"),
         (&["features", "n=5", "representations=spectrl"], "did you mean `spectral`?"),
+        (&["features", "n=5", "representations=graph"], "always computed on the CPU"),
     ] {
         let (code, _, error) = run(folder.path(), &[&["explain"], words].concat());
         assert!(code == Some(2) && error.contains(part), "{words:?}: {error}");

@@ -11,7 +11,7 @@ pub enum LabelColumn<'a> {
     /// these names (without `class`), or the folders of the samples.
     #[default]
     Auto,
-    /// The column with this name in the first row, or the array with this name.
+    /// The column with this name in the first row, unless that has only numbers, or the array with this name.
     Named(&'a str),
     /// The last column of a table; an array as for `Auto`.
     Last,

@@ -201,10 +201,15 @@ impl<'a> Reader<'a> {
         let mut header = is_header(fields);
         match self.label {
             LabelColumn::Named(name) => {
-                header = true;
-                self.label_at = named(&[name]);
+                // Numbers are a sample, not names, even if one of them is the wanted name.
+                let numbers = fields.iter().all(|field| field.parse::<f64>().is_ok());
+                header = !numbers;
+                self.label_at = named(&[name]).filter(|_| header);
                 if self.label_at.is_none() {
-                    let found = format!("the columns {}", fields.join(", "));
+                    let found = match numbers {
+                        true => "a first row of numbers, so no column has a name".to_owned(),
+                        false => format!("the columns {}", fields.join(", ")),
+                    };
                     return Err(self.wrong(line, format!("a column named {name}"), found));
                 }
             }

@@ -77,16 +77,25 @@ impl Histograms {
 
     /// Returns the edges for numbers in f32, if they are given: the least number of each bin, and the greatest one of
     /// the last bin.
-    #[expect(clippy::cast_possible_truncation, reason = "the nearest number, or one of its neighbors")]
     pub(super) fn edges(&self) -> Option<Vec<f32>> {
-        let (low, high) = self.range?;
-        let width = (high - low) / self.bins as f64;
-        let least = |bin: usize| {
-            let edge = bin as f64 * width + low;
-            if f64::from(edge as f32) < edge { (edge as f32).next_up() } else { edge as f32 }
-        };
-        let most = if f64::from(high as f32) > high { (high as f32).next_down() } else { high as f32 };
-        Some((0..self.bins).map(least).chain([most]).collect())
+        let mut edges = vec![0.0; self.bins + 1];
+        write_edges(self.range?, 1.0, &mut edges);
+        Some(edges)
+    }
+
+    /// Writes the edges of a sample's own range, for its numbers after they were scaled as on the device (`parts.rs`).
+    pub(super) fn edges_of(&self, sample: &[f32], edges: &mut [f32]) {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for x in sample.iter().map(|&x| f64::from(x) + 0.0) {
+            (low, high) = (low.min(x), high.max(x));
+        }
+        let greatest = high.max(-low);
+        // The sample's columns are NaN in any case if a number is not finite.
+        let scale = if greatest > 0.0 && greatest.is_finite() { (-greatest.log2().floor()).exp2() } else { 1.0 };
+        if high <= low {
+            (low, high) = (low - 0.5, high + 0.5);
+        }
+        write_edges((low, high), scale, edges);
     }
 
     /// Counts the numbers of each sample in each bin.
@@ -130,6 +139,20 @@ impl Histograms {
             out.push(made);
         }
     }
+}
+
+/// Writes the edges of bins, times a power of two, as those numbers in f32 that are in the bins: the least one of each,
+/// and the greatest one of the last.
+#[expect(clippy::cast_possible_truncation, reason = "the nearest number, or one of its neighbors")]
+fn write_edges((low, high): (f64, f64), scale: f64, edges: &mut [f32]) {
+    let Some((last, least)) = edges.split_last_mut() else { return };
+    let width = (high - low) / least.len() as f64;
+    for (bin, to) in least.iter_mut().enumerate() {
+        let edge = (bin as f64 * width + low) * scale;
+        *to = if f64::from(edge as f32) < edge { (edge as f32).next_up() } else { edge as f32 };
+    }
+    let high = high * scale;
+    *last = if f64::from(high as f32) > high { (high as f32).next_down() } else { high as f32 };
 }
 
 /// Returns `-sum p ln(p + epsilon)`, where a share of 0 adds nothing.

@@ -138,7 +138,6 @@ kernels! {
         budget Budget { occupancy: 30, because: "numbers and counts fill workgroup memory", ..Budget::USUAL };
         uniform params: Counting,
         read numbers: f32,
-        read records: f32,
         read edges: f32,
         write parts: f32,
     }

@@ -1,8 +1,8 @@
 //! The workload `features` of `fiedler explain`: representations of samples of one shape.
 
 use crate::commands::Failure;
-use fiedler::features::Representation;
-use fiedler::ops::series::{Program, SampleShape};
+use fiedler::features::{Part, Representation};
+use fiedler::ops::series::{Measure, Program, SampleShape};
 use fiedler::policy::Choice;
 use fiedler::{Context, Error};
 use std::fmt;
@@ -52,7 +52,13 @@ impl Computed {
             _ => return Err(wrong("features: expected n=, or rows= and columns=".to_owned())),
         };
         let parsed = Representation::parse_list(representations).map_err(|error| wrong(error.to_string()))?;
-        let measures = parsed.iter().flat_map(Representation::measures).collect();
+        let measures = parsed.iter().flat_map(Representation::parts).map(|part| match part {
+            Part::Numbers(measure) => Ok(measure.clone()),
+            // Where the edges are does not matter for the cost.
+            Part::Fitted(histogram) => Ok(Measure::Histogram(histogram.clone())),
+            _ => Err(wrong("features: representations of graphs are always computed on the CPU".to_owned())),
+        });
+        let measures = measures.collect::<Result<_, Failure>>()?;
         let program = Program::new(measures, shape).map_err(|error| wrong(error.to_string()))?;
         Ok(Some(Self { program, shape, representations: representations.to_owned(), samples }))
     }

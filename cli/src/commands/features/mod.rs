@@ -150,6 +150,10 @@ impl Features {
             Ok(())
         })?;
         bar.finish_and_clear();
+        // Not before the columns are complete, so that a call that fails leaves nothing.
+        if let (Some(path), Some(steps)) = (&self.fit, &steps) {
+            steps.write(path)?;
+        }
         let mut description = source.description(&ctx, &names, report)?;
         description["side"] = place.as_deref().unwrap_or("cpu").into();
         if let Some(steps) = steps.as_ref().filter(|steps| !steps.is_empty()) {
@@ -191,9 +195,10 @@ impl Features {
         let samples = many(source.len(), "sample", "samples");
         let found = stores.words();
         let found = found.strip_suffix("; ").map_or_else(String::new, |found| format!("; {found}"));
+        let columns = many(columns, "column", "columns");
         let (shown, targets) = (output.display(), source.targets_in_words());
         let place = adapter.map_or_else(String::new, |name| format!(" on {name}"));
-        print(format_args!("{shown}: {samples}, {columns} columns, {targets}, {seconds:.2} s{place}{found}"));
+        print(format_args!("{shown}: {samples}, {columns}, {targets}, {seconds:.2} s{place}{found}"));
         if ok < source.len() {
             let said = [
                 (undefined, "have undefined columns"),

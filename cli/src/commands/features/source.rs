@@ -245,6 +245,11 @@ impl Graphs {
             let found = many(call.inputs.len(), "input", "inputs");
             return Err(Failure::Call(format!("{representation}: expected one data set of graphs, found {found}")));
         };
+        if call.label.is_some() {
+            return Err(Failure::Call(format!(
+                "--label: the labels of graphs are in their data set, found {representation}"
+            )));
+        }
         if !call.layers.is_empty() {
             return Err(Failure::Call(format!("--layers: graphs have no layers, which {representation} is of")));
         }
@@ -256,7 +261,10 @@ impl Graphs {
                 "{error}; {representation} is of graphs, and the other kinds that --list shows are of numbers"
             )));
         }
-        let data = call.reading.read_labeled(input, &Conventions::default())?;
+        let mut data = call.reading.read_labeled(input, &Conventions::default())?;
+        if call.no_labels {
+            data.labels = TableTargets::None;
+        }
         if !call.printing.quiet && !call.printing.json {
             notify(&data);
         }

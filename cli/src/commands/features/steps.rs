@@ -18,7 +18,7 @@ impl Features {
         names: &[String],
     ) -> Result<Option<Steps>, Failure> {
         match (&self.fit, &self.transform) {
-            (Some(path), _) => self.fit(path, ctx, source, names).map(Some),
+            (Some(_), _) => self.fit(ctx, source, names).map(Some),
             (None, Some(path)) => Self::read_steps(path, source, names).map(Some),
             (None, None) if source.wants_edges() => {
                 let what = "--representations: expected --fit FILE, which fits the range of a histogram with \
@@ -29,7 +29,7 @@ impl Features {
         }
     }
 
-    fn fit(&self, path: &Path, ctx: &Context, source: &mut Source, names: &[String]) -> Result<Steps, Failure> {
+    fn fit(&self, ctx: &Context, source: &mut Source, names: &[String]) -> Result<Steps, Failure> {
         if self.steps.is_empty() && !source.wants_edges() {
             let what = "--fit: expected --steps, or a histogram with range=\"fitted\", found nothing to fit";
             return Err(Failure::Call(what.to_owned()));
@@ -54,7 +54,6 @@ impl Features {
         if let Some(edges) = edges {
             steps = steps.with_edges(edges);
         }
-        steps.write(path)?;
         Ok(steps)
     }
 

@@ -50,7 +50,8 @@ fn at_most(what: &str, found: usize, allowed: usize) -> Result<()> {
     if found <= allowed {
         return Ok(());
     }
-    Err(ErrorKind::Limit { what: what.to_owned(), needed: found as u64, allowed: allowed as u64 }.into())
+    let what = format!("{what}, while the CPU takes any number of them");
+    Err(ErrorKind::Limit { what, needed: found as u64, allowed: allowed as u64 }.into())
 }
 
 /// Returns the most samples of n numbers that are computed together, with rows of `widest` parts or numbers.

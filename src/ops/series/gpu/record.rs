@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::device::{Buffer, Gpu, Recorder, Shared};
 use crate::error::Result;
 use crate::ops::fft::{fft, rfft};
+use crate::parallel;
 use crate::policy::Backend;
 use crate::shape::{Axis, Shape, to_u32};
 use std::sync::Arc;
@@ -68,7 +69,7 @@ impl Recording<'_> {
             match measure {
                 Measure::Raw(_) | Measure::Moments(_) | Measure::Covariance(_) => {}
                 Measure::Quantiles(of) => self.ranks(&mut rec, of, offset, &mut arrays)?,
-                Measure::Histogram(of) => self.bins(&mut rec, of, offset, &mut arrays)?,
+                Measure::Histogram(of) => self.bins(&mut rec, of, offset, samples, &mut arrays)?,
                 Measure::Spectrum(of) => {
                     if let Some(transformed) = &transformed {
                         self.spectrum(&mut rec, of, offset, transformed, &mut arrays)?;
@@ -126,9 +127,30 @@ impl Recording<'_> {
         Ok(())
     }
 
-    fn bins(&self, rec: &mut Recorder<'_>, of: &Histograms, offset: usize, arrays: &mut Arrays) -> Result<()> {
+    /// Counts the numbers in each bin. The edges come from the host, where they are computed in f64: an edge in f32 is
+    /// on the wrong side of numbers that are as good as equal to it, such as the multiples of 0.1.
+    fn bins(
+        &self,
+        rec: &mut Recorder<'_>,
+        of: &Histograms,
+        offset: usize,
+        samples: &[f32],
+        arrays: &mut Arrays,
+    ) -> Result<()> {
         let n = self.program.shape.len();
-        let edges = rec.upload(&of.edges().unwrap_or_else(|| vec![0.0]))?;
+        let edges = match of.edges() {
+            Some(edges) => edges,
+            None => {
+                let mut edges = vec![0.0; self.count * (of.bins + 1)];
+                self.ctx.on_host(|| {
+                    let each = edges.chunks_mut(of.bins + 1).zip(samples.chunks(n));
+                    parallel::for_each(each, |_, (edges, sample)| of.edges_of(sample, edges));
+                    Ok(())
+                })?;
+                edges
+            }
+        };
+        let edges = rec.upload(&edges)?;
         for range in rec.ranges(to_u32(self.count), COUNT * n as f64) {
             let params = Counting {
                 first: range.first,
@@ -141,10 +163,10 @@ impl Recording<'_> {
                 order: 0,
                 delay: 0,
             };
-            let Arrays { bits, scaled, records, parts } = &mut *arrays;
+            let Arrays { bits, scaled, parts, .. } = &mut *arrays;
             // Given edges are in the unit of the numbers as they are.
             let numbers: &Buffer<f32> = if of.range.is_some() { &bits.cast_ref() } else { scaled };
-            let kernel = Counts { params, numbers, records, edges: &edges, parts };
+            let kernel = Counts { params, numbers, edges: &edges, parts };
             rec.dispatch(&kernel, &counts(n, false), range.grid(), range.flops)?;
         }
         Ok(())
@@ -187,10 +209,10 @@ impl Recording<'_> {
                 order: to_u32(of.order),
                 delay: to_u32(of.delay),
             };
-            let Arrays { scaled, records, parts, .. } = &mut *arrays;
+            let Arrays { scaled, parts, .. } = &mut *arrays;
             // Patterns need no edges, but a binding.
             let numbers = &*scaled;
-            let kernel = Counts { params, numbers, records, edges: numbers, parts };
+            let kernel = Counts { params, numbers, edges: numbers, parts };
             rec.dispatch(&kernel, &counts(n, true), range.grid(), range.flops)?;
         }
         Ok(())

@@ -3,8 +3,8 @@
 use super::{ABOVE, BELOW, CHANGES, MEAN_CROSSINGS, PARTS, SQUARES, TREND, ZERO_CROSSINGS};
 use crate::lanes::Vector;
 
-/// Computes the parts of [`IN_ONE_PASS`](super::IN_ONE_PASS). Each of these sums and lengths waits for its last value at every number, so
-/// several of them together take hardly longer than one.
+/// Computes the parts of [`IN_ONE_PASS`](super::IN_ONE_PASS). Each of these sums and lengths waits for its last value
+/// at every number, so several of them together take hardly longer than one.
 #[inline(always)]
 pub(super) fn in_one_pass<V: Vector<Scalar = f64>>(token: V::Token, x: &[V], mean: V, parts: &mut [V; PARTS]) {
     let (zero, one) = (V::splat(token, 0.0), V::splat(token, 1.0));

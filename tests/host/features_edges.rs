@@ -189,7 +189,9 @@ fn missing_edges_and_those_of_other_layers_are_refused() {
     assert!(error.contains("fitted edges of the layer z, found those of x"), "{error}");
     // The name of the only layer does not matter, since that of an array in an .npy file is the name of the file.
     let alone = set(&folder, "b.npz", &[("w", &x)]);
-    assert!(extractor(LIST).edges(of_x).extract(&ctx, &alone).is_ok());
+    let under_its_name = extractor(LIST).layers(&["x".to_owned()]).edges(of_x.clone()).extract(&ctx, &data).unwrap();
+    let under_another = extractor(LIST).edges(of_x).extract(&ctx, &alone).unwrap();
+    assert_eq!(under_another.values(), under_its_name.values());
     for (list, part) in [
         ("histogram(range='fited')", "the range `fited`; did you mean `fitted`?"),
         ("histogram(range='fitted', bins=0)", "1 to 2^20 bins"),

@@ -1,6 +1,7 @@
 //! The mean of a metric over runs, with its interval.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use super::distributions::student_critical;
+use statrs::distribution::{ContinuousCDF, Normal};
 use std::fmt;
 
 /// The statistics of a metric over runs.
@@ -29,12 +30,10 @@ impl Summary {
     pub fn of(values: impl IntoIterator<Item = f64>, larger_is_better: bool) -> Self {
         let values: Vec<f64> = values.into_iter().filter(|value| !value.is_nan()).collect();
         let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        let deviation = if values.len() > 1 { variance.sqrt() } else { f64::NAN };
+        let (mean, deviation) = moments(&values);
         // The best of one run is that run.
         let gain = if values.len() > 1 { expected_maximum(values.len()) * deviation } else { 0.0 };
-        let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::NAN, |t| t.inverse_cdf(0.975));
+        let quantile = if values.len() > 1 { student_critical(0.025, n - 1.0) } else { f64::NAN };
         let best = values.iter().copied().reduce(if larger_is_better { f64::max } else { f64::min });
         Self {
             n: values.len(),
@@ -50,6 +49,21 @@ impl Summary {
             },
         }
     }
+}
+
+/// Returns the mean, and the standard deviation, which divides by n - 1. The mean of no values and the deviation of
+/// fewer than two are NaN. Equal values have exactly this mean, and the deviation 0.
+#[expect(clippy::cast_precision_loss, reason = "a number of values")]
+pub(crate) fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let equal = values.windows(2).all(|pair| pair[0] == pair[1]);
+    let mean = match values.first() {
+        // The sum may be rounded, and then its n-th part is not the value.
+        Some(&first) if equal => first,
+        _ => values.iter().sum::<f64>() / n,
+    };
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, if values.len() > 1 { variance.sqrt() } else { f64::NAN })
 }
 
 /// Shows the mean, its interval, the deviation, the best value, and the expected best value.

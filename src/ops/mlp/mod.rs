@@ -6,6 +6,7 @@
 //! beside other runs, in any order, on any number of threads, and if it was interrupted and resumed.
 
 mod choice;
+mod classified;
 mod cpu;
 mod gan;
 mod gpu;
@@ -21,6 +22,7 @@ mod spec;
 mod weights;
 
 pub(crate) use choice::Course;
+pub use classified::{Calibration, CalibrationBin, Confusion};
 pub(crate) use cpu::{Contending, GanWorker, Work, Worker};
 pub(crate) use gan::{GanProgram, Pair};
 pub(crate) use gpu::{Fleet, Held, Leg, Parts, Trained, Uploaded};

@@ -1,5 +1,7 @@
 //! What an evaluation counts, and the metrics that are computed from the counts.
 
+use super::classified::{Calibration, Confusion, count};
+
 /// The number of bins of the calibration error.
 const BINS: usize = 15;
 
@@ -10,11 +12,8 @@ pub struct Scores {
     loss: f64,
     weight: f64,
     samples: u64,
-    classes: usize,
-    /// The number of samples of each label (rows) that were predicted as each class (columns).
-    confusion: Vec<u64>,
-    /// For each range of confidence: the number of samples, the sum of their confidences, and how many were right.
-    bins: Vec<(u64, f64, u64)>,
+    confusion: Confusion,
+    calibration: Calibration,
 }
 
 impl Scores {
@@ -24,23 +23,19 @@ impl Scores {
             loss: 0.0,
             weight: 0.0,
             samples: 0,
-            classes: count,
-            confusion: vec![0; count * count],
-            bins: vec![(0, 0.0, 0); if count > 0 { BINS } else { 0 }],
+            confusion: Confusion::empty(count),
+            calibration: Calibration::empty(if count > 0 { BINS } else { 0 }),
         }
     }
 
     /// Adds a sample, with its label, its predicted class and the probability of this class.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of bins")]
     pub(super) fn add(&mut self, loss: f64, weight: f64, classified: Option<(u32, u32, f64)>) {
         self.loss += loss;
         self.weight += weight;
         self.samples += 1;
         if let Some((label, class, confidence)) = classified {
-            self.confusion[label as usize * self.classes + class as usize] += 1;
-            let bin = ((confidence * BINS as f64).ceil() as usize).clamp(1, BINS) - 1;
-            let (count, sum, right) = &mut self.bins[bin];
-            (*count, *sum, *right) = (*count + 1, *sum + confidence, *right + u64::from(label == class));
+            self.confusion.add(label as usize, class as usize);
+            self.calibration.add(confidence, label == class);
         }
     }
 
@@ -49,10 +44,8 @@ impl Scores {
         self.loss += other.loss;
         self.weight += other.weight;
         self.samples += other.samples;
-        self.confusion.iter_mut().zip(&other.confusion).for_each(|(own, other)| *own += other);
-        for ((count, sum, right), other) in self.bins.iter_mut().zip(&other.bins) {
-            (*count, *sum, *right) = (*count + other.0, *sum + other.1, *right + other.2);
-        }
+        self.confusion.merge(&other.confusion);
+        self.calibration.merge(&other.calibration);
     }
 
     /// Returns the number of samples.
@@ -70,63 +63,49 @@ impl Scores {
     /// Returns the number of classes, or 0 if the targets are values.
     #[must_use]
     pub fn classes(&self) -> usize {
-        self.classes
+        self.confusion.classes()
     }
 
     /// Returns how many samples with label `label` were predicted as `class`.
     #[must_use]
     pub fn confusion(&self, label: usize, class: usize) -> u64 {
-        self.confusion[label * self.classes + class]
+        self.confusion.count(label, class)
     }
 
     /// Returns the share of samples whose class was predicted.
     #[must_use]
     pub fn accuracy(&self) -> f64 {
-        let right: u64 = (0..self.classes).map(|class| self.confusion(class, class)).sum();
-        if self.classes == 0 { f64::NAN } else { count(right) / count(self.samples) }
+        if self.classes() == 0 { f64::NAN } else { count(self.confusion.right()) / count(self.samples) }
     }
 
     /// Returns the mean over the classes that occur of the share of their samples that were predicted.
     #[must_use]
     pub fn balanced_accuracy(&self) -> f64 {
-        mean((0..self.classes).filter_map(|class| {
-            let own = self.of_label(class);
-            (own > 0).then(|| count(self.confusion(class, class)) / count(own))
-        }))
+        self.confusion.balanced_accuracy()
     }
 
     /// Returns the mean over the classes that occur, or are predicted, of the harmonic mean of precision and recall.
     #[must_use]
     pub fn macro_f1(&self) -> f64 {
-        mean((0..self.classes).filter_map(|class| {
-            let predicted: u64 = (0..self.classes).map(|label| self.confusion(label, class)).sum();
-            let both = self.of_label(class) + predicted;
-            (both > 0).then(|| 2.0 * count(self.confusion(class, class)) / count(both))
-        }))
+        self.confusion.macro_f1()
     }
 
     /// Returns the expected calibration error: the mean difference between confidence and accuracy in 15 equal ranges
     /// of confidence, weighted by their numbers of samples (Guo, Pleiss, Sun and Weinberger, ICML 2017).
     #[must_use]
     pub fn calibration_error(&self) -> f64 {
-        if self.classes == 0 {
-            return f64::NAN;
-        }
-        let off: f64 = self.bins.iter().map(|&(_, sum, right)| (sum - count(right)).abs()).sum();
-        off / count(self.samples)
+        self.calibration.expected_error()
     }
 
-    fn of_label(&self, label: usize) -> u64 {
-        self.confusion[label * self.classes..][..self.classes].iter().sum()
+    /// Returns the confusion matrix, without classes if the targets are values.
+    #[must_use]
+    pub fn confusion_matrix(&self) -> &Confusion {
+        &self.confusion
     }
-}
 
-#[expect(clippy::cast_precision_loss, reason = "a number of samples")]
-fn count(x: u64) -> f64 {
-    x as f64
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, len) = values.fold((0.0, 0.0), |(sum, len), x| (sum + x, len + 1.0));
-    sum / len
+    /// Returns the calibration in 15 equal ranges of confidence, or without any if the targets are values.
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
 }

@@ -1,5 +1,7 @@
 //! Named streams of random words, and positions in them.
 
+use super::philox::philox;
+
 /// The number of words in a stream, which has 2^64 blocks of four words.
 const PERIOD: u128 = 1 << 66;
 /// The number of words that [`Stream::jump`] skips.
@@ -86,6 +88,15 @@ impl Stream {
         self.position = (self.position + words % PERIOD) % PERIOD;
     }
 
+    /// Returns the block of four words that contains the position, and moves to the beginning of the next block.
+    pub(crate) fn next_block(&mut self) -> [u32; 4] {
+        let (block, inside) = self.block(0);
+        self.skip(4 - inside as u128);
+        #[expect(clippy::cast_possible_truncation, reason = "halves of 64 bits")]
+        let [low, high] = [block as u32, (block >> 32) as u32];
+        philox([low, high, self.upper[0], self.upper[1]], self.key)
+    }
+
     /// Returns this stream at its current position, and skips 2^48 words in `self`. Repeated calls divide one sequence
     /// into up to 2^18 sections that do not overlap.
     pub fn jump(&mut self) -> Self {
@@ -114,7 +125,7 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
-    use super::Stream;
+    use super::{Stream, philox};
 
     #[test]
     fn streams_are_their_own() {
@@ -147,7 +158,12 @@ mod tests {
         assert_eq!((stream.position(), stream.block(1)), (1, (0, 2)));
         stream.skip(u128::MAX);
         assert_eq!(stream.position(), 0);
-        let (before, after) = (stream.jump(), stream);
+        let (before, after) = (stream.jump(), stream.clone());
         assert_eq!((before.position(), after.position()), (0, 1 << 48));
+        let mut zero = Stream::of_key([0; 2], [0; 4]);
+        zero.skip(1);
+        // The rest of the first block, then the second, which begins the words of the position after it.
+        assert_eq!((zero.next_block()[0], zero.position()), (0x6627_e8d5, 4));
+        assert_eq!(zero.next_block(), philox([1, 0, 0, 0], [0; 2]));
     }
 }

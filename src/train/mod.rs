@@ -12,6 +12,7 @@ mod bound;
 mod checkpoint;
 mod choice;
 mod device;
+pub(crate) mod distributions;
 mod files;
 mod fit;
 mod gan;
@@ -19,6 +20,7 @@ mod grouped;
 mod groups;
 mod journey;
 mod model;
+mod predictions;
 mod running;
 mod runs;
 mod sample_file;
@@ -32,8 +34,8 @@ mod stop;
 mod trainer;
 
 pub use crate::ops::mlp::{
-    Activation, Hyper, Init, Layer, Loss, MixedPrecision, Mlp, MlpBuilder, Norm, Number, Optimizer, Samples, Scores,
-    Targets, Tensor,
+    Activation, Calibration, CalibrationBin, Confusion, Hyper, Init, Layer, Loss, MixedPrecision, Mlp, MlpBuilder,
+    Norm, Number, Optimizer, Samples, Scores, Targets, Tensor,
 };
 pub use bound::{Bound, Integral, Ladder};
 pub use choice::{Memory, OnDeviceMemory};
@@ -47,7 +49,8 @@ pub use runs::{Run, Runs};
 pub use sample_file::SampleFile;
 pub use schedule::Schedule;
 pub use sgld::{BOUNDS, Chains, Law, Sgld};
-pub use split::Split;
+pub use split::{Fold, Split};
 pub use statistics::Summary;
+pub(crate) use statistics::moments;
 pub use stop::{Metric, Part, Stop};
 pub use trainer::{OnProgress, Progress, Scaling, Trainer};

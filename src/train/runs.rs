@@ -79,6 +79,21 @@ impl Runs {
         })
     }
 
+    /// Returns a run for each pair of a seed and hyperparameters.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if there are no runs or more than 2^20.
+    pub fn of_rows(rows: impl IntoIterator<Item = (u64, Hyper)>) -> Result<Self> {
+        let row = |(number, (seed, hyper))| Run { number, seed, hyper, epochs: None };
+        let rows: Vec<Run> = rows.into_iter().enumerate().map(row).collect();
+        within(rows.len())?;
+        // A dropout that is not set is NaN, which differs from itself.
+        let bits = |hyper: &Hyper, name: &str| hyper.get(name).map(f64::to_bits);
+        let varied =
+            Hyper::names().filter(|name| rows.iter().any(|run| bits(&run.hyper, name) != bits(&rows[0].hyper, name)));
+        Ok(Self { varied: varied.collect(), rows })
+    }
+
     /// Replaces every run by one run for each of the values of the named hyperparameter.
     ///
     /// # Errors

@@ -62,6 +62,9 @@ impl Spec {
         if !form.is_empty() {
             spec["form"] = json!(form);
         }
+        if let Some(fold) = trainer.fold {
+            spec["fold"] = json!([fold.number, fold.of]);
+        }
         if groups > 1 {
             spec["groups"] = json!(groups);
         }

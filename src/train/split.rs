@@ -14,6 +14,23 @@ pub struct Split {
     pub seed: Option<u64>,
 }
 
+/// A fold of a division: the samples of one of several equal shares are the test samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// The place of the fold, counted from 0.
+    pub number: usize,
+    /// The number of folds.
+    pub of: usize,
+}
+
+impl Fold {
+    /// Returns the places of the test samples in the order of the division.
+    fn places(self, samples: usize) -> std::ops::Range<usize> {
+        let first = |number: usize| number * samples / self.of;
+        first(self.number)..first(self.number + 1)
+    }
+}
+
 impl Default for Split {
     fn default() -> Self {
         Self { shares: [0.7, 0.1, 0.2], seed: None }
@@ -53,11 +70,37 @@ impl Split {
         Ok(counts)
     }
 
+    /// Returns the number of samples of each part if a fold is the test set. The others are divided by the shares of
+    /// training and validation.
+    pub(super) fn counts_of_fold(&self, samples: usize, fold: Fold) -> Result<[usize; 3]> {
+        let Fold { number, of } = fold;
+        if !(2..=samples).contains(&of) || number >= of {
+            let what = format!("expected 2 to {samples} folds and a fold below that, found fold {number} of {of}");
+            return Err(Error::domain("split", what));
+        }
+        let test = fold.places(samples).len();
+        let [train, validation, _] = self.shares;
+        let shares = [train / (train + validation), validation / (train + validation), 0.0];
+        let [train, validation, _] = Self { shares, ..*self }.counts(samples - test)?;
+        Ok([train, validation, test])
+    }
+
     /// Returns the samples of each part of a group of `samples` samples, for a run with the given seed.
-    pub(super) fn rows(&self, group: u64, samples: usize, counts: [usize; 3], run_seed: u64) -> [Vec<u32>; 3] {
+    pub(crate) fn rows(
+        &self,
+        group: u64,
+        samples: usize,
+        (counts, fold): ([usize; 3], Option<Fold>),
+        run_seed: u64,
+    ) -> [Vec<u32>; 3] {
         let n = u32::try_from(samples).unwrap_or(u32::MAX);
         let order = shuffled(self.seed.unwrap_or(run_seed), group, n);
-        let all: Vec<u32> = (0..n).map(order).collect();
+        let mut all: Vec<u32> = (0..n).map(order).collect();
+        if let Some(fold) = fold {
+            // The test samples are moved to the end, so that the others keep their order.
+            let test: Vec<u32> = all.drain(fold.places(samples)).collect();
+            all.extend(test);
+        }
         let (train, rest) = all.split_at(counts[0]);
         let (validation, test) = rest.split_at(counts[1]);
         [train.to_vec(), validation.to_vec(), test.to_vec()]
@@ -66,7 +109,7 @@ impl Split {
 
 #[cfg(test)]
 mod tests {
-    use super::Split;
+    use super::{Fold, Split};
 
     #[test]
     fn every_sample_is_in_one_part() {
@@ -74,7 +117,7 @@ mod tests {
             let split = Split { shares, seed: None };
             for samples in [10, 1797, 6000] {
                 let counts = split.counts(samples).expect("valid shares");
-                let parts = split.rows(0, samples, counts, 7);
+                let parts = split.rows(0, samples, (counts, None), 7);
                 let mut all = parts.concat();
                 all.sort_unstable();
                 assert!(all.iter().copied().eq(0..samples as u32), "{shares:?} {samples}");
@@ -83,17 +126,42 @@ mod tests {
                 }
             }
             assert_ne!(
-                split.rows(0, 100, split.counts(100).unwrap(), 1),
-                split.rows(0, 100, split.counts(100).unwrap(), 2)
+                split.rows(0, 100, (split.counts(100).unwrap(), None), 1),
+                split.rows(0, 100, (split.counts(100).unwrap(), None), 2)
             );
             assert_ne!(
-                split.rows(0, 100, [70, 10, 20], 1),
-                split.rows(1, 100, [70, 10, 20], 1),
+                split.rows(0, 100, ([70, 10, 20], None), 1),
+                split.rows(1, 100, ([70, 10, 20], None), 1),
                 "two groups, one division"
             );
             let fixed = Split { seed: Some(5), ..split };
-            assert_eq!(fixed.rows(3, 100, [70, 10, 20], 1), fixed.rows(3, 100, [70, 10, 20], 2));
+            assert_eq!(fixed.rows(3, 100, ([70, 10, 20], None), 1), fixed.rows(3, 100, ([70, 10, 20], None), 2));
         }
+    }
+
+    /// Every sample is in one test set, and in one part of each fold.
+    #[test]
+    fn folds() {
+        let split = Split { shares: [0.7, 0.1, 0.2], seed: None };
+        for samples in [10, 103, 1797] {
+            let mut tested = Vec::new();
+            for number in 0..5 {
+                let fold = Fold { number, of: 5 };
+                let counts = split.counts_of_fold(samples, fold).unwrap();
+                let parts = split.rows(0, samples, (counts, Some(fold)), 7);
+                assert_eq!(parts.each_ref().map(Vec::len), counts);
+                assert!((counts[2] as f64 - samples as f64 / 5.0).abs() < 1.0, "{counts:?}");
+                assert!((counts[1] as f64 - samples as f64 / 10.0).abs() < 1.0, "{counts:?}");
+                let mut all = parts.concat();
+                all.sort_unstable();
+                assert!(all.iter().copied().eq(0..samples as u32));
+                tested.extend_from_slice(&parts[2]);
+            }
+            tested.sort_unstable();
+            assert!(tested.iter().copied().eq(0..samples as u32));
+        }
+        assert!(split.counts_of_fold(10, Fold { number: 5, of: 5 }).is_err());
+        assert!(split.counts_of_fold(10, Fold { number: 0, of: 11 }).is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::running::{RunStatus, Running};
 use super::saving::Saving;
 use super::schedule::Schedule;
 use super::spec::{Spec, stored_spec};
-use super::split::Split;
+use super::split::{Fold, Split};
 use super::stop::Stop;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -97,6 +97,7 @@ pub struct Trainer {
     pub(super) warm_up: u64,
     pub(super) stop: Option<Stop>,
     pub(super) split: Split,
+    pub(super) fold: Option<Fold>,
     pub(super) scaling: Scaling,
     pub(super) drop_last: bool,
     pub(super) mixed: MixedPrecision,
@@ -127,6 +128,7 @@ impl Trainer {
             warm_up: 0,
             stop: None,
             split: Split::default(),
+            fold: None,
             scaling: Scaling::None,
             drop_last: false,
             mixed: MixedPrecision::Off,
@@ -134,6 +136,12 @@ impl Trainer {
             checkpoint: None,
             progress: None,
         }
+    }
+
+    /// Returns the network.
+    #[must_use]
+    pub fn net(&self) -> &Mlp {
+        &self.net
     }
 
     /// Sets the number of samples of a step.
@@ -176,6 +184,13 @@ impl Trainer {
     #[must_use]
     pub fn split(self, split: Split) -> Self {
         Self { split, ..self }
+    }
+
+    /// Makes a fold the test set: of all samples, in the order of the division, that share. The others are divided by
+    /// the split's shares of training and validation samples. Every sample is a test sample of one of the folds.
+    #[must_use]
+    pub fn fold(self, fold: Fold) -> Self {
+        Self { fold: Some(fold), ..self }
     }
 
     /// Sets how inputs are scaled.
@@ -253,7 +268,10 @@ impl Trainer {
     }
 
     fn counts(&self, samples: usize) -> Result<[usize; 3]> {
-        let counts = self.split.counts(samples)?;
+        let counts = match self.fold {
+            Some(fold) => self.split.counts_of_fold(samples, fold)?,
+            None => self.split.counts(samples)?,
+        };
         if self.batch > counts[0] {
             let what = format!("expected a batch of at most {} training samples, found {}", counts[0], self.batch);
             return Err(Error::domain("train", what));

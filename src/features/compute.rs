@@ -4,26 +4,87 @@ use super::edges::Concrete;
 use super::plan::Plan;
 use super::read::Block;
 use super::side::Sides;
-use super::stored::Unit;
+use super::unit::{Filling, Unit};
 use crate::array::{Array, Real};
+use crate::cache::Key;
 use crate::context::Context;
-use crate::error::Result;
-use crate::io::{Extent, Numbers};
-use crate::ops::series::{Columns, Program, SampleShape, Status};
+use crate::error::{Error, ErrorKind, Result};
+use crate::io::{Extent, LayerRows, Layers, Numbers};
+use crate::ops::series::{Columns, Program, SampleShape};
 use crate::ops::svd::svdvals;
 use crate::policy::Backend;
 use crate::shape::Shape;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::mpsc::{Receiver, Sender, SyncSender};
 
 /// The most programs that are kept. Series of different lengths need one for each length.
 const MOST: usize = 256;
 
 /// All units of a block.
-pub(super) struct Units {
-    pub(super) all: Vec<Unit>,
+pub(super) struct Computed {
+    /// The place of the layer in the plan.
+    pub(super) planned: usize,
+    pub(super) samples: Range<usize>,
+    pub(super) units: Vec<Unit>,
+    /// The keys under which those units are to be stored that were not found.
+    pub(super) keys: Vec<Option<Key>>,
     /// How many of them were found.
     pub(super) found: usize,
+    /// The bytes of the numbers that were read.
+    pub(super) bytes: u64,
+}
+
+/// What computes the blocks of a data set.
+pub(super) struct Computer<'a> {
+    pub(super) data: &'a Layers,
+    pub(super) plan: &'a Plan,
+    pub(super) sides: &'a Sides,
+    pub(super) programs: Programs<'a>,
+}
+
+impl Computer<'_> {
+    /// Computes blocks in the order in which they come, until there are no more or one of them is an error. Gives back
+    /// the memory of the numbers.
+    pub(super) fn compute(
+        mut self,
+        blocks: &Receiver<Result<Vec<Block>>>,
+        used: &Sender<LayerRows>,
+        send: &SyncSender<Result<Computed>>,
+    ) {
+        for blocks in blocks {
+            let blocks = match blocks {
+                Ok(blocks) => blocks,
+                Err(error) => {
+                    // The collector no longer listens if the call has failed already.
+                    let _ = send.send(Err(error));
+                    return;
+                }
+            };
+            for mut block in blocks {
+                let name = &self.data.layers()[self.plan.layers[block.planned].layer].name;
+                let computed =
+                    self.programs.units(self.sides, self.plan, &mut block).map_err(|error| of_layer(error, name));
+                if let Some(rows) = block.rows.take() {
+                    let _ = used.send(rows);
+                }
+                let failed = computed.is_err();
+                if send.send(computed).is_err() || failed {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Returns an error about a limit with the name of the layer that exceeds it.
+fn of_layer(error: Error, layer: &str) -> Error {
+    match error.kind() {
+        ErrorKind::Limit { what, needed, allowed } => {
+            ErrorKind::Limit { what: format!("layer {layer}: {what}"), needed: *needed, allowed: *allowed }.into()
+        }
+        _ => error,
+    }
 }
 
 /// The programs of the shapes and representations so far.
@@ -39,25 +100,32 @@ impl<'a> Programs<'a> {
     }
 
     /// Computes those representations of a block that were not found.
-    pub(super) fn units(&mut self, sides: &Sides, plan: &Plan, block: &Block) -> Result<Units> {
-        let missing: Vec<usize> = (0..block.found.len()).filter(|&place| block.found[place].1.is_none()).collect();
-        let widths: Vec<usize> = plan.layers[block.planned].columns.iter().map(ExactSizeIterator::len).collect();
-        let samples = block.samples.len();
-        let mut all: Vec<Unit> = (block.found.iter().zip(&widths))
-            .map(|((_, found), width)| {
-                let empty =
-                    || Unit { values: vec![f32::NAN; samples * width], status: vec![Status::Undefined; samples] };
-                found.clone().unwrap_or_else(empty)
-            })
-            .collect();
+    fn units(&mut self, sides: &Sides, plan: &Plan, block: &mut Block) -> Result<Computed> {
+        let (samples, widths) = (block.samples.len(), plan.layers[block.planned].columns.iter());
+        let (mut missing, mut units, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, ((key, found), columns)) in block.found.drain(..).zip(widths).enumerate() {
+            keys.push(key.filter(|_| found.is_none()));
+            if found.is_none() {
+                missing.push(place);
+            }
+            units.push(found.unwrap_or_else(|| Unit::undefined(samples, columns.len())));
+        }
+        let bytes = block.rows.as_ref().map_or(0, |rows| rows.numbers.bytes());
         if !missing.is_empty() {
             let Some(rows) = &block.rows else { unreachable!("a block is read unless everything was found") };
+            let mut all: Vec<Filling<'_>> = units
+                .iter_mut()
+                .enumerate()
+                .filter(|(place, _)| missing.contains(place))
+                .map(|(_, unit)| unit.fill())
+                .collect();
             match &rows.numbers {
                 Numbers::F32(numbers) => self.compute(sides, plan, block, &missing, numbers, &mut all)?,
                 Numbers::F64(numbers) => self.compute(sides, plan, block, &missing, numbers, &mut all)?,
             }
         }
-        Ok(Units { all, found: widths.len() - missing.len() })
+        let found = units.len() - missing.len();
+        Ok(Computed { planned: block.planned, samples: block.samples.clone(), units, keys, found, bytes })
     }
 
     fn compute<T: Real>(
@@ -67,7 +135,7 @@ impl<'a> Programs<'a> {
         block: &Block,
         missing: &[usize],
         numbers: &[T],
-        all: &mut [Unit],
+        all: &mut [Filling<'_>],
     ) -> Result<()> {
         let shape = match plan.layers[block.planned].extent {
             Extent::Vector(n) => SampleShape::Vector(n),
@@ -77,7 +145,7 @@ impl<'a> Programs<'a> {
         let program = self.program(shape, block.planned, missing)?;
         let found = run(sides, program, shape, numbers)?;
         for sample in 0..block.samples.len() {
-            split(&found, sample, sample, missing, all);
+            split(&found, sample, sample, all);
         }
         Ok(())
     }
@@ -89,7 +157,7 @@ impl<'a> Programs<'a> {
         block: &Block,
         missing: &[usize],
         numbers: &[T],
-        all: &mut [Unit],
+        all: &mut [Filling<'_>],
     ) -> Result<()> {
         let mut by_length: HashMap<usize, Vec<(usize, Range<usize>)>> = HashMap::new();
         let mut begin = 0;
@@ -105,7 +173,7 @@ impl<'a> Programs<'a> {
             let shape = SampleShape::Vector(length);
             let found = run(sides, self.program(shape, block.planned, missing)?, shape, &together)?;
             for (place, (sample, _)) in series.iter().enumerate() {
-                split(&found, place, *sample, missing, all);
+                split(&found, place, *sample, all);
             }
         }
         Ok(())
@@ -126,15 +194,12 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// Copies the columns of a sample to the units of the representations that have them, one after the other.
-fn split(found: &Columns, from: usize, to: usize, representations: &[usize], all: &mut [Unit]) {
+/// Copies the columns of a sample to the units that have them, one after the other.
+fn split(found: &Columns, from: usize, to: usize, all: &mut [Filling<'_>]) {
     let mut row = &found.values[from * found.width..][..found.width];
-    for &place in representations {
-        let unit = &mut all[place];
-        let width = unit.values.len() / unit.status.len();
-        let (own, rest) = row.split_at(width);
-        unit.values[to * width..][..width].copy_from_slice(own);
-        unit.status[to] = found.status[from].of_columns(own);
+    for unit in all {
+        let (own, rest) = row.split_at(unit.width());
+        unit.set(to, own, found.status[from].of_columns(own));
         row = rest;
     }
 }

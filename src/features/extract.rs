@@ -1,22 +1,22 @@
-//! Computes the representations of a data set, while its next block is read.
+//! Computes the representations of a data set: a thread reads it, a thread computes, and the caller's thread collects.
 
-use super::compute::{Programs, Units};
+use super::collect::Collector;
+use super::compute::{Computer, Programs};
 use super::edges::{Concrete, Edges};
 use super::plan::{Column, Plan};
-use super::read::{Block, Reader};
+use super::read::Reader;
 use super::representation::Representation;
 use super::side::{self, Sides};
-use super::stored::{Definitions, Stores, Unit};
+use super::stored::{Definitions, Stores};
 use crate::cache::Cache;
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::io::Layers;
 use crate::ops::series::Status;
 use crate::policy::Choice;
 use serde_json::Value;
-use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{channel, sync_channel};
 
 /// Computes representations of every sample of a data set.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub struct Extracted {
 }
 
 /// Takes the columns of some samples, what became of each sample, and the progress.
-type Take<'a> = &'a mut dyn FnMut(&[f32], &[Status], Progress) -> Result<()>;
+pub(super) type Take<'a> = &'a mut dyn FnMut(&[f32], &[Status], Progress) -> Result<()>;
 
 impl Extractor {
     /// Makes an extractor of representations, whose columns are in this order.
@@ -103,6 +103,14 @@ impl Extractor {
     /// [`Limit`](crate::ErrorKind::Limit) if the columns of one sample exceed a quarter of the memory budget.
     pub fn names(&self, ctx: &Context, data: &Layers) -> Result<Vec<String>> {
         Ok(self.plan(ctx, data)?.names())
+    }
+
+    /// Returns what each column is for a data set.
+    ///
+    /// # Errors
+    /// The errors of [`Extractor::names`].
+    pub fn columns(&self, ctx: &Context, data: &Layers) -> Result<Vec<Column>> {
+        Ok(self.plan(ctx, data)?.columns)
     }
 
     /// Returns a description of all columns and of the representations, as `features.json` has it.
@@ -147,13 +155,13 @@ impl Extractor {
     }
 
     /// Computes the columns of all samples and passes them to `take`, some samples at a time and in order: the columns
-    /// of each sample, sample by sample, what became of each sample, and the progress. While columns are computed, the
-    /// next samples are read. The memory does not grow with the number of samples.
+    /// of each sample, sample by sample, what became of each sample, and the progress. Meanwhile the next samples are
+    /// read and computed, on other threads. The memory does not grow with the number of samples.
     ///
     /// # Errors
     /// The errors of [`Extractor::names`], [`Layers::read`] and [`Program::run`](crate::ops::series::Program::run),
     /// those that `take` returns, and [`Domain`](crate::ErrorKind::Domain) if a histogram wants fitted edges and there
-    /// are none of a layer.
+    /// are none of a layer; [`Cancelled`](crate::ErrorKind::Cancelled).
     pub fn stream(
         &self,
         ctx: &Context,
@@ -165,59 +173,23 @@ impl Extractor {
     }
 
     fn through(&self, ctx: &Context, data: &Layers, plan: &Plan, take: Take<'_>) -> Result<Report> {
-        let (send, receive) = sync_channel(1);
-        let sides = Sides::new(ctx, &side::choose(ctx, &self.representations, data, plan)?);
+        let sides = &Sides::new(ctx, &side::choose(ctx, &self.representations, data, plan)?);
         let concrete = &Concrete::new(&self.representations, plan, data, self.edges.as_ref())?;
         let definitions = Definitions::new(concrete, &sides.identity);
-        let reader = Reader { data, plan, stores: &self.stores, definitions };
+        let (read, blocks) = sync_channel(1);
+        let (give_back, used) = channel();
+        let (computed, units) = sync_channel(plan.ahead);
+        let reader = Reader { data, plan, stores: &self.stores, definitions, used };
+        let computer = Computer { data, plan, sides, programs: Programs::new(concrete) };
         let report = std::thread::scope(|scope| {
-            // Dropped before the reader is waited for, which otherwise would wait for a place to send to.
-            let receive = receive;
-            scope.spawn(move || reader.read(&send));
-            let mut programs = Programs::new(concrete);
-            let width = plan.columns.len();
-            let mut report = Report::default();
-            for first in (0..data.len()).step_by(plan.chunk) {
-                let samples = first..data.len().min(first + plan.chunk);
-                let mut values = vec![0.0_f32; samples.len() * width];
-                let mut status = vec![Status::Ok; samples.len()];
-                let mut left: usize = plan.layers.iter().map(|layer| samples.len().div_ceil(layer.block)).sum();
-                while left > 0 {
-                    // The reader ends early only after it has sent an error.
-                    let Ok(blocks) = receive.recv() else { unreachable!("the reader sends every block") };
-                    for block in blocks? {
-                        left -= 1;
-                        let units = programs
-                            .units(&sides, plan, &block)
-                            .map_err(|error| of_layer(error, &data.layers()[plan.layers[block.planned].layer].name))?;
-                        self.keep(&block, &units);
-                        report.units[0] += units.found;
-                        report.units[1] += units.all.len() - units.found;
-                        report.bytes += block.rows.as_ref().map_or(0, |rows| rows.numbers.bytes());
-                        let columns = &plan.layers[block.planned].columns;
-                        for (unit, columns) in units.all.iter().zip(columns) {
-                            put(unit, columns.clone(), block.samples.start - first, width, &mut values, &mut status);
-                        }
-                    }
-                }
-                status.iter().for_each(|&status| report.status[status as usize] += 1);
-                let progress = Progress { samples: samples.end, total: data.len(), bytes: report.bytes };
-                take(&values, &status, progress)?;
-            }
-            Ok(report)
+            scope.spawn(move || reader.read(&read));
+            scope.spawn(move || computer.compute(&blocks, &give_back, &computed));
+            // If this ends early, the other threads end too, because what they send is not received.
+            Collector { ctx, plan, stores: &self.stores, total: data.len(), units }.collect(take)
         });
         // What was computed before an error is stored too.
         self.stores.flush();
         report
-    }
-
-    /// Stores the units that were computed.
-    fn keep(&self, block: &Block, units: &Units) {
-        for (unit, (key, found)) in units.all.iter().zip(&block.found) {
-            if let (Some(key), None) = (key, found) {
-                self.stores.put(*key, unit);
-            }
-        }
     }
 }
 
@@ -229,25 +201,6 @@ pub(super) fn check_budget(ctx: &Context, columns: usize, samples: usize) -> Res
         return Err(Error::budget(what, needed, ctx.memory_budget()));
     }
     Ok(())
-}
-
-/// Returns an error about a limit with the name of the layer that exceeds it.
-fn of_layer(error: Error, layer: &str) -> Error {
-    match error.kind() {
-        ErrorKind::Limit { what, needed, allowed } => {
-            ErrorKind::Limit { what: format!("layer {layer}: {what}"), needed: *needed, allowed: *allowed }.into()
-        }
-        _ => error,
-    }
-}
-
-/// Copies a unit to its columns of some samples, of which `first` is the first.
-fn put(unit: &Unit, columns: Range<usize>, first: usize, width: usize, values: &mut [f32], status: &mut [Status]) {
-    let samples = unit.values.chunks(columns.len().max(1)).zip(&unit.status);
-    for (place, (from, &of)) in (first..).zip(samples) {
-        values[place * width + columns.start..][..columns.len()].copy_from_slice(from);
-        status[place] = status[place].max(of);
-    }
 }
 
 impl Extracted {

@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod collect;
 mod compute;
 mod edges;
 mod extract;
@@ -34,6 +35,7 @@ mod read;
 mod representation;
 mod side;
 mod stored;
+mod unit;
 
 pub use edges::Edges;
 pub use extract::{Extracted, Extractor, Progress, Report};

@@ -18,6 +18,11 @@ const FILES_BYTES: usize = 32 << 20;
 /// The most files that are read together.
 const FILES: usize = 64;
 
+/// The bytes of the columns that wait until they are collected, while others are written.
+const AHEAD_BYTES: usize = 16 << 20;
+/// The most blocks that wait.
+const AHEAD: usize = 64;
+
 /// A column of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -48,6 +53,8 @@ pub(super) struct Plan {
     pub(super) columns: Vec<Column>,
     /// The samples whose columns are complete at the same time, a power of two.
     pub(super) chunk: usize,
+    /// The blocks whose columns wait at most until they are collected.
+    pub(super) ahead: usize,
 }
 
 impl Plan {
@@ -96,7 +103,10 @@ impl Plan {
             return Err(Error::budget(format!("bytes for {} columns of a sample", columns.len()), 4 * bytes, budget));
         }
         layers.iter_mut().for_each(|layer| layer.block = layer.block.min(chunk));
-        let made = Self { layers, columns, chunk };
+        let widest = |layer: &Planned| layer.block * layer.columns.iter().map(ExactSizeIterator::len).sum::<usize>();
+        let widest = layers.iter().map(widest).max().unwrap_or(0).max(1);
+        let ahead = (AHEAD_BYTES / widest.saturating_mul(4)).clamp(1, AHEAD);
+        let made = Self { layers, columns, chunk, ahead };
         made.check_names()?;
         Ok(made)
     }

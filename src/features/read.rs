@@ -1,12 +1,13 @@
 //! Reads the blocks of a data set, and looks up what is known of them.
 
 use super::plan::Plan;
-use super::stored::{self, Definitions, Stores, Unit};
+use super::stored::{self, Definitions, Stores};
+use super::unit::Unit;
 use crate::cache::Key;
 use crate::error::Result;
 use crate::io::{Extent, LayerRows, Layers};
 use std::ops::Range;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, SyncSender};
 
 /// A block of samples of one layer, on its way from the file to its columns.
 pub(super) struct Block {
@@ -25,6 +26,8 @@ pub(super) struct Reader<'a> {
     pub(super) plan: &'a Plan,
     pub(super) stores: &'a Stores,
     pub(super) definitions: Definitions<'a>,
+    /// Gives back the memory of blocks that were computed.
+    pub(super) used: Receiver<LayerRows>,
 }
 
 impl Reader<'_> {
@@ -62,7 +65,7 @@ impl Reader<'_> {
         samples: Range<usize>,
         made: &mut Vec<(Key, [u8; 32])>,
     ) -> Result<Vec<Block>> {
-        let Self { data, plan, stores, definitions } = self;
+        let Self { data, plan, stores, definitions, .. } = self;
         let empty = |planned| {
             let found = vec![(None, None); definitions.len()];
             Block { planned, samples: samples.clone(), rows: None, found }
@@ -71,7 +74,7 @@ impl Reader<'_> {
         let mut blocks: Vec<Block> = group.clone().map(empty).collect();
         let all: Vec<usize> = group.clone().collect();
         if stores.is_empty() {
-            for (block, rows) in blocks.iter_mut().zip(data.read(&layers(&all), samples.clone())?) {
+            for (block, rows) in blocks.iter_mut().zip(self.rows(&layers(&all), samples.clone())?) {
                 block.rows = Some(rows);
             }
             return Ok(blocks);
@@ -88,7 +91,7 @@ impl Reader<'_> {
         if unread.is_empty() {
             return Ok(blocks);
         }
-        let rows = data.read(&layers(&unread), samples.clone())?;
+        let rows = self.rows(&layers(&unread), samples.clone())?;
         let after = data.origins(&layers(&unread), samples.clone());
         for ((at, rows), after) in unread.into_iter().zip(rows).zip(after) {
             let place = at - group.start;
@@ -103,6 +106,14 @@ impl Reader<'_> {
             }
         }
         Ok(blocks)
+    }
+
+    /// Reads consecutive samples of layers, into memory that is no longer used. The system would have to provide new
+    /// memory, which takes almost as long as reading.
+    fn rows(&self, layers: &[usize], samples: Range<usize>) -> Result<Vec<LayerRows>> {
+        let mut rows = self.used.try_iter().take(layers.len()).collect();
+        self.data.read_into(layers, samples, &mut rows)?;
+        Ok(rows)
     }
 
     /// Looks up all representations of a block with this content.

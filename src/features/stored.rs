@@ -1,4 +1,4 @@
-//! Stores the columns of blocks in caches: what the keys contain, and the form of the values.
+//! Stores the columns of blocks in caches: what the keys contain. `unit` has the form of the values.
 //!
 //! A unit is one representation of a block of samples of one layer. Its key contains the numbers of the block, the
 //! shape of the samples, the definition of the representation, [`NUMERICS`], and the adapter if a device computes, but
@@ -10,9 +10,10 @@
 //! tells the keys of the units of a block that is not read.
 
 use super::edges::Concrete;
+use super::unit::Unit;
 use crate::cache::{Cache, Key, KeyHasher, Value};
 use crate::io::{LayerRows, Numbers};
-use crate::ops::series::{Measure, Status};
+use crate::ops::series::Measure;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -24,14 +25,6 @@ const DOMAIN: &str = "fiedler 2026-11-25 columns of a representation of a block 
 const CONTENT: &str = "fiedler 2026-11-25 numbers of a block of samples, and their shape, little-endian";
 /// A description of the stamps.
 const STAMP: &str = "fiedler 2026-11-25 hash of the content of a block of samples";
-
-/// Columns of a representation for the samples of a block.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Unit {
-    /// Sample by sample.
-    pub(super) values: Vec<f32>,
-    pub(super) status: Vec<Status>,
-}
 
 /// The caches that are searched before anything is computed, in the order of the search.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +93,7 @@ impl Stores {
     /// Returns a unit of these numbers of samples and columns, if one is stored.
     pub(super) fn get(&self, key: &Key, samples: usize, width: usize) -> Option<Unit> {
         self.0.iter().find_map(|cache| {
-            let unit = decoded(&cache.get(key)?, samples, width);
+            let unit = Unit::stored(cache.get(key)?, samples, width);
             if unit.is_none() {
                 cache.of_no_use(key);
             }
@@ -133,45 +126,6 @@ impl Stores {
     }
 
     pub(super) fn put(&self, key: Key, unit: &Unit) {
-        if self.0.is_empty() {
-            return;
-        }
-        let value = encoded(unit);
-        self.0.iter().for_each(|cache| cache.put(key, &value));
-    }
-}
-
-fn encoded(unit: &Unit) -> Value {
-    let mut bytes = Vec::with_capacity(unit.status.len() + 4 * unit.values.len());
-    bytes.extend(unit.status.iter().map(|&status| status as u8));
-    bytes.extend(unit.values.iter().flat_map(|value| value.to_le_bytes()));
-    bytes.into()
-}
-
-fn decoded(bytes: &[u8], samples: usize, width: usize) -> Option<Unit> {
-    let (status, values) = bytes.split_at_checked(samples)?;
-    let status = status.iter().map(|&byte| Status::of(byte)).collect::<Option<Vec<_>>>()?;
-    let (values, rest) = values.as_chunks::<4>();
-    let values: Vec<f32> = values.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-    (rest.is_empty() && values.len() == samples * width).then_some(Unit { values, status })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_unit_comes_back_or_not_at_all() {
-        let unit =
-            Unit { values: vec![1.5, f32::NAN, -0.0, f32::INFINITY], status: vec![Status::Ok, Status::Overflow] };
-        let bytes = encoded(&unit);
-        let back = decoded(&bytes, 2, 2).unwrap();
-        assert_eq!(back.status, unit.status);
-        let bits = |unit: &Unit| unit.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&back), bits(&unit));
-        assert!(decoded(&bytes, 2, 1).is_none() && decoded(&bytes[1..], 2, 2).is_none());
-        assert!(decoded(&bytes[..17], 2, 2).is_none() && decoded(&[], 2, 2).is_none());
-        let wrong: Vec<u8> = std::iter::once(9).chain(bytes[1..].iter().copied()).collect();
-        assert!(decoded(&wrong, 2, 2).is_none());
+        self.0.iter().for_each(|cache| cache.put(key, unit.bytes()));
     }
 }

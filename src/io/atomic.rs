@@ -1,6 +1,7 @@
 //! Writes files and folders that either appear complete or do not appear at all. A file or folder is written under a
 //! temporary name next to its destination and then renamed.
 
+use super::syncing::Output;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -38,7 +39,7 @@ impl Drop for Unfinished {
 
 /// Creates or replaces the file at `path` with what `fill` writes. If there is an error, no partial file remains and an
 /// existing file is unchanged.
-pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<Output>) -> Result<()>) -> Result<()> {
     let refused = |error| Error::io("write", path, own(error));
     let mut builder = builder();
     #[cfg(unix)]
@@ -46,12 +47,11 @@ pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -
     let file = builder.tempfile_in(parent(path)).map_err(refused)?;
     let (file, place) = file.into_parts();
     let _unfinished = Unfinished::new(&place);
-    let mut out = BufWriter::with_capacity(1 << 18, file);
+    let mut out = BufWriter::with_capacity(1 << 18, Output::new(file));
     fill(&mut out)?;
     let file = out.into_inner().map_err(|error| refused(error.into_error()))?;
-    file.sync_all().map_err(refused)?;
-    // Windows cannot rename an open file.
-    drop(file);
+    // The file is closed too, because Windows cannot rename an open file.
+    file.finish().map_err(refused)?;
     place.persist(path).map_err(|error| refused(error.error))
 }
 

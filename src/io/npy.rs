@@ -330,10 +330,21 @@ fn type_string(data: &Data<'_>) -> String {
 
 /// Writes a header of format version 1, padded so that the elements begin at a multiple of 64 bytes.
 pub(super) fn write_header(out: &mut impl Write, type_name: &str, shape: &[usize]) -> io::Result<()> {
+    write_header_of(out, type_name, shape, false)
+}
+
+/// Does the same for an array whose elements are in column-major order, if `by_columns` is set.
+pub(super) fn write_header_of(
+    out: &mut impl Write,
+    type_name: &str,
+    shape: &[usize],
+    by_columns: bool,
+) -> io::Result<()> {
     let lengths: Vec<String> = shape.iter().map(ToString::to_string).collect();
     // Python writes a tuple of one element with a trailing comma.
     let shape = if shape.len() == 1 { format!("{},", lengths[0]) } else { lengths.join(", ") };
-    let text = format!("{{'descr': '{type_name}', 'fortran_order': False, 'shape': ({shape}), }}");
+    let order = if by_columns { "True" } else { "False" };
+    let text = format!("{{'descr': '{type_name}', 'fortran_order': {order}, 'shape': ({shape}), }}");
     let before = MAGIC.len() + 4;
     let length = (before + text.len() + 1).next_multiple_of(64) - before;
     let stated = u16::try_from(length).map_err(io::Error::other)?;

@@ -7,9 +7,8 @@ use super::{npy, npz, safetensors};
 use crate::error::{Error, Result};
 use serde_json::{Map, json};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, Seek as _, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use zip::ZipWriter;
 
 /// A table of numbers that is not in memory, and what its samples are.
@@ -34,7 +33,9 @@ impl RowTable<'_> {
     /// `.npz` and `.safetensors` files have the arrays `features` (samples, columns), `status`, `labels` or `targets`,
     /// `ids`, and `names`, those of the columns. Labels that are not integers are numbered, and `classes` has their
     /// names; safetensors files have text in their metadata, as JSON lists. A `.csv` file has the columns under their
-    /// names, and the label or value as the last column.
+    /// names, and the label or value as the last column. A `.npy` file has the features in column-major order, so that
+    /// a program that maps it into memory reads some columns without the others; the other arrays are in
+    /// [`RowTable::beside`].
     ///
     /// The file is either written completely or not at all.
     ///
@@ -47,15 +48,22 @@ impl RowTable<'_> {
         match ending.as_ref().and_then(|ending| ending.to_str()) {
             Some("npz") => self.write_npz(path, rows),
             Some("safetensors") => self.write_safetensors(path, rows),
+            Some("npy") => self.write_npy(path, rows),
             Some("csv") => self.write_csv(path, rows),
             _ => {
                 let found = path.display();
                 Err(Error::domain(
                     "write",
-                    format!("expected a name that ends in .npz, .safetensors or .csv, found {found}"),
+                    format!("expected a name that ends in .npz, .safetensors, .npy or .csv, found {found}"),
                 ))
             }
         }
+    }
+
+    /// Returns the file that has the other arrays beside a `.npy` file: the same name with the ending `.rows.npz`.
+    #[must_use]
+    pub fn beside(path: &Path) -> PathBuf {
+        path.with_extension("rows.npz")
     }
 
     /// Passes rows on to `put` and returns the bytes of all rows, after checking their number.
@@ -131,10 +139,32 @@ impl RowTable<'_> {
         })
     }
 
+    fn write_npy(&self, path: &Path, rows: impl FnOnce(TakeRows<'_>) -> Result<()>) -> Result<()> {
+        let refused = |error| Error::io("write", path, error);
+        let width = self.columns.len();
+        write_whole(path, |out| {
+            npy::write_header_of(out, "<f4", &[self.samples, width], true).map_err(refused)?;
+            let begin = out.stream_position().map_err(refused)?;
+            let mut column = Vec::new();
+            let status = self.collect(rows, &mut |numbers, first| {
+                for place in 0..width {
+                    column.clear();
+                    column.extend(numbers.iter().skip(place).step_by(width));
+                    let offset = 4 * (place as u64 * self.samples as u64 + first as u64);
+                    out.seek(SeekFrom::Start(begin + offset)).map_err(refused)?;
+                    write_floats(&column, out).map_err(refused)?;
+                }
+                Ok(())
+            })?;
+            // Before the features get their name, so that they never are without it.
+            super::write(&Self::beside(path), &About::of(self).arrays(&status, self))
+        })
+    }
+
     fn write_csv(&self, path: &Path, rows: impl FnOnce(TakeRows<'_>) -> Result<()>) -> Result<()> {
         let refused = |error| Error::io("write", path, error);
         let width = self.columns.len();
-        write_whole(path, |out: &mut BufWriter<File>| {
+        write_whole(path, |out| {
             let mut table = csv::Writer::from_writer(out);
             let target = match self.targets {
                 TableTargets::Labels(..) => vec!["label".to_owned()],

@@ -1,6 +1,6 @@
 //! Writes named arrays into a file whose extension determines the format.
 
-use super::atomic::write_whole;
+use super::atomic::{create_folder, write_whole};
 use super::named::NamedArray;
 use super::{csv, npy, npz, safetensors};
 use crate::error::{Error, Result};
@@ -13,6 +13,15 @@ use std::path::Path;
 /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn write_text(path: &Path, text: &str) -> Result<()> {
     write_whole(path, |out| out.write_all(text.as_bytes()).map_err(|error| Error::io("write", path, error)))
+}
+
+/// Creates a folder with text files, which are given by their names and contents. The folder must not exist yet. It
+/// appears as a whole or not at all.
+///
+/// # Errors
+/// [`Io`](crate::ErrorKind::Io) if the folder exists, or the operating system reports an error.
+pub fn write_texts(folder: &Path, files: &[(&str, &str)]) -> Result<()> {
+    create_folder(folder, |folder| files.iter().try_for_each(|(name, text)| write_text(&folder.join(name), text)))
 }
 
 /// Writes arrays to `path`. `.npz` and `.safetensors` files can store any arrays; a `.npy` file stores one array,

@@ -1,10 +1,10 @@
 //! Stored columns of features: what is found after a data set, a representation or a file has changed, and that the
 //! columns have the same bits whether they are found or computed.
 
-use fiedler::Context;
 use fiedler::cache::Cache;
 use fiedler::features::{Extracted, Extractor, Report, Representation};
 use fiedler::io::{self, Data, Layers, NamedArray, Rows};
+use fiedler::{Cancel, Context, ErrorKind};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,6 +136,36 @@ fn cold_warm_and_partly_warm_runs_have_the_same_bytes() {
     let one = extractor(LIST).layers(&["x".to_owned()]).cache(cache).extract(&Context::cpu(), &open(&path)).unwrap();
     assert_eq!((one.report().units, one.report().bytes), ([8, 0], 0));
     same(&one, &extractor(LIST).layers(&["x".to_owned()]).extract(&Context::cpu(), &open(&path)).unwrap());
+}
+
+/// While the columns of some samples are passed on, others are read and computed.
+#[test]
+fn an_extraction_ends_where_its_caller_fails_and_keeps_what_was_computed() {
+    let place = Place::new();
+    let path = place.write("set.npz", ["x", "z"], 320);
+    age(&path, 60);
+    let x = || extractor(LIST).layers(&["x".to_owned()]).cache(place.cache());
+    let failed = x().stream(&Context::cpu(), &open(&path), |_, _, progress| match progress.samples {
+        64 => Err(ErrorKind::Cancelled.into()),
+        _ => Ok(()),
+    });
+    assert!(matches!(failed.unwrap_err().kind(), ErrorKind::Cancelled));
+    let mut rows = 0;
+    let report = x().stream(&Context::cpu(), &open(&path), |_, status, _| {
+        rows += status.len();
+        Ok(())
+    });
+    // Of 10 blocks, at least the first 2 were collected.
+    let units = report.unwrap().units;
+    assert!(rows == 320 && units[0] >= 4 && units[0] + units[1] == 20, "{units:?}");
+    // Nothing is left to compute, and still the work can be cancelled.
+    let cancel = Cancel::new();
+    let ctx = Context::builder().device(false).cancel(cancel.clone()).build().unwrap();
+    let cancelled = x().stream(&ctx, &open(&path), |_, _, _| {
+        cancel.cancel();
+        Ok(())
+    });
+    assert!(matches!(cancelled.unwrap_err().kind(), ErrorKind::Cancelled));
 }
 
 #[test]

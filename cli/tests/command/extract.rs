@@ -230,7 +230,7 @@ fn mistakes_are_named_and_nothing_is_written() {
     refused(&[&a, &b], "", &out, 1, &["b.npz", "q"]);
     refused(&[&a], "--representations spectrl", &out, 2, &["`spectrl`; did you mean `spectral`?"]);
     refused(&[&a], "--representations moments(ddoff=1)", &out, 2, &["`ddoff`; did you mean `ddof`?"]);
-    refused(&[&a], "", &files.at("f.txt"), 2, &[".npz, .safetensors or .csv"]);
+    refused(&[&a], "", &files.at("f.txt"), 2, &[".npz, .safetensors, .npy or .csv"]);
     assert!(!Path::new(&out).exists() && !Path::new(&files.at("f.features.json")).exists());
     write_npz(&a, &[("q", &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 7.0])]);
     refused(&[&a], "--representations quantiles(q=[2])", &out, 2, &["quantiles from 0 to 1, found 2"]);
@@ -252,4 +252,43 @@ fn the_list_has_every_kind_and_preset() {
     {
         assert!(text.contains(part), "`{part}` is not in: {text}");
     }
+}
+
+/// The file has the same numbers as an archive, column by column, and everything else is beside it.
+#[test]
+fn a_store_of_columns() {
+    let files = Files::new();
+    let series = generated(&files, "s.npz", "series --samples 5000 --length 300");
+    let (wanted, out) = (files.at("wanted.npz"), files.at("f.npy"));
+    for output in [&wanted, &out] {
+        done(&[&series], "--representations moments,quantiles --undefined 0", output);
+    }
+    let (shape, numbers) = array(&wanted, "features");
+    let bytes = std::fs::read(&out).expect("a file");
+    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let text = String::from_utf8_lossy(&bytes[10..header]);
+    assert!(
+        text.contains("'fortran_order': True") && text.contains(&format!("({}, {})", shape[0], shape[1])),
+        "{text}"
+    );
+    let columns: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes[header..]);
+    assert_eq!(columns.len(), numbers.len());
+    for (place, number) in columns.iter().enumerate() {
+        let (column, sample) = (place / shape[0], place % shape[0]);
+        assert_eq!(number.to_bits(), numbers[sample * shape[1] + column].to_bits(), "{sample} {column}");
+    }
+    let rows = files.at("f.rows.npz");
+    for name in ["status", "labels", "names"] {
+        let member = |path: &str| {
+            let mut archive = NpzArchive::open(path).expect("an npz");
+            let npy = archive.by_name(name).expect("readable").unwrap_or_else(|| panic!("no array {name}"));
+            (npy.shape().to_vec(), npy.dtype().descr())
+        };
+        assert_eq!(member(&rows), member(&wanted), "{name}");
+    }
+    assert_eq!(array(&rows, "status"), array(&wanted, "status"));
+    assert!(std::fs::exists(files.at("f.features.json")).expect("a file system"));
+    refused(&[&series], "--representations moments", &out, 2, &["f.npy", "--overwrite"]);
+    std::fs::remove_file(&out).expect("removed");
+    refused(&[&series], "--representations moments", &out, 2, &["f.features.json", "--overwrite"]);
 }

@@ -154,6 +154,29 @@ impl Layers {
         }
     }
 
+    /// Leaves out all samples but the first `rows`, if there are more.
+    #[must_use]
+    pub fn first(mut self, rows: usize) -> Self {
+        if rows < self.len && rows > 0 {
+            self.len = rows;
+            self.targets = match self.targets {
+                TableTargets::Labels(mut labels, classes) => {
+                    labels.truncate(rows);
+                    TableTargets::Labels(labels, classes)
+                }
+                TableTargets::Values(mut values, each) => {
+                    values.truncate(rows * each);
+                    TableTargets::Values(values, each)
+                }
+                TableTargets::None => TableTargets::None,
+            };
+            if let Some(ids) = &mut self.ids {
+                ids.truncate(rows);
+            }
+        }
+        self
+    }
+
     /// Returns the number of samples.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "no data set is empty")]

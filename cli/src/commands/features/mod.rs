@@ -36,7 +36,8 @@ space), or lines of bits, perhaps with a label. For representations of the kind 
 reads: a TUDataset folder, whose graphs are the samples and whose graph labels are the labels, an edge list or a \
 MatrixMarket file.\n\
 OUT receives the arrays features (samples, columns), status, labels, ids and names, or, as .csv, a column for each \
-feature and the label. Beside it, OUT.features.json says what every column is.\n\
+feature and the label. As .npy, it has the features column by column, so that numpy.load(OUT, mmap_mode='r') reads some \
+columns without the others, and the other arrays are in OUT.rows.npz. Beside it, OUT.features.json says what every column is.\n\
 Status: 0 ok; 1 columns that are not defined for the sample are NaN; 2 columns beyond the range of f32 are infinite; \
 3 the sample has a NaN or an infinity, and all its columns are NaN.\n\
 A histogram with range=\"fitted\" takes its edges from the samples of --fit-rows: the least and the greatest number of \
@@ -46,7 +47,7 @@ pub(super) struct Features {
     /// The data set: one file, or several, of which each is a sample; or graphs.
     #[arg(value_name = "INPUT", required_unless_present = "list")]
     inputs: Vec<PathBuf>,
-    /// The file to write: .npz, .safetensors or .csv. It must not exist yet.
+    /// The file to write: .npz, .safetensors, .npy or .csv. It must not exist yet.
     #[arg(short, long, value_name = "OUT", required_unless_present = "list")]
     output: Option<PathBuf>,
     /// What to compute: names that --list shows, kinds with parameters such as 'quantiles(q=[0.1, 0.9])', and files of
@@ -103,16 +104,17 @@ impl Features {
             return Ok(Outcome::Done);
         }
         let Some(output) = &self.output else { return Err(Failure::Call("expected --output".to_owned())) };
-        check_place(output, &["npz", "safetensors", "csv"])?;
+        check_place(output, &["npz", "safetensors", "npy", "csv"])?;
         let about = beside(output);
-        for path in [Some(output), Some(&about), self.fit.as_ref()].into_iter().flatten() {
+        let rows = output.extension().is_some_and(|ending| ending == "npy").then(|| RowTable::beside(output));
+        for path in [Some(output), Some(&about), rows.as_ref(), self.fit.as_ref()].into_iter().flatten() {
             if path.exists() && !self.overwrite {
                 let shown = path.display();
                 return Err(Failure::Call(format!("{shown}: it exists already; --overwrite replaces it")));
             }
         }
         for input in &self.inputs {
-            check_output(output, input, &["npz", "safetensors", "csv"])?;
+            check_output(output, input, &["npz", "safetensors", "npy", "csv"])?;
         }
         if let Some(fit) = &self.fit {
             check_place(fit, &["safetensors"]).map_err(|failure| failure.of("--fit"))?;

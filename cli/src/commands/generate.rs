@@ -3,7 +3,7 @@
 use super::values::{counted, whole};
 use super::{Failure, Outcome, check_place, complain, interrupt, many, print};
 use clap::{Args, Subcommand, ValueEnum};
-use fiedler::features::generate::{Series, Strings, Vectors};
+use fiedler::features::generate::{Digits, Series, Strings, Vectors};
 use fiedler::graph::generate::{self, BlockModel, Probability};
 use fiedler::graph::spectra::Family;
 use fiedler::{Backend, Context};
@@ -81,6 +81,17 @@ enum Kind {
         #[command(flatten)]
         seed: Seed,
         /// The file to write: .txt.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Images of drawn digits, 8 x 8 pixels each, in ten classes.
+    Digits {
+        /// The number of images.
+        #[arg(long, value_parser = counted)]
+        samples: usize,
+        #[command(flatten)]
+        seed: Seed,
+        /// The file to write: .npz, .safetensors or .csv.
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
@@ -211,6 +222,12 @@ impl Generate {
                 Strings::new(samples, devices, length, seed)?.write(&threads()?, &output)?;
                 let (samples, devices) = (many(samples, "string", "strings"), many(devices, "device", "devices"));
                 print(format_args!("{}: {samples} of {length} bits from {devices}", output.display()));
+                return Ok(Outcome::Done);
+            }
+            Kind::Digits { samples, seed: Seed { seed }, output } => {
+                check_place(&output, &["npz", "safetensors", "csv"])?;
+                Digits::new(samples, seed)?.write(&threads()?, &output)?;
+                print(format_args!("{}: {} of 8 x 8 pixels", output.display(), many(samples, "image", "images")));
                 return Ok(Outcome::Done);
             }
             Kind::Path(Nodes { nodes, out }) => planned(out, Family::Path { nodes }, format!("path --nodes {nodes}"))?,

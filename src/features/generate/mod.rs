@@ -1,14 +1,17 @@
-//! Generates data sets whose laws are known: vectors as those of low-rank adapters, series, and strings of bits.
+//! Generates data sets whose laws are known: vectors as those of low-rank adapters, series, strings of bits, and images
+//! of digits.
 //!
 //! Every number is a function of the seed, the layer, the sample and the element, by Philox streams
 //! ([`ops::random`](crate::ops::random)), and of additions, multiplications, divisions and square roots alone. So the
 //! same call makes the same bytes on every machine, on any number of threads, and in blocks of any size. Data sets are
 //! written block by block and may be larger than the memory. A file or a folder appears as a whole or not at all.
 
+mod digits;
 mod series;
 mod strings;
 mod vectors;
 
+pub use digits::Digits;
 pub use series::Series;
 pub use strings::Strings;
 pub use vectors::{VectorLayer, Vectors};

@@ -1,0 +1,84 @@
+//! A verification: an experiment whose file has claims.
+
+use super::super::{Failure, Outcome, many, print};
+use super::{Call, of_file, within};
+use fiedler::Context;
+use fiedler::experiment::statistics::Status;
+use fiedler::experiment::{Claim, Verification, Verified};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The page of a verification.
+const PAGE: &str = "verification.md";
+
+impl Call {
+    fn verification(&self) -> Result<(Verification, PathBuf), Failure> {
+        self.printing.begin();
+        let verification = Verification::read(&self.file, self.quick).map_err(of_file)?;
+        let name = &verification.name;
+        let own = || PathBuf::from(if self.quick { format!("{name}-quick") } else { name.clone() });
+        Ok((verification.clone(), self.output.clone().unwrap_or_else(own)))
+    }
+
+    /// Says which claims would be checked.
+    pub(super) fn plan_claims(&self) -> Result<Outcome, Failure> {
+        let (verification, folder) = self.verification()?;
+        if self.printing.json {
+            print(serde_json::to_string(&verification.kinds).unwrap_or_default());
+        } else if !self.printing.quiet {
+            let kinds = verification.kinds.iter().map(|kind| serde_json::to_string(kind).unwrap_or_default());
+            print(format_args!("{}: {}", folder.display(), kinds.collect::<Vec<_>>().join("\n  ")));
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Checks all claims. A claim that fails is a failure of the call.
+    pub(super) fn verify(&self, resume: bool) -> Result<Outcome, Failure> {
+        let (verification, folder) = self.verification()?;
+        if !resume && folder.join(PAGE).exists() {
+            let shown = folder.display();
+            let what = "expected a new folder; `fiedler experiment resume` checks there what was not checked";
+            return Err(Failure::Call(format!("{shown}: {what}")));
+        }
+        // A device is compared with the CPU only if one was asked for, or is there anyway.
+        let ctx = if self.place.is_said() { self.place.context()? } else { self.place.with(Context::builder())? };
+        let bar = self.printing.bar(verification.kinds.len(), "{bar:20} {msg}");
+        let began = Instant::now();
+        let found = verification.run(&ctx, &folder, |kind| {
+            bar.set_message(format!("claims of the kind {}", kind.name()));
+            bar.inc(1);
+        });
+        bar.finish_and_clear();
+        let found = found?;
+        if self.printing.json {
+            print(serde_json::to_string(&found).unwrap_or_default());
+        } else if !self.printing.quiet {
+            print(words(&found, began.elapsed().as_secs_f64(), &within(&folder, PAGE)));
+        }
+        match (found.count(Status::Fail), found.count(Status::Undecided)) {
+            (0, 0) => Ok(Outcome::Done),
+            (0, _) => Ok(Outcome::Uncertified),
+            (failed, _) => Err(Failure::Said(format!("{} failed", many(failed, "claim", "claims")))),
+        }
+    }
+}
+
+fn words(found: &Verified, seconds: f64, page: &str) -> String {
+    let mut text = String::new();
+    for Claim { status, statement, note, estimate, .. } in &found.claims {
+        let estimate = estimate.map_or_else(String::new, |x| format!(": {x:.3e}"));
+        let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
+        let _ = writeln!(text, "{:9} {statement}{estimate}{note}", status.name());
+    }
+    let count = |status| found.count(status);
+    let _ = write!(
+        text,
+        "{}: {} pass, {} fail, {} undecided; {seconds:.1} s; {page}",
+        many(found.claims.len(), "claim", "claims"),
+        count(Status::Pass),
+        count(Status::Fail),
+        count(Status::Undecided)
+    );
+    text
+}

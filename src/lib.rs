@@ -57,6 +57,8 @@
 //! | sparse matrices | [`ops::eigsh`](fn@ops::eigsh), [`ops::spmm`], [`ops::sparse`] |
 //! | products, transforms | [`ops::matmul`](fn@ops::matmul), [`ops::Gemm`], [`ops::fft`](fn@ops::fft), [`ops::power_spectrum`] |
 //! | statistics | [`ops::describe`], [`ops::quantiles`], [`ops::cov`], [`ops::pca`](fn@ops::pca), [`ops::divergence`], [`ops::random`] |
+//! | features, training | [`features`], [`train`] |
+//! | experiments, their statistics, tournaments | [`experiment`] |
 //! | the guides | [`_guides::library`], [`_guides::accuracy`], [`_guides::limits`] |
 //!
 //! # Conventions
@@ -85,6 +87,7 @@ mod context;
 mod device;
 pub mod encode;
 mod error;
+pub mod experiment;
 mod extensions;
 pub mod features;
 pub mod forms;

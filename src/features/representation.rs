@@ -5,7 +5,7 @@ use super::notation::{Table, quoted, split};
 use super::part::{GRAPH, Part};
 use super::presets::definitions;
 use super::wrong;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::ops::series::{
     Autocorrelation, Bits, BitsColumn, Covariance, CovarianceColumn, HistogramColumn, Histograms, Moment, Moments,
     OrderColumn, Quantiles, Raw, Singular, SingularColumn, Spectrum, SpectrumColumn,
@@ -210,6 +210,23 @@ impl Representation {
         }
         let part = part(table).map_err(|error| wrong(format!("{text}: {error}")))?;
         Ok(Self { name: kind.to_owned(), parts: vec![part] })
+    }
+
+    /// Makes a representation of a table as a file of representations has it under a name ([`Representation::read`]).
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if the name is empty or has another meaning already, or a name or parameter
+    /// is unknown.
+    pub fn define(name: &str, table: Map<String, Value>) -> Result<Self> {
+        let path = Path::new(name);
+        let made = of_table(path, name, Value::Object(table), 0).and_then(|made| {
+            made.check_name(path)?;
+            Ok(made)
+        });
+        made.map_err(|error| match error.kind() {
+            ErrorKind::Parse { expected, found, .. } => wrong(format!("expected {expected}, found {found}")),
+            _ => error,
+        })
     }
 
     /// Reads a file of representations, in TOML or, if it ends in `.json`, in JSON: a table for each representation,
@@ -425,7 +442,7 @@ mod tests {
             (r#"{"a": {"kind": "raw", "kind": "bits"}}"#, "the key `kind` twice in one table"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(matches!(error.kind(), crate::ErrorKind::Parse { .. }), "{error:?}");
+            assert!(matches!(error.kind(), ErrorKind::Parse { .. }), "{error:?}");
             assert!(error.to_string().contains(part) && error.to_string().contains("own.json"), "{error}");
         }
         for one in Representation::parse_list("core33,ensemble,moments(ddof=0),raw").unwrap() {

@@ -3,6 +3,8 @@
 mod arrays;
 mod cache;
 mod checkpoints;
+mod experiment;
+mod experiment_statistics;
 mod features;
 mod features_edges;
 mod features_graphs;
@@ -22,6 +24,7 @@ mod mixed;
 mod packs;
 mod policy;
 mod sgld;
+mod tournament;
 mod train;
 mod tuning;
 mod unrolled;

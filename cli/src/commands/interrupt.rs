@@ -49,7 +49,7 @@ pub(super) fn listen() {
         let again = cancel().is_cancelled();
         cancel().cancel();
         if !again && SAVED.load(Ordering::Relaxed) {
-            super::complain(&"stopping, after a checkpoint for --resume is saved; Ctrl-C again ends this at once");
+            super::complain(&"stopping, after a checkpoint is saved to go on from; Ctrl-C again ends this at once");
             return;
         }
         if !again {

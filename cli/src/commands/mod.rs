@@ -3,6 +3,7 @@
 mod bench;
 mod doctor;
 mod encode;
+mod experiment;
 mod explain;
 mod features;
 mod generate;
@@ -13,6 +14,7 @@ mod profile;
 mod reading;
 mod run;
 mod stores;
+mod tournament;
 mod train;
 mod tune;
 mod values;
@@ -61,6 +63,10 @@ enum Command {
     Predict(predict::Predict),
     /// Compute representations of every sample of a data set: moments, quantiles, spectra and others.
     Features(features::Features),
+    /// Run an experiment that a file describes: features, a grid of trainings, statistics, a report.
+    Experiment(experiment::Experiment),
+    /// Compare all pairs of groups of bit strings: divergences, adversarial networks, or classifiers.
+    Tournament(tournament::Tournament),
     /// Write a random data set, a random graph, or a graph of a fixed family.
     Generate(generate::Generate),
 }
@@ -219,6 +225,8 @@ pub fn run() -> ExitCode {
         Command::Train(command) => command.run(),
         Command::Predict(command) => command.run(),
         Command::Features(command) => command.run(),
+        Command::Experiment(command) => command.run(),
+        Command::Tournament(command) => command.run(),
         Command::Generate(command) => command.run(),
     };
     match outcome {

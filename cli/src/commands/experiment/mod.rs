@@ -1,0 +1,233 @@
+//! `fiedler experiment`: plans, runs and reports an experiment that a file describes.
+
+mod shown;
+mod verify;
+
+use super::interrupt::Saved;
+use super::printing::Printing;
+use super::{Failure, Outcome, Where, print};
+use clap::{Args, Subcommand};
+use fiedler::cache::Cache;
+use fiedler::experiment::{self, Progress, Report, Spec, Verification};
+use fiedler::policy::Side;
+use fiedler::{Context, ErrorKind};
+use indicatif::ProgressBar;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Run an experiment that a file describes: features, a grid of trainings, statistics, a report.
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "FILE is TOML with the tables experiment (name, seed, repeats, quick), data (source or generate, \
+label, rows, split, layers), features, model, train, grid and compare; every key that is not given has a default, and \
+DIR/spec.toml has them all. Relative paths start from the folder of FILE.\n\
+DIR receives runs.jsonl (a line for each run), summary.csv (a row for each run), report.html, report.md and report.json. \
+An experiment that was interrupted, or whose grid has new values, goes on with `resume`: finished runs are kept, and \
+the results have the same bytes as without the interruption.\n\
+A file with claims is a verification: each claim passes, fails or is undecided, and a claim that fails is a failure of \
+the call (exit status 1; 3 if some are undecided)."
+)]
+pub(super) struct Experiment {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Say what would be run, where, how long it would take and how much memory it would need.
+    Plan(Call),
+    /// Run the experiment in a new folder.
+    Run(Call),
+    /// Go on with an experiment: run what is not finished.
+    Resume(Call),
+    /// Write the report of the runs that are finished.
+    Report(Call),
+}
+
+#[derive(Debug, Args)]
+struct Call {
+    /// The file of the experiment; for report, also the folder of one.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The folder of the results [default: the name of the experiment, with -quick for --quick].
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Try the experiment, with what the key experiment.quick replaces.
+    #[arg(long)]
+    quick: bool,
+    /// Do not read stored features, and do not store new ones.
+    #[arg(long)]
+    no_cache: bool,
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+impl Experiment {
+    pub(super) fn run(self) -> Result<Outcome, Failure> {
+        let (Action::Plan(call) | Action::Run(call) | Action::Resume(call) | Action::Report(call)) = &self.action;
+        let claims = call.file.is_file() && Verification::is_one(&call.file)?;
+        match (&self.action, claims) {
+            (Action::Plan(call), false) => call.plan(),
+            (Action::Run(call), false) => call.work(false),
+            (Action::Resume(call), false) => call.work(true),
+            (Action::Report(call), false) => call.report(),
+            (Action::Plan(call), true) => call.plan_claims(),
+            (Action::Run(call), true) => call.verify(false),
+            (Action::Resume(call) | Action::Report(call), true) => call.verify(true),
+        }
+    }
+}
+
+/// Returns a wrong call for what the file of an experiment alone makes wrong.
+fn of_file(error: fiedler::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Parse { .. } => Failure::Call(error.to_string()),
+        _ => error.into(),
+    }
+}
+
+impl Call {
+    /// Reads the experiment.
+    fn open(&self) -> Result<experiment::Experiment, Failure> {
+        self.printing.begin();
+        let spec = Spec::read(&self.file).map_err(of_file)?;
+        let spec = if self.quick { spec.quick() } else { spec };
+        let name = &spec.experiment.name;
+        let own = || PathBuf::from(if self.quick { format!("{name}-quick") } else { name.clone() });
+        let folder = self.output.clone().unwrap_or_else(own);
+        let experiment = experiment::Experiment::new(spec, folder);
+        if self.no_cache {
+            return Ok(experiment);
+        }
+        let cache = Cache::new().user_packs().map_err(|error| Failure::Call(error.to_string()))?;
+        Ok(if cache.folder().is_some() { experiment.cache(Arc::new(cache)) } else { experiment })
+    }
+
+    /// Opens the context of the experiment. A device is opened only if some part would run on it.
+    fn context(&self, experiment: &experiment::Experiment) -> Result<(Context, experiment::Plan), Failure> {
+        let cpu = self.place.with(Context::builder().device(false))?;
+        let plan = experiment.plan(&cpu)?;
+        if !self.place.is_said() && plan.seconds < super::WORTH_OPENING {
+            return Ok((cpu, plan));
+        }
+        let ctx = self.place.context()?;
+        let plan = experiment.plan(&ctx)?;
+        Ok((ctx, plan))
+    }
+
+    fn plan(&self) -> Result<Outcome, Failure> {
+        let experiment = self.open()?;
+        let (ctx, plan) = self.context(&experiment)?;
+        if self.printing.json {
+            print(serde_json::to_string(&plan).unwrap_or_default());
+        } else if !self.printing.quiet {
+            print(shown::plan(&plan, &ctx));
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn work(&self, resume: bool) -> Result<Outcome, Failure> {
+        let experiment = self.open()?;
+        let folder = experiment.folder();
+        let shown = folder.display();
+        match (resume, experiment.is_begun()) {
+            (false, true) => {
+                let what = "expected a new folder; `fiedler experiment resume` goes on with the experiment there";
+                return Err(Failure::Call(format!("{shown}: {what}")));
+            }
+            (true, false) => {
+                return Err(Failure::Call(format!("{shown}: expected the folder of an experiment, found none")));
+            }
+            _ => {}
+        }
+        let (ctx, plan) = self.context(&experiment)?;
+        let bar = self.printing.bar(plan.runs, "{bar:20} {msg}");
+        let experiment = experiment.progress(on_progress(bar.clone()));
+        let began = Instant::now();
+        let saved = Saved::begin();
+        let times = experiment.run(&ctx);
+        drop(saved);
+        bar.finish_and_clear();
+        let times = times?;
+        let report = experiment.report()?;
+        write(&experiment, &report)?;
+        let seconds = began.elapsed().as_secs_f64();
+        let side = if plan.groups.iter().any(|group| group.side == name(Side::Gpu)) { ctx.adapter() } else { None };
+        let side = side.map_or("cpu", |adapter| adapter.name.as_str());
+        if self.printing.json {
+            print(shown::as_json(&report, times, seconds, side, experiment.folder()));
+        } else if !self.printing.quiet {
+            print(shown::report(&report, times, seconds, side, experiment.folder()));
+        }
+        Ok(outcome(&report))
+    }
+
+    fn report(&self) -> Result<Outcome, Failure> {
+        self.printing.begin();
+        let experiment = if self.file.is_dir() {
+            let spec = Spec::read(&self.file.join("spec.toml")).map_err(of_file)?;
+            experiment::Experiment::new(spec, &self.file)
+        } else {
+            self.open()?
+        };
+        if !experiment.is_begun() {
+            let shown = experiment.folder().display();
+            return Err(Failure::Call(format!("{shown}: expected the folder of an experiment, found none")));
+        }
+        let report = experiment.report()?;
+        write(&experiment, &report)?;
+        if self.printing.json {
+            print(serde_json::to_string(&report).unwrap_or_default());
+        } else if !self.printing.quiet {
+            print(report.to_markdown().trim_end());
+        }
+        Ok(outcome(&report))
+    }
+}
+
+fn name(side: Side) -> &'static str {
+    match side {
+        Side::Cpu => "cpu",
+        Side::Gpu => "gpu",
+    }
+}
+
+/// Writes all files of a report.
+fn write(experiment: &experiment::Experiment, report: &Report) -> Result<(), Failure> {
+    experiment.write_report(report)?;
+    let page = crate::experiment::page(report);
+    Ok(fiedler::io::write_text(&experiment.folder().join(shown::PAGE), &page)?)
+}
+
+/// Returns whether all runs that are finished ended well.
+fn outcome(report: &Report) -> Outcome {
+    let good = |status: &str| ["Finished", "Stopped"].contains(&status);
+    let all = report.configurations.iter().all(|cell| cell.statuses.keys().all(|status| good(status)));
+    if all { Outcome::Done } else { Outcome::Uncertified }
+}
+
+/// Returns what shows the progress in a bar.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn on_progress(bar: ProgressBar) -> experiment::OnProgress {
+    Arc::new(move |progress: &Progress| {
+        let Progress { samples, of_samples, runs, of_runs, before, elapsed, .. } = *progress;
+        bar.set_length(of_runs as u64);
+        bar.set_position(runs as u64);
+        if samples < of_samples {
+            bar.set_message(format!("features of {samples} of {of_samples} samples; {runs} of {of_runs} runs"));
+            return;
+        }
+        let own = (runs - before).max(1) as f64;
+        let left = elapsed.mul_f64((of_runs - runs) as f64 / own);
+        let left = if runs > before { indicatif::HumanDuration(left).to_string() } else { "unknown".to_owned() };
+        bar.set_message(format!("{runs} of {of_runs} runs; to go: {left}"));
+    })
+}
+
+/// Returns the path of a file in a folder.
+fn within(folder: &Path, name: &str) -> String {
+    folder.join(name).display().to_string()
+}

@@ -1,0 +1,193 @@
+//! `fiedler experiment` as a user calls it: plan, run, resume, report, and calls that are wrong.
+
+use crate::call::{Files, fiedler, run};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+const FILE: &str = "
+features = ['moments', 'quantiles']
+[experiment]
+name = 'small'
+repeats = 2
+quick = { repeats = 1, epochs = 2, rows = 80 }
+[data]
+generate = { kind = 'series', samples = 160, length = 40 }
+[model]
+hidden = [8]
+[train]
+batch = 16
+epochs = 6
+[grid]
+'train.optimizer.lr' = [0.01, 0.003]
+[compare]
+by = ['features']
+margin = 0.5
+";
+
+fn said(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[track_caller]
+fn done(arguments: &[&str]) -> String {
+    let (code, out, error) = said(&run(arguments));
+    assert_eq!((code, error.as_str()), (Some(0), ""));
+    out
+}
+
+fn bytes(folder: &str, name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(folder).join(name)).expect(name)
+}
+
+/// Returns the report without what differs between two calls.
+fn timeless(folder: &str) -> Value {
+    let mut report: Value = serde_json::from_slice(&bytes(folder, "report.json")).expect("JSON");
+    report["times"] = Value::Null;
+    report
+}
+
+#[test]
+fn an_experiment_from_its_plan_to_its_report() {
+    let files = Files::new();
+    let (file, folder) = (files.text("small.toml", FILE), files.at("out"));
+    let plan: Value =
+        serde_json::from_str(&done(&["experiment", "plan", &file, "-o", &folder, "--json"])).expect("JSON");
+    assert_eq!((&plan["runs"], &plan["finished"], &plan["samples"]), (&8.into(), &0.into(), &160.into()));
+    let text = done(&["experiment", "plan", &file, "-o", &folder]);
+    for part in ["8 runs of 4 configurations, 0 of them finished; 160 samples", "at most", "MB of memory", "why: "] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let text = done(&["experiment", "run", &file, "-o", &folder]);
+    for part in ["8 runs of 4 configurations", "test.accuracy", "quantiles, lr 0.003", "between seeds"] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    for name in ["spec.toml", "runs.jsonl", "summary.csv", "report.json", "report.md", "report.html"] {
+        assert!(!bytes(&folder, name).is_empty(), "{name}");
+    }
+    let table = String::from_utf8(bytes(&folder, "summary.csv")).expect("UTF-8");
+    assert_eq!(table.lines().count(), 9);
+    assert!(table.lines().next().is_some_and(|line| line.starts_with("id,") && line.contains("test.accuracy")));
+    // The file with all defaults is the same experiment.
+    let again = files.at("spec.toml");
+    std::fs::copy(Path::new(&folder).join("spec.toml"), &again).expect("copied");
+    let plan: Value =
+        serde_json::from_str(&done(&["experiment", "plan", &again, "-o", &folder, "--json"])).expect("JSON");
+    assert_eq!(plan["finished"], 8);
+    // A report needs no data set.
+    let before = timeless(&folder);
+    std::fs::remove_file(Path::new(&folder).join("report.json")).expect("removed");
+    let text = done(&["experiment", "report", &folder]);
+    assert!(text.starts_with("# small") && text.contains("## Comparisons"), "{text}");
+    assert_eq!(timeless(&folder), before);
+    // Nothing is left to resume, and a second run needs a new folder.
+    let resumed: Value =
+        serde_json::from_str(&done(&["experiment", "resume", &file, "-o", &folder, "--json"])).expect("JSON");
+    assert_eq!((&resumed["trained"], &resumed["finished"]), (&0.into(), &8.into()));
+    let (code, _, error) = said(&run(&["experiment", "run", &file, "-o", &folder]));
+    assert!(code == Some(2) && error.contains("fiedler experiment resume"), "{error}");
+}
+
+#[test]
+fn a_quick_run_is_another_experiment() {
+    let files = Files::new();
+    let (file, folder) = (files.text("small.toml", FILE), files.at("out"));
+    let report: Value =
+        serde_json::from_str(&done(&["experiment", "run", &file, "-o", &folder, "--quick", "--json"])).expect("JSON");
+    assert_eq!(report["runs"], 4);
+    let spec = String::from_utf8(bytes(&folder, "spec.toml")).expect("UTF-8");
+    assert!(spec.contains("epochs = 2") && spec.contains("samples = 80") && spec.contains("repeats = 1"), "{spec}");
+}
+
+/// A process that is killed at any moment leaves what the next call needs, and the results have the same bytes.
+#[test]
+fn a_killed_experiment_goes_on() {
+    let files = Files::new();
+    let text = FILE.replace("epochs = 6", "epochs = 40").replace("'moments', 'quantiles'", "'moments', 'frequency'");
+    let file = files.text("small.toml", &text);
+    let (whole, parts) = (files.at("whole"), files.at("parts"));
+    done(&["experiment", "run", &file, "-o", &whole]);
+    let mut killed = 0;
+    for moment in 0..20 {
+        let action = if Path::new(&parts).join("spec.toml").exists() { "resume" } else { "run" };
+        let mut child = fiedler(&["experiment", action, &file, "-o", &parts, "--threads", "1"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(Duration::from_millis(3 * moment * moment));
+        killed += usize::from(child.try_wait().expect("a status").is_none());
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+    }
+    assert!(killed > 0);
+    let action = if Path::new(&parts).join("spec.toml").exists() { "resume" } else { "run" };
+    done(&["experiment", action, &file, "-o", &parts]);
+    for name in ["runs.jsonl", "summary.csv", "spec.toml"] {
+        assert!(bytes(&whole, name) == bytes(&parts, name), "{name}");
+    }
+    assert_eq!(timeless(&whole), timeless(&parts));
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], code: i32, parts: &[&str]) {
+    let (found, out, error) = said(&run(arguments));
+    assert_eq!((found, out.as_str()), (Some(code), ""), "{error}");
+    parts.iter().for_each(|part| assert!(error.contains(part), "`{part}` is not in: {error}"));
+}
+
+#[test]
+fn wrong_calls() {
+    let files = Files::new();
+    let (file, folder) = (files.text("small.toml", FILE), files.at("out"));
+    refused(&["experiment", "resume", &file, "-o", &folder], 2, &["expected the folder of an experiment"]);
+    refused(&["experiment", "report", &file, "-o", &folder], 2, &["expected the folder of an experiment"]);
+    refused(&["experiment", "run", &files.at("absent.toml")], 1, &["absent.toml"]);
+    let line = files.text("a.toml", &FILE.replace("epochs = 6", "epochz = 6"));
+    refused(&["experiment", "run", &line, "-o", &folder], 2, &["a.toml:13", "`epochz`; did you mean `epochs`?"]);
+    let kind = files.text("b.toml", &FILE.replace("'moments', ", "'momentz', "));
+    refused(&["experiment", "plan", &kind], 2, &["b.toml", "`momentz`; did you mean `moments`?"]);
+    let source = files.text("c.toml", &FILE.replace("generate = {", "source = 'absent.npz' #"));
+    refused(&["experiment", "run", &source, "-o", &folder], 1, &["absent.npz"]);
+    assert!(!Path::new(&folder).exists(), "nothing is left of a call that failed before it began");
+}
+
+#[test]
+fn claims_pass_fail_or_are_undecided() {
+    let files = Files::new();
+    let file = files.text(
+        "claims.toml",
+        "experiment.name = 'claims'\n[[claims]]\nkind = 'trajectory'\n[[claims]]\nkind = 'laws'\nchains = 3000\nseeds = 3\n\
+         samples = 200\nepochs = 1\nmargin = 0.9\nquick = { chains = 2000 }\n",
+    );
+    let folder = files.at("out");
+    let (code, out, error) = said(&run(&["experiment", "run", &file, "-o", &folder, "--quick"]));
+    assert_eq!((code, error.as_str()), (Some(0), ""), "{out}");
+    assert!(out.contains("pass") && out.contains("2000 chains") && out.contains("7 claims: 7 pass"), "{out}");
+    let page = String::from_utf8(bytes(&folder, "verification.md")).expect("UTF-8");
+    assert!(page.contains("| pass | the losses of 200 steps in f64 are those of torch |"), "{page}");
+    // The claims that were checked are not checked again.
+    let again = done(&["experiment", "resume", &file, "-o", &folder, "--quick"]);
+    assert!(again.contains("7 claims: 7 pass"));
+    // On the CPU alone, there is nothing to compare.
+    let sides = files.text("sides.toml", "experiment.name = 'sides'\n[[claims]]\nkind = 'sides'\n");
+    let (code, out, _) = said(&run(&["experiment", "run", &sides, "-o", &files.at("sides")]));
+    assert!(code == Some(3) && out.contains("undecided") && out.contains("no device"), "{out}");
+    // Other accuracies than those of torch: the claim fails, and so does the call.
+    let rows: String = (0..60).map(|i| format!("{},{},{}\n", i % 5, (i * 7) % 11, i % 2)).collect();
+    files.text("images.csv", &rows);
+    files.text("torch.txt", "0.99\n0.98\n0.97\n0.99\n");
+    let digits = files.text(
+        "digits.toml",
+        "experiment.name = 'digits'\n[[claims]]\nkind = 'digits'\nseeds = 4\nepochs = 1\nsource = 'images.csv'\ntorch = \
+         'torch.txt'\n",
+    );
+    let (code, out, error) = said(&run(&["experiment", "run", &digits, "-o", &files.at("digits")]));
+    assert!(code == Some(1) && out.contains("fail") && error.contains("1 claim failed"), "{out} {error}");
+    let wrong = files.text("wrong.toml", "experiment.name = 'x'\n[[claims]]\nkind = 'digitz'\n");
+    refused(&["experiment", "run", &wrong, "-o", &files.at("w")], 2, &["did you mean `digits`?"]);
+    let wrong = files.text("wrong.toml", "experiment.name = 'x'\n[[claims]]\nkind = 'digits'\nseed = 3\n");
+    refused(&["experiment", "run", &wrong, "-o", &files.at("w")], 2, &["did you mean `seeds`?"]);
+}

@@ -1,0 +1,61 @@
+//! Runs that are trained together: those of one network, one way of training, one data set and one fold.
+
+use super::grid::{Cell, FEATURES, LAYERS, Row};
+use super::spec::{Spec, SplitBy};
+use super::tables::{Pair, pair};
+use crate::error::Result;
+use crate::train::{Fold, Runs, Split, Trainer};
+use serde_json::json;
+use std::collections::HashMap;
+
+/// Runs that are trained together.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) pair: Pair,
+    pub(super) fold: Option<usize>,
+    /// One of their configurations; the others differ from it in hyperparameters only.
+    pub(super) cell: Cell,
+    pub(super) rows: Vec<Row>,
+}
+
+/// Returns the groups of some runs, in the order of their first runs.
+pub(super) fn groups(cells: &[Cell], rows: &[Row]) -> Vec<Group> {
+    let mut made: Vec<Group> = Vec::new();
+    let mut places = HashMap::new();
+    for row in rows {
+        let cell = &cells[row.cell];
+        let key = (pair(cell), json!(cell.settings.shared()).to_string(), row.fold);
+        let place = *places.entry(key).or_insert_with(|| {
+            made.push(Group { pair: pair(cell), fold: row.fold, cell: cell.clone(), rows: Vec::new() });
+            made.len() - 1
+        });
+        made[place].rows.push(row.clone());
+    }
+    made
+}
+
+impl Group {
+    /// Returns the trainer of the runs.
+    pub(super) fn trainer(&self, spec: &Spec, inputs: usize, targets: (usize, usize)) -> Result<Trainer> {
+        let seed = spec.data.split.seed.filter(|_| spec.data.split.by == SplitBy::Fixed);
+        let named = |error: crate::Error| error.within(self.name());
+        let trainer =
+            self.cell.settings.trainer(inputs, targets, Split { shares: spec.shares(), seed }).map_err(named)?;
+        Ok(match (self.fold, spec.data.split.folds) {
+            (Some(number), Some(of)) => trainer.fold(Fold { number, of }),
+            _ => trainer,
+        })
+    }
+
+    /// Returns the runs, in the order of the rows.
+    pub(super) fn runs(&self, cells: &[Cell]) -> Result<Runs> {
+        let row = |row: &Row| Ok((row.seed, cells[row.cell].settings.hyper()?));
+        Runs::of_rows(self.rows.iter().map(row).collect::<Result<Vec<_>>>()?)
+    }
+
+    /// Returns what the runs have in common, in words.
+    pub(super) fn name(&self) -> String {
+        let fold = self.fold.map_or_else(String::new, |fold| format!(", fold {fold}"));
+        format!("{} of {}{fold}", self.cell.value(FEATURES), self.cell.value(LAYERS))
+    }
+}

@@ -1,0 +1,200 @@
+//! What came out of an experiment: the statistics of every configuration, and the comparisons.
+
+mod cells;
+mod compared;
+mod markdown;
+
+pub use cells::{CellReport, CurveReport, MeanBand};
+pub use compared::ComparisonReport;
+
+use super::grid;
+use super::record::Record;
+use super::run::Experiment;
+use super::spec::{Spec, SplitBy};
+use crate::error::Result;
+use crate::io;
+use crate::train::{Metric, Part};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// The level of all intervals.
+pub(super) const LEVEL: f64 = 0.95;
+
+/// The name of the file with a line of JSON for each run.
+pub const RUNS: &str = "runs.jsonl";
+/// The name of the file with a row for each run.
+pub const SUMMARY: &str = "summary.csv";
+/// The name of the report in JSON.
+pub const REPORT: &str = "report.json";
+/// The name of the report in Markdown.
+pub const MARKDOWN: &str = "report.md";
+
+/// What came out of an experiment.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The name of the experiment.
+    pub name: String,
+    /// The metric that is compared, such as `test.accuracy`.
+    pub metric: String,
+    /// Whether a larger value of it is better.
+    pub larger_is_better: bool,
+    /// What differs between the seeds, in words.
+    pub varied: String,
+    /// The number of runs, and of those that are finished.
+    pub runs: usize,
+    /// The number of runs that are finished.
+    pub finished: usize,
+    /// The names of the factors that have several values.
+    pub factors: Vec<String>,
+    /// The names of the classes; none if the targets are values.
+    pub classes: Vec<String>,
+    /// The configurations.
+    pub configurations: Vec<CellReport>,
+    /// The comparisons.
+    pub comparisons: Vec<ComparisonReport>,
+    /// For each pair of configurations, the mean difference of the metric, row minus column, over the seeds that both
+    /// have; `None` if there is no such seed. Empty if there are more than 40 configurations.
+    pub differences: Vec<Vec<Option<f64>>>,
+    /// Whether runs were stopped, or their parameters chosen, by their test samples.
+    pub selected_on_test: bool,
+    /// The experiment, with all defaults.
+    pub spec: String,
+    /// What the experiment took, and the seconds of a thread that each configuration took. These alone differ between
+    /// two calls.
+    pub times: TimesReport,
+}
+
+/// What an experiment took.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct TimesReport {
+    /// The seconds of a thread of all runs.
+    pub runs: f64,
+    /// The same for each configuration.
+    pub configurations: Vec<f64>,
+}
+
+/// The most configurations of which all pairs are compared.
+const MOST_PAIRS: usize = 40;
+
+impl Experiment {
+    /// Returns the report of the runs that are finished.
+    ///
+    /// # Errors
+    /// The errors of [`Experiment::records`].
+    pub fn report(&self) -> Result<Report> {
+        let spec = self.spec();
+        let cells = grid::cells(spec)?;
+        let rows = grid::rows(spec, &cells)?;
+        let records = self.records()?;
+        let (part, metric) = spec.metric()?;
+        let factors = grid::factors(spec)?;
+        let of_cell = |place: usize| {
+            let ids: Vec<&str> = rows.iter().filter(|row| row.cell == place).map(|row| row.id.as_str()).collect();
+            let own = records.iter().filter(|(record, _)| ids.contains(&record.id.as_str()));
+            own.collect::<Vec<_>>()
+        };
+        let by_cell: Vec<Vec<&(Record, f64)>> = (0..cells.len()).map(of_cell).collect();
+        let only = |own: &Vec<&(Record, f64)>| own.iter().map(|(record, _)| record.clone()).collect::<Vec<_>>();
+        let owned: Vec<Vec<Record>> = by_cell.iter().map(only).collect();
+        let configurations = cells.iter().zip(&owned);
+        let configurations: Vec<CellReport> = configurations
+            .map(|(cell, own)| CellReport::new(cell, &cell.name(&factors), own, part, metric))
+            .collect::<Result<_>>()?;
+        let comparisons = compared::all(spec, &cells, &owned, &factors)?;
+        let seconds = |own: &Vec<&(Record, f64)>| own.iter().map(|(_, seconds)| seconds).sum::<f64>();
+        let each: Vec<f64> = by_cell.iter().map(seconds).collect();
+        let differences =
+            if cells.len() <= MOST_PAIRS { compared::differences(&owned, part, metric) } else { Vec::new() };
+        let stop = spec.train.stop.as_ref();
+        Ok(Report {
+            name: spec.experiment.name.clone(),
+            metric: spec.compare.metric.clone(),
+            larger_is_better: metric.larger_is_better(),
+            varied: varied(spec),
+            runs: rows.len(),
+            finished: records.len(),
+            factors,
+            classes: self.classes(),
+            configurations,
+            comparisons,
+            differences,
+            selected_on_test: stop.is_some_and(|stop| stop.on.starts_with("test.")),
+            spec: spec.to_toml(),
+            times: TimesReport { runs: each.iter().sum(), configurations: each },
+        })
+    }
+
+    /// Writes `runs.jsonl`, `summary.csv`, `report.json` and `report.md` into the folder.
+    ///
+    /// # Errors
+    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error; the errors of [`Experiment::records`].
+    pub fn write_report(&self, report: &Report) -> Result<()> {
+        let records = self.records()?;
+        let place = |name: &str| self.folder().join(name);
+        let mut lines = String::new();
+        for (record, _) in &records {
+            let _ = writeln!(lines, "{}", record.to_line());
+        }
+        io::write_text(&place(RUNS), &lines)?;
+        io::write_text(&place(SUMMARY), &summary(&records))?;
+        let json = serde_json::to_string_pretty(report).unwrap_or_default();
+        io::write_text(&place(REPORT), &format!("{json}\n"))?;
+        io::write_text(&place(MARKDOWN), &report.to_markdown())
+    }
+}
+
+/// Returns what differs between the seeds, in words.
+fn varied(spec: &Spec) -> String {
+    let split = match (spec.data.split.by, spec.data.split.folds) {
+        (SplitBy::Seed, None) => "the division of the samples, ",
+        (SplitBy::Seed, Some(_)) => "the division of the samples into folds, ",
+        (SplitBy::Fixed, _) => "",
+    };
+    let fixed = match spec.data.split.by {
+        SplitBy::Fixed => "; all runs divide the samples alike, so intervals do not tell what other samples would give",
+        SplitBy::Seed => "",
+    };
+    format!("{split}the initial parameters and the order of the samples differ between seeds{fixed}")
+}
+
+/// Returns a table in CSV with a row for each run.
+fn summary(records: &[(Record, f64)]) -> String {
+    let rows: Vec<Vec<(String, Value)>> = records.iter().map(|(record, _)| record.to_row()).collect();
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in rows.iter().flatten() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut table = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail.
+    let _ = table.write_record(&names);
+    for row in &rows {
+        let cell = |name: &&String| match row.iter().find(|(own, _)| own == *name) {
+            None | Some((_, Value::Null)) => String::new(),
+            Some((_, value)) => grid::shown(value),
+        };
+        let _ = table.write_record(names.iter().map(cell));
+    }
+    String::from_utf8(table.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Returns the values of a metric by seed: with folds, the mean over the folds of a seed that all ended well.
+pub(super) fn by_seed(records: &[Record], part: Part, metric: Metric) -> Vec<(u64, f64)> {
+    let mut seeds: Vec<u64> = records.iter().map(|record| record.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let of_seed = |seed: u64| {
+        let own = records.iter().filter(|record| record.seed == seed);
+        let values: Option<Vec<f64>> =
+            own.map(|record| record.metric(part, metric).filter(|_| record.is_good())).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a number of folds")]
+        values
+            .filter(|values| !values.is_empty())
+            .map(|values| (seed, values.iter().sum::<f64>() / values.len() as f64))
+    };
+    seeds.into_iter().filter_map(of_seed).collect()
+}

@@ -1,0 +1,156 @@
+//! The folder of an experiment: a lock, the finished runs, and the checkpoints of those on their way.
+
+use super::record::Record;
+use super::spec::wrong;
+use crate::cache::KeyHasher;
+use crate::error::{Error, Result};
+use crate::io;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::{self, File, TryLockError};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+const LOCK: &str = "lock";
+const FINISHED: &str = "finished";
+const CHECKPOINTS: &str = "checkpoints";
+const SPEC: &str = "spec.toml";
+const CLASSES: &str = "classes.json";
+
+/// A finished run as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Finished {
+    pub(super) record: Record,
+    /// The seconds of a thread that it took.
+    pub(super) seconds: f64,
+    /// The stamp of the data set ([`Source::stamp`](super::tables::Source::stamp)).
+    pub(super) stamp: String,
+}
+
+/// The folder of an experiment, which one process at a time may write to.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Locked until it is closed.
+    _lock: File,
+}
+
+impl Folder {
+    /// Creates a folder, or opens one that [`Folder::create`] made, and locks it.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if another process has locked it, or if it has other files and none of an
+    /// experiment; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        let foreign = !path.join(LOCK).exists() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+        if foreign {
+            let shown = path.display();
+            return Err(wrong(format!("{shown}: expected a new folder or one of an experiment, found other files")));
+        }
+        for folder in [path.to_owned(), path.join(FINISHED), path.join(CHECKPOINTS)] {
+            fs::create_dir_all(&folder).map_err(|error| Error::io("create", &folder, error))?;
+        }
+        let place = path.join(LOCK);
+        let refused = |error| Error::io("lock", &place, error);
+        let mut lock = File::options().create(true).append(true).open(&place).map_err(refused)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let shown = path.display();
+                return Err(wrong(format!(
+                    "{shown}: expected a folder that no other process writes to, found one in use"
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(refused(error)),
+        }
+        if lock.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            let _ = lock.write_all(b"the folder of an experiment of fiedler; locked while a process writes to it\n");
+        }
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    /// Returns whether a folder has the files of an experiment.
+    pub(super) fn is_begun(path: &Path) -> bool {
+        path.join(LOCK).exists() && path.join(SPEC).exists()
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the experiment with all its defaults.
+    pub(super) fn write_spec(&self, text: &str) -> Result<()> {
+        io::write_text(&self.path.join(SPEC), text)
+    }
+
+    /// Returns all finished runs by their ids.
+    ///
+    /// # Errors
+    /// [`Parse`](crate::ErrorKind::Parse) if a file is damaged; [`Io`](crate::ErrorKind::Io).
+    pub(super) fn finished(&self) -> Result<HashMap<String, Finished>> {
+        finished(&self.path)
+    }
+
+    /// Stores the names of the classes, for reports.
+    pub(super) fn write_classes(&self, classes: &[String]) -> Result<()> {
+        io::write_text(&self.path.join(CLASSES), &serde_json::to_string(classes).unwrap_or_default())
+    }
+
+    /// Stores finished runs, all of them or none.
+    pub(super) fn finish(&self, runs: &[Finished]) -> Result<()> {
+        let name = name(runs.iter().map(|run| run.record.id.as_str()));
+        let mut text = String::new();
+        for run in runs {
+            text += &serde_json::to_string(run).unwrap_or_default();
+            text.push('\n');
+        }
+        io::write_text(&self.path.join(FINISHED).join(format!("{name}.jsonl")), &text)
+    }
+
+    /// Returns the place of the checkpoint of runs that are trained together.
+    pub(super) fn checkpoint<'a>(&self, ids: impl Iterator<Item = &'a str>) -> PathBuf {
+        self.path.join(CHECKPOINTS).join(format!("{}.safetensors", name(ids)))
+    }
+
+    /// Removes all checkpoints: what they were of is finished, or is no longer a part of the experiment.
+    pub(super) fn remove_checkpoints(&self) {
+        // A checkpoint that stays is of no harm.
+        let _ = fs::remove_dir_all(self.path.join(CHECKPOINTS));
+    }
+}
+
+/// Returns all finished runs of the experiment in a folder.
+pub(super) fn finished(folder: &Path) -> Result<HashMap<String, Finished>> {
+    let place = folder.join(FINISHED);
+    let entries = fs::read_dir(&place).map_err(|error| Error::io("read", &place, error))?;
+    let mut found = HashMap::new();
+    for entry in entries {
+        let path = entry.map_err(|error| Error::io("read", &place, error))?.path();
+        // What a process that was killed left is no file of runs.
+        if path.extension().is_none_or(|ending| ending != "jsonl") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).map_err(|error| Error::io("read", &path, error))?;
+        for (line, text) in (1..).zip(text.lines()) {
+            let stored: Finished = serde_json::from_str(text)
+                .map_err(|error| Error::parse(&path, Some(line), "a finished run", error.to_string()))?;
+            found.insert(stored.record.id.clone(), stored);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the names of the classes, if they are stored.
+pub(super) fn classes(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join(CLASSES)).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Returns a name for runs that are trained together.
+fn name<'a>(ids: impl Iterator<Item = &'a str>) -> String {
+    let mut hasher = KeyHasher::new("fiedler 2026-11-26 runs of an experiment that are trained together");
+    ids.for_each(|id| {
+        hasher.bytes(id.as_bytes());
+    });
+    hasher.finish().to_string()[..16].to_owned()
+}

@@ -9,5 +9,7 @@
 pub mod bench;
 mod commands;
 pub mod doctor;
+mod experiment;
+mod page;
 
 pub use commands::run;

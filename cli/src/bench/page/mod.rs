@@ -2,20 +2,18 @@
 //! scripts.
 
 mod figures;
-mod numbers;
 mod sides;
 mod speedup;
-mod svg;
 mod table;
 #[cfg(test)]
 mod tests;
 mod time;
 mod view;
 
-pub use numbers::seconds;
-use numbers::{percent, ratio};
+pub use crate::page::numbers::seconds;
+use crate::page::numbers::{percent, ratio};
+use crate::page::{self, escape};
 use std::fmt::Write as _;
-use svg::escape;
 pub use view::NOISE;
 use view::View;
 
@@ -85,18 +83,6 @@ pub struct Report {
 pub fn page(report: &Report) -> String {
     let view = View::new(report);
     let mut html = String::with_capacity(1 << 18);
-    let title = format!("fiedler bench, {}", report.date);
-    // The content security policy forbids the page to fetch anything, even if a text contains markup.
-    let _ = write!(
-        html,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n\
-         <body>\n<main>\n",
-        escape(&title),
-        include_str!("page.css")
-    );
     heading(&mut html, report);
     cards(&mut html, &view);
     html.push_str(&speedup::speedups(&view));
@@ -104,8 +90,7 @@ pub fn page(report: &Report) -> String {
     html.push_str(&sides::rooflines(&view));
     html.push_str(&sides::predictions(&view));
     html.push_str(&table::table(&view));
-    let _ = write!(html, "</main>\n<script>\n{}</script>\n</body>\n</html>\n", include_str!("page.js"));
-    html
+    page::document(&format!("fiedler bench, {}", report.date), &html)
 }
 
 /// Writes the heading: what the page shows, when and where the figures were measured, and how to repeat the
@@ -136,12 +121,8 @@ fn cards(html: &mut String, view: &View<'_>) {
     let mut names: Vec<&str> = rows.iter().map(|row| row.workload.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    html.push_str("<ul class=\"cards\">\n");
-    let mut card = |figure: &str, text: &str| {
-        // A line break is allowed after each slash of a workload's name.
-        let text = escape(text).replace('/', "/<wbr>");
-        let _ = writeln!(html, "<li><b>{}</b> <span>{text}</span></li>", escape(figure));
-    };
+    let mut cards = Vec::new();
+    let mut card = |figure: &str, text: &str| cards.push((figure.to_owned(), text.to_owned()));
     let measured = rows.iter().filter(|row| row.measured()).count();
     let plural = |count: usize, word: &str| format!("{word}{}", if count == 1 { "" } else { "s" });
     let (workloads, sides) = (plural(names.len(), "workload"), plural(view.sides.len(), "side"));
@@ -176,5 +157,5 @@ fn cards(html: &mut String, view: &View<'_>) {
         &noise.to_string(),
         &format!("{} with a spread beyond {}\u{a0}%: noise", plural(noise, "figure"), 100.0 * NOISE),
     );
-    html.push_str("</ul>\n");
+    html.push_str(&page::cards(&cards));
 }

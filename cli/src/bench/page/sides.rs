@@ -1,10 +1,12 @@
 //! The plots that are drawn once per side: rooflines, and predicted against measured times.
 
 use super::figures::{Entry, LARGE, about, figure, section};
-use super::numbers::{count, percent, quotient, rate, ratio, seconds, tick_rate, tick_seconds, usable};
-use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::View;
 use super::{Ceiling, Row};
+use crate::page::marks::{Key, Mark};
+use crate::page::numbers::{count, percent, quotient, rate, ratio, seconds, tick_rate, tick_seconds, usable};
+use crate::page::plot::{Axis, Plot};
+use crate::page::range::Range;
 
 /// Returns the legend entries of the families that occur in these rows.
 fn family_legend(view: &View<'_>, rows: &[&Row]) -> Vec<Entry> {

@@ -2,9 +2,11 @@
 
 use super::Row;
 use super::figures::{SMALL, about, figure, section};
-use super::numbers::{count, ratio, seconds, tick_ratio, usable};
-use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::{Series, View, crossovers};
+use crate::page::marks::{Key, Mark};
+use crate::page::numbers::{count, ratio, seconds, tick_ratio, usable};
+use crate::page::plot::{Axis, Plot};
+use crate::page::range::Range;
 
 /// A point of a speedup plot.
 struct Fast<'a> {

@@ -1,8 +1,8 @@
 //! The table of all rows.
 
-use super::numbers::{NONE, percent, ratio, seconds, usable};
-use super::svg::escape;
 use super::view::View;
+use crate::page::numbers::{NONE, percent, ratio, seconds, usable};
+use crate::page::{escape, table as table_of};
 use std::fmt::Write as _;
 
 /// Writes a cell with a number. The cell has the text that is shown and the plain value, which is used for sorting.
@@ -28,15 +28,12 @@ pub(super) fn table(view: &View<'_>) -> String {
     html.push_str(
         "<p>Resident: the data is already on that side. With transfers: from host to host. First call: including \
          compilation. Share of the roof: relative to what this side's measured copy and fma rates allow. Spread: (max \
-         − min) / median.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All \
-         figures\">\n<table>\n<thead><tr>",
+         − min) / median.</p>\n",
     );
     let heads = ["workload", "side", "resident", "with transfers", "first call", "predicted / measured"];
-    for head in heads.into_iter().chain(["share of the roof", "spread"]).chain(notes.then_some("note")) {
-        let class = if ["workload", "side", "note"].contains(&head) { " class=\"text\"" } else { "" };
-        let _ = write!(html, "<th scope=\"col\"{class}>{head}</th>");
-    }
-    html.push_str("</tr></thead>\n<tbody>\n");
+    let heads = heads.into_iter().chain(["share of the roof", "spread"]).chain(notes.then_some("note"));
+    let heads: Vec<(&str, bool)> = heads.map(|head| (head, ["workload", "side", "note"].contains(&head))).collect();
+    let mut body = String::new();
     let mut before = "";
     for row in rows {
         // A horizontal line separates the rows of different workloads.
@@ -44,30 +41,29 @@ pub(super) fn table(view: &View<'_>) -> String {
         before = &row.workload;
         // If the column is narrow, a name breaks after a slash.
         let (workload, side) = (escape(&row.workload).replace('/', "/<wbr>"), escape(&row.side));
-        let _ = write!(html, "<tr{class}><th scope=\"row\">{workload}</th><td class=\"text\">{side}</td>");
+        let _ = write!(body, "<tr{class}><th scope=\"row\">{workload}</th><td class=\"text\">{side}</td>");
         for value in [row.resident, row.transfers, row.first] {
-            cell(&mut html, value, seconds);
+            cell(&mut body, value, seconds);
         }
         match row.prediction() {
             Some(p) if !(0.5..=2.0).contains(&p) => {
-                let _ = write!(html, "<td data-v=\"{p:e}\"><span class=\"flag\">off</span> {}</td>", ratio(p));
+                let _ = write!(body, "<td data-v=\"{p:e}\"><span class=\"flag\">off</span> {}</td>", ratio(p));
             }
-            p => cell(&mut html, p, ratio),
+            p => cell(&mut body, p, ratio),
         }
-        cell(&mut html, view.share(row), percent);
+        cell(&mut body, view.share(row), percent);
         if row.noisy() {
             let spread = row.spread.max(0.0);
             let text = if usable(spread).is_some() { percent(spread) } else { "unknown".to_owned() };
             let value = if spread.is_finite() { spread } else { 1e9 };
-            let _ = write!(html, "<td data-v=\"{value:e}\"><span class=\"flag\">noise</span> {}</td>", escape(&text));
+            let _ = write!(body, "<td data-v=\"{value:e}\"><span class=\"flag\">noise</span> {}</td>", escape(&text));
         } else {
-            cell(&mut html, row.measured().then_some(row.spread), percent);
+            cell(&mut body, row.measured().then_some(row.spread), percent);
         }
         if notes {
-            let _ = write!(html, "<td class=\"text note\">{}</td>", escape(&row.note));
+            let _ = write!(body, "<td class=\"text note\">{}</td>", escape(&row.note));
         }
-        html.push_str("</tr>\n");
+        body.push_str("</tr>\n");
     }
-    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
-    html
+    html + &table_of("All figures", "", &heads, &body) + "</section>\n"
 }

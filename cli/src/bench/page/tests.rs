@@ -1,6 +1,7 @@
 //! Tests of the page as a whole. The page must be well-formed HTML for every report.
 
 use super::*;
+use crate::page::tests::check;
 
 /// Returns a row whose times with resident data and with transfers are both `seconds`.
 pub(super) fn row(workload: &str, side: &str, on_cpu: bool, seconds: Option<f64>) -> Row {
@@ -33,36 +34,6 @@ pub(super) fn report(rows: Vec<Row>) -> Report {
         ceilings: vec![ceiling("CPU"), ceiling("GPU")],
         rows,
     }
-}
-
-/// Fails unless the tags nest properly, all figures are finite numbers, and the page fetches nothing.
-fn check(html: &str) {
-    // The contents of the script and of the style are not markup.
-    let mut text = String::new();
-    let mut rest = html;
-    while let Some(at) = ["<style>", "<script>"].iter().filter_map(|tag| rest.find(tag)).min() {
-        let end = rest[at..].find("</s").expect("it is closed") + at;
-        text.push_str(&rest[..at + rest[at..].find('>').expect("a tag ends") + 1]);
-        rest = &rest[end..];
-    }
-    text.push_str(rest);
-    for word in ["NaN", "nan\"", "inf\"", ">inf", "-inf", "http:", "https:", "url(", "src="] {
-        let found =
-            text.replace("script-src 'unsafe", "").find(word).map(|at| text[at.saturating_sub(80)..at + 8].to_owned());
-        assert_eq!(found, None, "{word}");
-    }
-    let mut open = Vec::new();
-    for piece in text.split('<').skip(1) {
-        let tag = piece.split('>').next().expect("split gives one");
-        let name = tag.trim_start_matches('/').split([' ', '/']).next().expect("split gives one");
-        assert_eq!(tag.matches('"').count() % 2, 0, "quotes: <{tag}>");
-        if tag.starts_with('/') {
-            assert_eq!(open.pop(), Some(name), "</{name}> closes what was not open");
-        } else if !tag.ends_with('/') && !["!doctype", "meta", "wbr"].contains(&name) {
-            open.push(name);
-        }
-    }
-    assert!(open.is_empty(), "left open: {open:?}");
 }
 
 /// Returns rows for a grid of sizes and batches on the CPU and two adapters.
@@ -158,37 +129,5 @@ fn no_value_breaks_the_page() {
         let mut rows = grid();
         rows.iter_mut().for_each(all);
         check(&page(&report(rows)));
-    }
-}
-
-/// Returns the relative luminance of `#rrggbb`, as WCAG defines it.
-fn luminance(color: &str) -> f64 {
-    let channel = |at: usize| {
-        let value = f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("two hex digits")) / 255.0;
-        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-    };
-    0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
-}
-
-#[test]
-fn colors_are_legible_in_both_schemes() {
-    let css = include_str!("page.css");
-    for scheme in css.split(":root {").skip(1).map(|block| block.split('}').next().expect("split gives one")) {
-        let color = |name: &str| {
-            let at = scheme.find(&format!("--{name}: #")).expect("it is set") + name.len() + 4;
-            luminance(&scheme[at..at + 7])
-        };
-        let contrast = |a: &str, b: &str| {
-            let (a, b) = (color(a), color(b));
-            (a.max(b) + 0.05) / (a.min(b) + 0.05)
-        };
-        let marks: Vec<String> = (0..8).map(|i| format!("k{i}")).collect();
-        let inks = ["fg", "soft", "flag"].into_iter().chain(marks.iter().map(String::as_str));
-        for ink in inks {
-            for ground in ["bg", "card", "shade"] {
-                // The contrast that WCAG AA requires for text of any size.
-                assert!(contrast(ink, ground) >= 4.5, "{ink} on {ground}: {:.2}", contrast(ink, ground));
-            }
-        }
     }
 }

@@ -2,9 +2,11 @@
 
 use super::Row;
 use super::figures::{SMALL, about, figure, section};
-use super::numbers::{count, quotient, seconds, tick_seconds, usable};
-use super::svg::{Axis, Key, Mark, Plot, Range};
 use super::view::{Series, View};
+use crate::page::marks::{Key, Mark};
+use crate::page::numbers::{count, quotient, seconds, tick_seconds, usable};
+use crate::page::plot::{Axis, Plot};
+use crate::page::range::Range;
 
 /// Returns the rows of one batch size, chosen from rows of the same problem size. The chosen batch size has figures for
 /// the largest number of sides. If several batch sizes have figures for that many sides, the largest batch size is

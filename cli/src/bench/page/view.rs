@@ -1,8 +1,8 @@
 //! Derives from the rows what the plots and the table need: the rows that are compared, shares of the roofline
 //! ceilings, and crossovers.
 
-use super::numbers::{quotient, usable};
 use super::{Ceiling, Report, Row};
+use crate::page::numbers::{quotient, usable};
 use std::collections::{BTreeSet, HashMap};
 
 /// The spread, (max - min) / median, above which a figure counts as noise.

@@ -9,6 +9,10 @@
     title.parentNode.dataset.tip = title.textContent;
     title.remove();
   }
+  for (const cell of document.querySelectorAll(".heat [title]")) {
+    cell.dataset.tip = cell.title;
+    cell.removeAttribute("title");
+  }
   const show = event => {
     const mark = event.target.closest ? event.target.closest("[data-tip]") : null;
     tip.hidden = !mark;
@@ -24,13 +28,19 @@
   document.addEventListener("pointerdown", show);
   document.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true, capture: true });
 
-  for (const table of document.querySelectorAll("table")) {
+  for (const table of document.querySelectorAll("table:not(.heat)")) {
     const body = table.tBodies[0];
     const heads = [...table.tHead.rows[0].cells];
     const first = [...body.rows];
     heads.forEach((head, column) => {
       head.dataset.sort = "";
       head.title = "Sort by this column";
+      head.tabIndex = 0;
+      head.addEventListener("keydown", event => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        head.click();
+      });
       head.addEventListener("click", () => {
         const was = head.getAttribute("aria-sort");
         heads.forEach(other => other.removeAttribute("aria-sort"));

@@ -1,7 +1,7 @@
 //! Formats figures with three digits and a unit, or as a dash if the figure is missing.
 
 /// The sign for a missing figure.
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// The prefixes of units, in steps of 1000 from 1e-12 up.
 const PREFIXES: [&str; 11] = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
@@ -13,12 +13,12 @@ const UNIT: i32 = 4;
 const GREATEST: i32 = 6;
 
 /// Returns the value if a log axis can show it, which means that the value is from 1e-30 to 1e30.
-pub(super) fn usable(value: f64) -> Option<f64> {
+pub(crate) fn usable(value: f64) -> Option<f64> {
     (1e-30..=1e30).contains(&value).then_some(value)
 }
 
 /// Returns `a / b` if `a`, `b` and the quotient are all [`usable`].
-pub(super) fn quotient(a: f64, b: f64) -> Option<f64> {
+pub(crate) fn quotient(a: f64, b: f64) -> Option<f64> {
     usable(usable(a)? / usable(b)?)
 }
 
@@ -31,7 +31,7 @@ fn power(value: f64) -> i32 {
 }
 
 /// Formats a value with three digits: `0.0123`, `1.20`, `45.6`, `789`, `12300`.
-pub(super) fn three(value: f64) -> String {
+pub(crate) fn three(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -71,18 +71,18 @@ pub fn seconds(value: f64) -> String {
 }
 
 /// Formats a rate: `1.23 Tflop/s`, `456 GB/s`.
-pub(super) fn rate(value: f64, unit: &str) -> String {
+pub(crate) fn rate(value: f64, unit: &str) -> String {
     with_prefix(value, unit, GREATEST, false)
 }
 
 /// Formats a ratio: `12.3×`.
-pub(super) fn ratio(value: f64) -> String {
+pub(crate) fn ratio(value: f64) -> String {
     let text = three(value);
     if text == NONE { text } else { text + "×" }
 }
 
 /// Formats a fraction in percent: `45.6 %`, or `< 0.01 %` for a smaller value above 0.
-pub(super) fn percent(value: f64) -> String {
+pub(crate) fn percent(value: f64) -> String {
     if value > 0.0 && value < 1e-4 {
         return "< 0.01 %".to_owned();
     }
@@ -92,7 +92,7 @@ pub(super) fn percent(value: f64) -> String {
 
 /// Formats a size or a count. Whole numbers up to 999999 are written in full, as in the names of workloads, and larger
 /// values have a prefix.
-pub(super) fn count(value: f64) -> String {
+pub(crate) fn count(value: f64) -> String {
     if (0.0..999_999.5).contains(&value) && value.fract() == 0.0 {
         return format!("{value:.0}");
     }
@@ -100,18 +100,74 @@ pub(super) fn count(value: f64) -> String {
 }
 
 /// Returns the label of a tick on an axis of seconds.
-pub(super) fn tick_seconds(value: f64) -> String {
+pub(crate) fn tick_seconds(value: f64) -> String {
     with_prefix(value, "s", 0, true)
 }
 
 /// Returns the label of a tick on an axis of ratios.
-pub(super) fn tick_ratio(value: f64) -> String {
+pub(crate) fn tick_ratio(value: f64) -> String {
     count(value) + "×"
 }
 
 /// Returns the label of a tick on an axis of rates. The label has no unit, because the unit is in the axis name.
-pub(super) fn tick_rate(value: f64) -> String {
+pub(crate) fn tick_rate(value: f64) -> String {
     with_prefix(value, "", GREATEST, true)
+}
+
+/// How the numbers of a column are written: with equally many decimals, so that they can be compared at a glance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Digits {
+    decimals: usize,
+    /// Whether numbers are written as 1.23e-9.
+    powers: bool,
+}
+
+impl Digits {
+    /// Chooses the digits for values, of which a typical uncertainty shows two. Without an uncertainty, four decimals.
+    pub(crate) fn new(values: impl Iterator<Item = f64>, uncertainty: Option<f64>) -> Self {
+        let size = values.filter_map(|v| usable(v.abs())).fold(0.0, f64::max);
+        let size = if size > 0.0 { power(size) } else { 0 };
+        let last = uncertainty.and_then(usable).map(|u| power(u) - 1);
+        let powers = !(-4..7).contains(&size);
+        // However uncertain it is, the largest value has two digits.
+        let last = last.unwrap_or(if powers { size - 4 } else { -4 }).min(size - 1);
+        let decimals = if powers { size - last } else { -last };
+        Self { decimals: usize::try_from(decimals.clamp(0, 12)).unwrap_or(0), powers }
+    }
+
+    /// Formats a number, or a dash if it is not finite.
+    pub(crate) fn write(self, value: f64) -> String {
+        let Self { decimals, powers } = self;
+        if !value.is_finite() {
+            return NONE.to_owned();
+        }
+        let powers = powers || value.abs() >= 1e12;
+        // A sign in front of zeros would say what the digits do not.
+        let text = if powers { format!("{value:.decimals$e}") } else { format!("{value:.decimals$}") };
+        let zero = !text.split('e').next().unwrap_or_default().contains(|c: char| ('1'..='9').contains(&c));
+        match text.strip_prefix('-') {
+            _ if zero && powers => "0".to_owned(),
+            Some(size) if zero => size.to_owned(),
+            Some(size) => format!("\u{2212}{size}"),
+            None => text,
+        }
+    }
+
+    /// Formats a difference: a number with its sign.
+    pub(crate) fn signed(self, value: f64) -> String {
+        let text = self.write(value);
+        let plus = value > 0.0 && text.contains(|c: char| ('1'..='9').contains(&c));
+        if plus { format!("+{text}") } else { text }
+    }
+}
+
+/// Formats a p value.
+pub(crate) fn p_value(p: f64) -> String {
+    match p {
+        p if p.is_nan() => NONE.to_owned(),
+        p if p < 1e-4 => "< 0.0001".to_owned(),
+        p => format!("{p:.4}"),
+    }
 }
 
 #[cfg(test)]
@@ -131,6 +187,26 @@ mod tests {
         assert_eq!(ratio(12_345.0), "12300×");
         assert_eq!(percent(0.4567), "45.7 %");
         assert_eq!(percent(1.8e-6), "< 0.01 %");
+    }
+
+    #[test]
+    fn digits_are_those_of_the_uncertainty() {
+        let write = |values: &[f64], u| {
+            let digits = Digits::new(values.iter().copied(), u);
+            values.iter().map(|&v| digits.write(v)).collect::<Vec<_>>()
+        };
+        assert_eq!(write(&[0.912_345, -0.5], Some(0.0123)), ["0.912", "−0.500"]);
+        assert_eq!(write(&[0.912_345], None), ["0.9123"]);
+        assert_eq!(write(&[12_345.678], Some(300.0)), ["12346"]);
+        assert_eq!(write(&[0.9, 0.9 + 2e-9], Some(1e-9)), ["0.9000000000", "0.9000000020"]);
+        assert_eq!(write(&[1.234e-9, 0.0], Some(1e-11)), ["1.234e-9", "0"]);
+        assert_eq!(write(&[f64::NAN, f64::INFINITY], Some(f64::NAN)), [NONE, NONE]);
+        let digits = Digits::new([0.5].into_iter(), Some(0.01));
+        assert_eq!(
+            [0.5, -0.5, 0.0, 1e-9, -1e-9].map(|v| digits.signed(v)),
+            ["+0.500", "−0.500", "0.000", "0.000", "0.000"]
+        );
+        assert_eq!([0.5, 1e-9, f64::NAN].map(p_value), ["0.5000", "< 0.0001", NONE]);
     }
 
     #[test]

@@ -15,6 +15,10 @@ use std::time::Duration;
 
 /// The error rate of tests of equivalence.
 const ALPHA: f64 = 0.05;
+/// The images, the runs and the epochs of a training that is interrupted, which takes several rounds of 200 ms.
+const IMAGES: usize = 1797;
+const RESUMED: usize = 8;
+const LONG: u64 = 150;
 /// The standard normal quantile of the intervals, three standard errors, and their level.
 const QUANTILE: f64 = 3.0;
 const LEVEL: f64 = 0.9973;
@@ -45,7 +49,7 @@ impl Laws {
     pub(super) fn check(&self, ctx: &Context, seed: u64) -> Result<Vec<Claim>> {
         let samples = digits::images(self.samples)?;
         let mut claims = self.stationary(ctx, seed)?;
-        claims.push(resumed(ctx, &samples, seed)?);
+        claims.push(resumed(ctx, &digits::images(IMAGES)?, seed)?);
         claims.push(alone(ctx, &samples, seed)?);
         claims.push(self.mixed(ctx, &samples, seed)?);
         Ok(claims)
@@ -147,9 +151,9 @@ fn differing(one: &[u64], other: &[u64]) -> usize {
 
 /// Interrupts a training several times, and compares its result with one that was not.
 fn resumed(ctx: &Context, samples: &Samples<f32>, seed: u64) -> Result<Claim> {
-    let runs = Runs::seeds(Optimizer::Adam, seed, 4)?;
+    let runs = Runs::seeds(Optimizer::Adam, seed, RESUMED)?;
     let cpu = ctx.with_backend(Backend::Cpu);
-    let whole = trainer(samples)?.epochs(12).fit(&cpu, samples, &runs)?;
+    let whole = trainer(samples)?.epochs(LONG).fit(&cpu, samples, &runs)?;
     let folder = tempfile::tempdir().map_err(|error| Error::io("create", &std::env::temp_dir(), error))?;
     let path = folder.path().join("checkpoint.safetensors");
     let mut interruptions = 0;
@@ -157,21 +161,23 @@ fn resumed(ctx: &Context, samples: &Samples<f32>, seed: u64) -> Result<Claim> {
         let cancel = Cancel::new();
         let rounds = AtomicUsize::new(0);
         let switch = cancel.clone();
-        let stop = Arc::new(move |_: &crate::train::Progress| {
-            if rounds.fetch_add(1, Ordering::Relaxed) == 0 {
+        let stop = Arc::new(move |progress: &crate::train::Progress| {
+            // In the first round, while there is something left.
+            if rounds.fetch_add(1, Ordering::Relaxed) == 0 && progress.ended < progress.runs {
                 switch.cancel();
             }
         });
-        let trainer = trainer(samples)?.epochs(12).checkpoint(&path, Duration::from_secs(3600));
+        let trainer = trainer(samples)?.epochs(LONG).checkpoint(&path, Duration::from_secs(3600));
         let trainer = if interruptions < 3 { trainer.progress(stop) } else { trainer };
         ctx.cancel().check()?;
-        let own = Context::builder().device(false).threads(ctx.threads()).cancel(cancel).build()?;
+        // On one thread, so that it takes several rounds on any machine.
+        let own = Context::builder().device(false).threads(1).cancel(cancel).build()?;
         match trainer.fit(&own, samples, &runs) {
             Err(error) if error.is_cancelled() => interruptions += 1,
             found => break found?,
         }
     };
-    let differ: usize = (0..4).map(|run| differing(&bits(&fit, run), &bits(&whole, run))).sum();
+    let differ: usize = (0..RESUMED).map(|run| differing(&bits(&fit, run), &bits(&whole, run))).sum();
     Ok(Claim::exact(
         "a training that was interrupted and resumed has the same bits",
         differ as f64,

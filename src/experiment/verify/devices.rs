@@ -59,8 +59,8 @@ impl Devices {
         let least = |interval: Interval| if interval.high >= 0.0 { Status::Pass } else { Status::Fail };
         let one = Strings::new(self.samples, 1, BITS, seed)?;
         let (same, _) = digits_of(&one, self.samples);
-        // Without a stopping rule, it learns its training samples by heart. If a test sample were among them, that would
-        // show.
+        // Without a stopping rule, it learns its training samples by heart. If test samples were among them, that
+        // would show.
         let leaked = self.accuracy(ctx, &same, &labels, (&[30, 20], 3e-3, false), seed)?;
         let third = 1.0 / CLASSES as f64;
         let error = 3.0 * (third * (1.0 - third) / self.samples as f64).sqrt();

@@ -208,8 +208,8 @@ pub(super) struct Compared {
     pub(super) other: usize,
 }
 
-/// Returns all comparisons: each configuration with the one that has the baseline's value of a factor and the same
-/// values of all others.
+/// Returns all comparisons. A comparison is between a configuration and its baseline. The baseline has the same values
+/// of all factors but one, of which it has the baseline's value.
 ///
 /// # Errors
 /// [`Domain`](crate::ErrorKind::Domain) if there is no such factor or value, or a factor has one value only.

@@ -34,6 +34,14 @@ pub(super) fn groups(cells: &[Cell], rows: &[Row]) -> Vec<Group> {
     made
 }
 
+/// Returns how many groups are trained side by side on the CPU, from the numbers of their runs. Where a group has fewer
+/// runs than would keep the threads busy, there are several.
+pub(super) fn side_by_side(threads: usize, runs: impl ExactSizeIterator<Item = usize>) -> usize {
+    let groups = runs.len();
+    let fewest = runs.min().unwrap_or(1).max(1);
+    (2 * threads).div_ceil(fewest).min(threads).min(groups).max(1)
+}
+
 impl Group {
     /// Returns the trainer of the runs.
     pub(super) fn trainer(&self, spec: &Spec, inputs: usize, targets: (usize, usize)) -> Result<Trainer> {

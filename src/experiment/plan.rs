@@ -1,7 +1,7 @@
 //! What an experiment would do, before it does it.
 
 use super::grid;
-use super::groups::{Group, groups};
+use super::groups::{Group, groups, side_by_side};
 use super::run::{CHECKPOINT, Experiment};
 use super::spec::PrecisionName;
 use super::store;
@@ -120,7 +120,7 @@ impl Experiment {
             runs: rows.len(),
             finished: rows.len() - missing.len(),
             seconds: features.seconds + planned.iter().map(|group| group.seconds).sum::<f64>(),
-            bytes: tables + self.together(&planned),
+            bytes: tables + together(&planned, ctx.threads()),
             features,
             groups: planned,
         })
@@ -160,11 +160,13 @@ impl Experiment {
             .map(|layer| (layer.extent.numbers() as u64).saturating_mul(if layer.wide { 8 } else { 4 }));
         each.sum::<u64>().saturating_mul(source.samples as u64)
     }
+}
 
-    /// Returns the bytes of the groups that are trained at the same time.
-    fn together(&self, planned: &[PlannedGroup]) -> u64 {
-        let mut bytes: Vec<u64> = planned.iter().map(|group| group.bytes).collect();
-        bytes.sort_unstable_by(|a, b| b.cmp(a));
-        bytes.iter().take(1).sum()
-    }
+/// Returns the bytes of the groups that are trained at the same time: at most, the largest ones.
+fn together(planned: &[PlannedGroup], threads: usize) -> u64 {
+    let mut bytes: Vec<u64> = planned.iter().map(|group| group.bytes).collect();
+    bytes.sort_unstable_by(|a, b| b.cmp(a));
+    let on_device = planned.iter().any(|group| group.side == side(Side::Gpu));
+    let count = if on_device { 1 } else { side_by_side(threads, planned.iter().map(|group| group.runs)) };
+    bytes.iter().take(count).sum()
 }

@@ -1,7 +1,7 @@
 //! An experiment with its folder: it runs what is not finished, as far as it gets, and goes on there the next time.
 
 use super::grid::{self, Cell, Row};
-use super::groups::{Group, groups};
+use super::groups::{Group, groups, side_by_side};
 use super::record::{About, Record};
 use super::spec::{PrecisionName, Spec, wrong};
 use super::store::{self, Finished, Folder};
@@ -295,15 +295,13 @@ fn jobs(
 
 /// Trains all groups. Where a group has fewer runs than there are threads, several groups are trained side by side.
 fn train(shared: &Shared<'_>, jobs: VecDeque<Job>) -> Result<()> {
-    let threads = shared.ctx.threads();
-    let fewest = jobs.iter().map(|job| job.group.rows.len()).min().unwrap_or(1);
-    let mut side_by_side = (2 * threads).div_ceil(fewest).min(threads).min(jobs.len()).max(1);
+    let mut together = side_by_side(shared.ctx.threads(), jobs.iter().map(|job| job.group.rows.len()));
     if jobs.iter().any(|job| on_device(shared, job)) {
-        side_by_side = 1;
+        together = 1;
     }
     let (queue, failed) = (Mutex::new(jobs), Mutex::new(None));
     std::thread::scope(|scope| {
-        for _ in 0..side_by_side {
+        for _ in 0..together {
             scope.spawn(|| {
                 loop {
                     if locked(&failed).is_some() {

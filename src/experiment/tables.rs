@@ -95,9 +95,7 @@ impl Source {
                 },
             };
         }
-        if let TableTargets::Labels(labels, _) = self.layers.targets() {
-            hasher.bytes(bytemuck::cast_slice(labels));
-        }
+        add_targets(&self.layers, &mut hasher);
         Ok(hasher.finish().to_string())
     }
 
@@ -299,18 +297,23 @@ impl Table {
     pub(super) fn hash(&self, data: &Layers) -> String {
         let mut hasher = KeyHasher::new("fiedler 2026-11-26 inputs and targets of a configuration, little-endian");
         hasher.number(self.inputs as u64).bytes(bytemuck::cast_slice(&self.x));
-        match data.targets() {
-            TableTargets::Labels(labels, classes) => {
-                hasher.bytes(bytemuck::cast_slice(labels));
-                classes.iter().for_each(|class| {
-                    hasher.bytes(class.as_bytes());
-                });
-            }
-            TableTargets::Values(values, _) => {
-                hasher.bytes(bytemuck::cast_slice(values));
-            }
-            TableTargets::None => {}
-        }
+        add_targets(data, &mut hasher);
         hasher.finish().to_string()[..16].to_owned()
+    }
+}
+
+/// Adds the targets of a data set to a hash.
+fn add_targets(data: &Layers, hasher: &mut KeyHasher) {
+    match data.targets() {
+        TableTargets::Labels(labels, classes) => {
+            hasher.bytes(bytemuck::cast_slice(labels));
+            classes.iter().for_each(|class| {
+                hasher.bytes(class.as_bytes());
+            });
+        }
+        TableTargets::Values(values, _) => {
+            hasher.bytes(bytemuck::cast_slice(values));
+        }
+        TableTargets::None => {}
     }
 }

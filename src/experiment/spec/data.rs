@@ -16,8 +16,7 @@ pub struct Data {
     /// A data set that is generated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generate: Option<Generated>,
-    /// The column or the array of the targets; without it, the one that [`Layers::open`](crate::io::Layers::open)
-    /// finds.
+    /// The column or array that has the targets. The default is what [`Layers::open`](crate::io::Layers::open) finds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The number of samples that are used, from the first on; all, if it is not given.

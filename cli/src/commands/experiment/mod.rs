@@ -9,7 +9,6 @@ use super::{Failure, Outcome, Where, print};
 use clap::{Args, Subcommand};
 use fiedler::cache::Cache;
 use fiedler::experiment::{self, Progress, Report, Spec, Verification};
-use fiedler::policy::Side;
 use fiedler::{Context, ErrorKind};
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
@@ -155,7 +154,7 @@ impl Call {
         let report = experiment.report()?;
         write(&experiment, &report)?;
         let seconds = began.elapsed().as_secs_f64();
-        let side = if plan.groups.iter().any(|group| group.side == name(Side::Gpu)) { ctx.adapter() } else { None };
+        let side = if plan.groups.iter().any(|group| group.side == "gpu") { ctx.adapter() } else { None };
         let side = side.map_or("cpu", |adapter| adapter.name.as_str());
         if self.printing.json {
             print(shown::as_json(&report, times, seconds, side, experiment.folder()));
@@ -185,13 +184,6 @@ impl Call {
             print(report.to_markdown().trim_end());
         }
         Ok(outcome(&report))
-    }
-}
-
-fn name(side: Side) -> &'static str {
-    match side {
-        Side::Cpu => "cpu",
-        Side::Gpu => "gpu",
     }
 }
 

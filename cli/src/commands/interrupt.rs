@@ -3,8 +3,7 @@
 
 use fiedler::{Cancel, io};
 use std::process::exit;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -17,23 +16,23 @@ const PATIENCE: Duration = Duration::from_millis(700);
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();
 
-/// Whether there is a [`Saved`] value.
-static SAVED: AtomicBool = AtomicBool::new(false);
+/// What goes on with the work of the [`Saved`] value, where there is one.
+static SAVED: Mutex<Option<&'static str>> = Mutex::new(None);
 
 /// While this value exists, the first Ctrl-C does not end the process, however long the work takes to stop.
 pub(super) struct Saved;
 
 impl Saved {
-    /// Begins work that is saved where it stops.
-    pub(super) fn begin() -> Self {
-        SAVED.store(true, Ordering::Relaxed);
+    /// Begins work that is saved where it stops. `resume` is the option or subcommand that goes on with it.
+    pub(super) fn begin(resume: &'static str) -> Self {
+        *SAVED.lock().unwrap_or_else(PoisonError::into_inner) = Some(resume);
         Self
     }
 }
 
 impl Drop for Saved {
     fn drop(&mut self) {
-        SAVED.store(false, Ordering::Relaxed);
+        *SAVED.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -48,12 +47,15 @@ pub(super) fn listen() {
     let handler = || {
         let again = cancel().is_cancelled();
         cancel().cancel();
-        if !again && SAVED.load(Ordering::Relaxed) {
-            super::complain(&"stopping, after a checkpoint is saved to go on from; Ctrl-C again ends this at once");
-            return;
-        }
-        if !again {
-            sleep(PATIENCE);
+        let saved = *SAVED.lock().unwrap_or_else(PoisonError::into_inner);
+        match (again, saved) {
+            (false, Some(resume)) => {
+                let ends = "Ctrl-C again ends this at once";
+                super::complain(&format!("stopping, after a checkpoint for {resume} is saved; {ends}"));
+                return;
+            }
+            (false, None) => sleep(PATIENCE),
+            (true, _) => {}
         }
         io::abandon();
         super::complain(&"interrupted");

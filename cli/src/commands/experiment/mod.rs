@@ -146,7 +146,7 @@ impl Call {
         let bar = self.printing.bar(plan.runs, "{bar:20} {msg}");
         let experiment = experiment.progress(on_progress(bar.clone()));
         let began = Instant::now();
-        let saved = Saved::begin();
+        let saved = Saved::begin("`fiedler experiment resume`");
         let times = experiment.run(&ctx);
         drop(saved);
         bar.finish_and_clear();

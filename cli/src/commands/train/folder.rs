@@ -68,7 +68,7 @@ impl Train {
         let every = Duration::try_from_secs_f64(self.checkpoint).unwrap_or(Duration::MAX);
         let bar = progress::bar(self.quiet);
         let begun = Instant::now();
-        let saved = Saved::begin();
+        let saved = Saved::begin("--resume");
         let made = work(&self.output.join(CHECKPOINT), every, progress::on_progress(bar.clone()));
         drop(saved);
         bar.finish_and_clear();

@@ -1,9 +1,11 @@
 //! Batches of matrices, on the host or on the device. The matrices of a batch are stored one after the other, each
 //! column-major. This is nalgebra's order, so conversions rearrange no elements.
 
+mod order;
 mod scalar;
 mod storage;
 
+pub use order::column_major;
 pub use scalar::{Real, Scalar};
 pub(crate) use storage::{Incoming, Storage};
 
@@ -35,6 +37,42 @@ impl<T: Scalar> Array<T> {
             return Err(Error::shape("Array::from_vec", expected, data.len().to_string()));
         }
         Ok(Self::from_storage(shape, Storage::host(data)))
+    }
+
+    /// Creates an array of elements that `owner` holds, such as an array of another language. The elements are not
+    /// copied: operations read them where they are. Their order is that of [`Array::from_vec`].
+    ///
+    /// # Errors
+    /// The same as for [`Array::from_vec`].
+    pub fn from_owner(shape: Shape, owner: impl AsRef<[T]> + Send + Sync + 'static) -> Result<Self> {
+        let found = owner.as_ref().len();
+        if found != shape.len() {
+            let expected = format!("{} numbers for {shape}", shape.len());
+            return Err(Error::shape("Array::from_owner", expected, found.to_string()));
+        }
+        Ok(Self::from_storage(shape, Storage::Host(Elements::lent(owner))))
+    }
+
+    /// Creates an array from the elements of the matrices in row-major order, one matrix after the other, as NumPy
+    /// stores them.
+    ///
+    /// ```
+    /// use fiedler::{Array, Context, Shape};
+    /// let a = Array::from_row_major(Shape::new(2, 3, 1), &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// let host = a.to_host(&Context::cpu())?;
+    /// assert_eq!(host.as_slice(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    /// assert_eq!(host.to_row_major(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    /// # Ok::<(), fiedler::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as for [`Array::from_vec`].
+    pub fn from_row_major(shape: Shape, data: &[T]) -> Result<Self> {
+        if data.len() != shape.len() {
+            let expected = format!("{} numbers for {shape}", shape.len());
+            return Err(Error::shape("Array::from_row_major", expected, data.len().to_string()));
+        }
+        Self::from_vec(shape, column_major(data, shape.rows, shape.cols))
     }
 
     /// Creates an array from matrices of equal shape.
@@ -224,6 +262,18 @@ impl<T: Scalar> HostArray<T> {
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
         &self.data
+    }
+
+    /// Returns the elements as [`HostArray::as_slice`] does, without a copy if this is the only holder of the array.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<T> {
+        self.data.into_vec()
+    }
+
+    /// Returns the elements of the matrices in row-major order, one matrix after the other, as NumPy stores them.
+    #[must_use]
+    pub fn to_row_major(&self) -> Vec<T> {
+        column_major(&self.data, self.shape.cols, self.shape.rows)
     }
 
     /// Returns matrix `i` of the batch.

@@ -97,6 +97,12 @@ impl Context {
         Ok(made)
     }
 
+    /// Runs `work` on one of this context's threads and waits for it. Everything that `work` runs in parallel, whether by
+    /// this crate or by rayon, then shares these threads.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.on_threads(work)
+    }
+
     /// Runs `work` on this context's threads without checking for cancellation. This is for work that must not be left
     /// half done, such as adding a chunk of a stream.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {

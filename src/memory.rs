@@ -114,10 +114,18 @@ impl fmt::Debug for HostMemory {
 }
 
 /// The elements of an array on the host. When the last holder drops them, their memory goes back to where it came from.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Elements<T> {
-    data: Arc<Vec<T>>,
+    data: Data<T>,
     home: Option<Home<T>>,
+}
+
+/// Whose memory the elements are in.
+#[derive(Clone)]
+enum Data<T> {
+    Own(Arc<Vec<T>>),
+    /// The caller's, such as an array of another language.
+    Lent(Arc<dyn AsRef<[T]> + Send + Sync>),
 }
 
 #[derive(Clone, Debug)]
@@ -130,7 +138,12 @@ struct Home<T> {
 impl<T> Elements<T> {
     /// Wraps elements whose memory is freed when they are dropped.
     pub(crate) fn new(data: Vec<T>) -> Self {
-        Self { data: Arc::new(data), home: None }
+        Self { data: Data::Own(Arc::new(data)), home: None }
+    }
+
+    /// Wraps elements in memory that `owner` holds.
+    pub(crate) fn lent(owner: impl AsRef<[T]> + Send + Sync + 'static) -> Self {
+        Self { data: Data::Lent(Arc::new(owner)), home: None }
     }
 
     /// Wraps elements whose memory goes to `memory` when they are dropped.
@@ -138,12 +151,33 @@ impl<T> Elements<T> {
     where
         T: Send + 'static,
     {
-        Self { data: Arc::new(data), home: Some(Home { memory, put: HostMemory::put::<T> }) }
+        Self { data: Data::Own(Arc::new(data)), home: Some(Home { memory, put: HostMemory::put::<T> }) }
     }
 
-    /// Returns another holder of the vector. While it exists, the memory is not used again.
-    pub(crate) fn shared(&self) -> Arc<Vec<T>> {
-        Arc::clone(&self.data)
+    /// Returns another holder of the elements as a vector, copied if the memory is the caller's. While it exists, the
+    /// memory is not used again.
+    pub(crate) fn shared(&self) -> Arc<Vec<T>>
+    where
+        T: Clone,
+    {
+        match &self.data {
+            Data::Own(vector) => Arc::clone(vector),
+            Data::Lent(owner) => Arc::new((**owner).as_ref().to_vec()),
+        }
+    }
+
+    /// Returns the elements as a vector, copied if there is another holder.
+    pub(crate) fn into_vec(mut self) -> Vec<T>
+    where
+        T: Clone,
+    {
+        match &mut self.data {
+            Data::Own(vector) => match Arc::get_mut(vector) {
+                Some(own) => std::mem::take(own),
+                None => vector.to_vec(),
+            },
+            Data::Lent(owner) => (**owner).as_ref().to_vec(),
+        }
     }
 
     /// Removes the elements after the first `len`.
@@ -151,23 +185,36 @@ impl<T> Elements<T> {
     where
         T: Clone,
     {
-        if self.data.len() > len {
-            Arc::make_mut(&mut self.data).truncate(len);
+        if self.len() > len {
+            match &mut self.data {
+                Data::Own(vector) => Arc::make_mut(vector).truncate(len),
+                Data::Lent(owner) => self.data = Data::Own(Arc::new((**owner).as_ref()[..len].to_vec())),
+            }
         }
     }
 }
 
 impl<T> Deref for Elements<T> {
-    type Target = Vec<T>;
+    type Target = [T];
 
-    fn deref(&self) -> &Vec<T> {
-        &self.data
+    fn deref(&self) -> &[T] {
+        match &self.data {
+            Data::Own(vector) => vector,
+            Data::Lent(owner) => (**owner).as_ref(),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Elements<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 
 impl<T> Drop for Elements<T> {
     fn drop(&mut self) {
-        if let (Some(home), Some(data)) = (&self.home, Arc::get_mut(&mut self.data)) {
+        let Data::Own(vector) = &mut self.data else { return };
+        if let (Some(home), Some(data)) = (&self.home, Arc::get_mut(vector)) {
             (home.put)(&home.memory, std::mem::take(data));
         }
     }
@@ -202,6 +249,31 @@ mod tests {
         assert_eq!(kept(&memory), LEAST as u64);
         let again = memory.take::<f32>(LEN, u64::MAX);
         assert_eq!((again.as_ptr(), again.len(), kept(&memory)), (place, LEN, 0));
+    }
+
+    /// The memory of a caller is read where it is, and never kept.
+    #[test]
+    fn lent_memory_is_read_in_place() {
+        let memory = Arc::new(vec![1_u32, 2, 3]);
+        struct Owner(Arc<Vec<u32>>);
+        impl AsRef<[u32]> for Owner {
+            fn as_ref(&self) -> &[u32] {
+                &self.0
+            }
+        }
+        let mut elements = Elements::lent(Owner(Arc::clone(&memory)));
+        assert_eq!((elements.as_ptr(), elements.len()), (memory.as_ptr(), 3));
+        assert_eq!((elements.shared().as_slice(), elements.clone().into_vec()), (&[1, 2, 3][..], vec![1, 2, 3]));
+        elements.truncate(2);
+        assert_eq!((&elements[..], Arc::strong_count(&memory)), (&[1, 2][..], 1));
+    }
+
+    #[test]
+    fn the_last_holder_gives_its_vector_away() {
+        let elements = Elements::new(vec![1_u32, 2]);
+        let (place, other) = (elements.as_ptr(), elements.clone());
+        assert_ne!(elements.into_vec().as_ptr(), place, "there is another holder");
+        assert_eq!(other.into_vec().as_ptr(), place);
     }
 
     /// A vector may be longer or shorter than the one before it in the same memory.

@@ -24,6 +24,7 @@ pub struct ContextBuilder {
     backend: Option<Backend>,
     budget: Option<u64>,
     threads: Option<usize>,
+    pool: Option<Arc<rayon::ThreadPool>>,
     cancel: Cancel,
     checked: bool,
     poison: bool,
@@ -46,6 +47,7 @@ impl Default for ContextBuilder {
             backend: None,
             budget: None,
             threads: None,
+            pool: None,
             cancel: Cancel::new(),
             checked: cfg!(debug_assertions),
             poison: false,
@@ -104,7 +106,15 @@ impl ContextBuilder {
     /// except that it may change the side that [`Backend::Auto`] chooses.
     #[must_use]
     pub fn threads(mut self, count: usize) -> Self {
-        self.threads = Some(count);
+        (self.threads, self.pool) = (Some(count), None);
+        self
+    }
+
+    /// Shares the CPU threads of another context.
+    #[must_use]
+    pub fn threads_of(mut self, other: &Context) -> Self {
+        self.threads = Some(other.threads());
+        self.pool = other.threads.clone();
         self
     }
 
@@ -306,8 +316,11 @@ impl ContextBuilder {
         Context { gpu, policy, budget, without_gpu, extensions: Arc::default(), stopwatch, cancel, threads }
     }
 
-    /// Creates the thread pool of the context, if a number of threads was set.
+    /// Returns the thread pool of the context, if a number of threads or another context's pool was set.
     fn pool(&self) -> Result<Option<Arc<rayon::ThreadPool>>> {
+        if self.pool.is_some() {
+            return Ok(self.pool.clone());
+        }
         let Some(count) = self.threads else { return Ok(None) };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
         let pool = pool.map_err(|error| Error::domain("threads", format!("{count} cannot be started: {error}")))?;

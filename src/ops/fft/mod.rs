@@ -368,7 +368,7 @@ impl Task {
             let window = window.map(|window| window.storage().to_vec(ctx)).transpose()?;
             let data = a.storage().to_vec(ctx)?;
             let mut made = ctx.room::<O>(self.shape.len());
-            self.on_cpu(ctx, &data, window.as_ref().map(|window| window.as_slice()), &mut made);
+            self.on_cpu(ctx, &data, window.as_ref().map(|window| &window[..]), &mut made);
             Ok(Storage::host_from(ctx, made))
         };
         let (made, choice) = self.run(ctx, on_cpu, |gpu| {

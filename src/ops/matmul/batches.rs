@@ -50,7 +50,7 @@ pub(super) fn solve<T: Multiplied>(
             here.push(operand.map(|storage| storage.to_vec(ctx)).transpose()?);
         }
         gpu.trim();
-        let numbers = |i: usize| here[i].as_ref().map_or(&[][..], |numbers| numbers.as_slice());
+        let numbers = |i: usize| here[i].as_ref().map_or(&[][..], |numbers| &numbers[..]);
         let all = [numbers(0), numbers(1), numbers(2), numbers(3)];
         let one = Problem { batch: 1, ..*problem };
         let out = if room.holds(&one) { by_matrices(&room, problem, all)? } else { by_blocks(&room, problem, all)? };

@@ -365,7 +365,7 @@ fn on_cpu<T: Multiplied>(
     for operand in operands {
         here.push(operand.map(|storage| storage.to_vec(ctx)).transpose()?);
     }
-    let numbers = |i: usize| here[i].as_ref().map_or(&[][..], |numbers| numbers.as_slice());
+    let numbers = |i: usize| here[i].as_ref().map_or(&[][..], |numbers| &numbers[..]);
     let all = cpu::Operands { a: numbers(0), b: numbers(1), c: numbers(2), bias: numbers(3) };
     let problem = &if problem.m.max(problem.n) > cpu::TINY { problem.folded() } else { *problem };
     let mut made = ctx.room::<T>(problem.result().len());

@@ -1,7 +1,7 @@
 //! `fiedler run eigh`, `eigvalsh`, `svd` and `svdvals`: decompositions of dense matrices, each with its certificate.
 
 use super::input::{Axes, Input, REALS};
-use super::layout::{in_rows, matrices, shape_of};
+use super::layout::{matrices, shape_of};
 use super::{Precision, To, many, one_zero, seconds};
 use crate::commands::encode::End;
 use crate::commands::values::whole;
@@ -121,7 +121,7 @@ impl Common {
             |name, shape: &[usize], data| NamedArray { name, rows: Rows::Other, shape: with_batch(shape), data };
         let Found { arrays: computed, certificates } = &found;
         let mut row_major: Vec<(&'static str, Vec<usize>, Vec<T>)> =
-            computed.iter().map(|(name, made)| (*name, numpy_shape(name, made.shape()), in_rows(made))).collect();
+            computed.iter().map(|(name, made)| (*name, numpy_shape(name, made.shape()), made.to_row_major())).collect();
         row_major.iter_mut().for_each(|(_, _, numbers)| one_zero(numbers));
         let mut arrays: Vec<NamedArray<'_>> =
             row_major.iter().map(|(name, shape, data)| array(name, shape, wrap(data))).collect();

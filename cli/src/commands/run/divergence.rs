@@ -1,7 +1,6 @@
 //! `fiedler run divergence`: computes how far histograms are from each other.
 
 use super::input::{Axes, Input, REALS, numpy};
-use super::layout::in_rows;
 use super::{Precision, To, seconds};
 use crate::commands::values::{base, counted, not_negative};
 use crate::commands::{Failure, Outcome};
@@ -180,7 +179,7 @@ impl Divergence {
             2 => own,
             _ => std::iter::once(batch).chain(own).collect(),
         };
-        self.to.write(&[NamedArray { name: "d", rows: Rows::Other, shape, data: wrap(&in_rows(&found)) }])?;
+        self.to.write(&[NamedArray { name: "d", rows: Rows::Other, shape, data: wrap(&found.to_row_major()) }])?;
         self.to.say(
             (ctx, found.choice()),
             format_args!("divergence: {} of {}", self.kind, described.join(", ")),

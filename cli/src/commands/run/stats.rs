@@ -1,12 +1,12 @@
 //! `fiedler run stats`, `quantiles`, `histogram`, `cov` and `corr`, and the code that `pca` shares with them.
 
 use super::input::{Axes, Input, REALS};
-use super::layout::{in_rows, matrices, shape_of, transposed};
+use super::layout::{matrices, shape_of};
 use super::{Precision, To, many, one_zero, seconds};
 use crate::commands::values::{self, finite, share, whole};
 use crate::commands::{Failure, Outcome};
 use clap::{Args, ValueEnum};
-use fiedler::array::{Array, HostArray, Real};
+use fiedler::array::{Array, HostArray, Real, column_major};
 use fiedler::io::{Data, NamedArray, NpyData, Rows};
 use fiedler::ops::stats::{
     self, Nan, StatsOptions, choose_cov, choose_describe, choose_histogram, choose_quantiles, corr, cov, describe,
@@ -249,13 +249,13 @@ pub(super) fn made<T: Real>(
     shape: impl Fn(Shape) -> Vec<usize>,
 ) -> Result<Made<T>, Error> {
     let host: HostArray<T> = array.to_host(ctx)?;
-    Ok((name, shape(host.shape()), in_rows(&host)))
+    Ok((name, shape(host.shape()), host.to_row_major()))
 }
 
 /// Converts counts to NumPy's order. In the library's order, they form an array of the shape `shape`.
 fn counted(name: &'static str, counts: &[u64], shape: Shape, axes: Vec<usize>) -> Made<i64> {
     let signed: Vec<i64> = counts.iter().map(|&count| i64::try_from(count).unwrap_or(i64::MAX)).collect();
-    (name, axes, transposed(&signed, shape.cols, shape.rows))
+    (name, axes, column_major(&signed, shape.cols, shape.rows))
 }
 
 impl Stats {

@@ -2,6 +2,7 @@
 
 mod builder;
 
+pub(crate) use builder::DEFAULT_BUDGET;
 pub use builder::{ContextBuilder, bytes_from};
 
 use crate::cancel::Cancel;
@@ -97,8 +98,8 @@ impl Context {
         Ok(made)
     }
 
-    /// Runs `work` on one of this context's threads and waits for it. Everything that `work` runs in parallel, whether by
-    /// this crate or by rayon, then shares these threads.
+    /// Runs `work` on one of this context's threads and waits for it. Everything that `work` runs in parallel, whether
+    /// by this crate or by rayon, then shares these threads.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.on_threads(work)
     }

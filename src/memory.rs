@@ -251,16 +251,18 @@ mod tests {
         assert_eq!((again.as_ptr(), again.len(), kept(&memory)), (place, LEN, 0));
     }
 
+    struct Owner(Arc<Vec<u32>>);
+
+    impl AsRef<[u32]> for Owner {
+        fn as_ref(&self) -> &[u32] {
+            &self.0
+        }
+    }
+
     /// The memory of a caller is read where it is, and never kept.
     #[test]
     fn lent_memory_is_read_in_place() {
         let memory = Arc::new(vec![1_u32, 2, 3]);
-        struct Owner(Arc<Vec<u32>>);
-        impl AsRef<[u32]> for Owner {
-            fn as_ref(&self) -> &[u32] {
-                &self.0
-            }
-        }
         let mut elements = Elements::lent(Owner(Arc::clone(&memory)));
         assert_eq!((elements.as_ptr(), elements.len()), (memory.as_ptr(), 3));
         assert_eq!((elements.shared().as_slice(), elements.clone().into_vec()), (&[1, 2, 3][..], vec![1, 2, 3]));
@@ -272,8 +274,10 @@ mod tests {
     fn the_last_holder_gives_its_vector_away() {
         let elements = Elements::new(vec![1_u32, 2]);
         let (place, other) = (elements.as_ptr(), elements.clone());
-        assert_ne!(elements.into_vec().as_ptr(), place, "there is another holder");
-        assert_eq!(other.into_vec().as_ptr(), place);
+        let copied = elements.into_vec();
+        assert_ne!(copied.as_ptr(), place, "there is another holder");
+        let own = other.into_vec();
+        assert_eq!((own.as_ptr(), own), (place, copied));
     }
 
     /// A vector may be longer or shorter than the one before it in the same memory.

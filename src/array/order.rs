@@ -3,8 +3,9 @@
 /// The rows and columns of a tile, whose elements the first-level cache holds in both orders.
 const TILE: usize = 32;
 
-/// Converts each `rows x cols` matrix of a batch from row-major to column-major order. With `rows` and `cols` exchanged,
-/// converts in the other direction. Elements after the last whole matrix are left out, unless the matrices are vectors.
+/// Converts each `rows x cols` matrix of a batch from row-major to column-major order. With `rows` and `cols`
+/// exchanged, converts in the other direction. Elements after the last whole matrix are left out, unless the matrices
+/// are vectors.
 #[must_use]
 pub fn column_major<T: Copy>(data: &[T], rows: usize, cols: usize) -> Vec<T> {
     if rows <= 1 || cols <= 1 {

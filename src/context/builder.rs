@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// The default byte budget. It is a quarter of the memory of the smallest discrete GPU in common use, and small enough
 /// for the memory of any host.
-const DEFAULT_BUDGET: u64 = 2 << 30;
+pub(crate) const DEFAULT_BUDGET: u64 = 2 << 30;
 
 /// The rates, and two flags that say whether the CPU's rates and the device's rates were measured on this machine.
 type Rated = (Rates, [bool; 2]);

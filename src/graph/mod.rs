@@ -4,6 +4,7 @@ mod assemble;
 mod batch;
 mod components;
 mod conventions;
+mod csr;
 mod edges;
 pub mod generate;
 mod largest;

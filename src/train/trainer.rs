@@ -138,6 +138,12 @@ impl Trainer {
         }
     }
 
+    /// Returns the loss.
+    #[must_use]
+    pub fn loss(&self) -> &Loss {
+        &self.loss
+    }
+
     /// Returns the network.
     #[must_use]
     pub fn net(&self) -> &Mlp {

@@ -3,6 +3,7 @@
 mod arrays;
 mod files;
 mod labels;
+mod memory;
 mod origin;
 mod sample_files;
 mod table;
@@ -15,6 +16,7 @@ use arrays::Arrays;
 use files::Found;
 pub(crate) use files::fits;
 pub use labels::{LabelColumn, TargetOrigin};
+use memory::Memory;
 use sample_files::SampleFiles;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -76,6 +78,7 @@ pub struct Layers {
 #[derive(Debug)]
 enum Source {
     Arrays(Arrays),
+    Memory(Vec<Memory>),
     Samples(SampleFiles),
     Table(Table),
 }
@@ -236,7 +239,7 @@ impl Layers {
             hasher.bytes(self.layers.get(layer)?.name.as_bytes());
             match &self.source {
                 Source::Arrays(arrays) => arrays.add_place(layer, rows.clone(), &mut hasher)?,
-                Source::Samples(_) | Source::Table(_) => {}
+                Source::Memory(_) | Source::Samples(_) | Source::Table(_) => {}
             }
             Some(hasher.finish())
         };
@@ -275,6 +278,10 @@ impl Layers {
         let mut each = layers.iter().zip(made.iter_mut());
         match &self.source {
             Source::Arrays(arrays) => each.try_for_each(|(&layer, made)| arrays.read(layer, rows.clone(), made)),
+            Source::Memory(held) => {
+                each.for_each(|(&layer, made)| held[layer].read(self.layers[layer].extent, rows.clone(), made));
+                Ok(())
+            }
             Source::Samples(files) => files.read(layers, rows, made),
             Source::Table(table) => {
                 each.for_each(|(_, made)| table.read(rows.clone(), made));

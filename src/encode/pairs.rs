@@ -13,6 +13,7 @@ use crate::ops::laplacian::{Laplacian, Normalization};
 use crate::ops::sparse::Operator;
 use crate::ops::ties::tie_groups;
 use crate::ops::{ITERATED, Status};
+use crate::parallel;
 use std::ops::Range;
 
 /// The encoding of one graph.
@@ -211,20 +212,30 @@ fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut b
     Finished { vectors, residual, orthogonality }
 }
 
+/// The number of nodes from which on the columns of a graph are measured in parallel. Graphs with fewer nodes are
+/// measured in parallel with each other.
+const LARGE: usize = 1 << 16;
+
+/// Returns the largest of the `count` numbers that `one` computes, or NaN if one is NaN. `n` is the number of nodes.
+fn largest(n: usize, count: usize, one: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let larger = |worst: f64, found: f64| if found.is_nan() || found > worst { found } else { worst };
+    match n {
+        LARGE.. => parallel::map(0..count, |_, j| one(j)).into_iter().fold(0.0, larger),
+        _ => (0..count).map(one).fold(0.0, larger),
+    }
+}
+
 /// Computes `max |V'V - I|`, where the columns of V are the columns of `basis`, rounded to T as the encoding stores
 /// them.
 fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     let column = |j: usize| basis[j * n..(j + 1) * n].iter().map(|&x| T::from_f64(x).to_f64());
-    let mut worst = 0.0;
-    for j in 0..columns {
-        for i in 0..=j {
+    largest(n, columns, |j| {
+        let away = (0..=j).map(|i| {
             let product: f64 = column(i).zip(column(j)).map(|(x, y)| x * y).sum();
-            let away = (product - f64::from(u8::from(i == j))).abs();
-            // If a difference is NaN, the result is NaN.
-            worst = if away.is_nan() || away > worst { away } else { worst };
-        }
-    }
-    worst
+            (product - f64::from(u8::from(i == j))).abs()
+        });
+        away.fold(0.0, |worst: f64, away| if away.is_nan() || away > worst { away } else { worst })
+    })
 }
 
 /// Replaces each column v by D^-1/2 v, where `scale` is the diagonal of D^-1/2. The result is scaled to unit 2-norm,
@@ -241,17 +252,14 @@ fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
 fn residual<T: Real>(laplacian: &Laplacian<'_>, values: &[T], vectors: &[T]) -> f64 {
     let n = laplacian.order();
     let norm = laplacian.norm_1();
-    let mut worst = 0.0;
-    for (value, column) in values.iter().zip(vectors.chunks_exact(n.max(1))) {
-        let v = T::all_to_f64(column);
+    largest(n, values.len(), |j| {
+        let (value, v) = (values[j].to_f64(), T::all_to_f64(&vectors[j * n..(j + 1) * n]));
         let square: f64 = (0..n)
             .map(|row| {
                 let product: f64 = laplacian.row(row).map(|(column, x)| x * v[column]).sum();
-                ((laplacian.diagonal(row) - value.to_f64()) * v[row] + product).powi(2)
+                ((laplacian.diagonal(row) - value) * v[row] + product).powi(2)
             })
             .sum();
-        let relative = square.sqrt() / if norm == 0.0 { 1.0 } else { norm };
-        worst = if relative.is_nan() || relative > worst { relative } else { worst };
-    }
-    worst
+        square.sqrt() / if norm == 0.0 { 1.0 } else { norm }
+    })
 }

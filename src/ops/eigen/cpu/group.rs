@@ -27,6 +27,9 @@ impl<T: Real> Task<T> for Groups<'_, '_, T> {
         let largest = self.matrices.iter().map(|m| m.order).max().unwrap_or(0);
         let mut work = Workspace::new(zero, largest);
         for group in self.matrices.chunks_mut(V::LANES) {
+            if self.request.cancel.is_cancelled() {
+                return;
+            }
             solve::<T, V>(token, group, self.request, &mut work);
         }
     }

@@ -22,13 +22,14 @@ mod values;
 use clap::{Args, Command as Words, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use fiedler::policy::Choice;
 use fiedler::{Backend, Context, ContextBuilder, Error, ErrorKind};
+use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Laplacian encodings of graphs and batched linear algebra, on any GPU and on the CPU, each result with its
 /// certificate.
 #[derive(Debug, Parser)]
 #[command(
+    name = "fiedler",
     version,
     after_help = "Exit status: 0 done; 1 failed; 2 wrong call; 3 done, but some matrices did not converge or some runs diverged; 130 \
 interrupted by Ctrl-C.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_THREADS, FIEDLER_MEMORY_BUDGET (such as \
@@ -208,12 +209,19 @@ impl From<Error> for Failure {
     }
 }
 
-/// Parses the command line, runs the command and returns its exit status: 0 done; 1 failed; 2 wrong call; 3 done, but
-/// some matrices do not have the status `Converged`; 130 interrupted.
+/// Runs the command that `arguments` name, of which the first is the name of the program. Returns the exit status: 0
+/// done; 1 failed; 2 wrong call; 3 done, but some matrices do not have the status `Converged`; 130 interrupted.
 #[must_use]
-pub fn run() -> ExitCode {
-    let matches = negative_values(Cli::command()).get_matches();
-    let Cli { command } = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let matches = negative_values(Cli::command()).try_get_matches_from(arguments);
+    let Cli { command } = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // As with other output, a closed pipe is not a failure.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
     interrupt::listen();
     let outcome = match command {
         Command::Encode(command) => command.run(),
@@ -230,23 +238,23 @@ pub fn run() -> ExitCode {
         Command::Generate(command) => command.run(),
     };
     match outcome {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Uncertified) => ExitCode::from(3),
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::Uncertified) => 3,
         Err(Failure::Call(message)) => {
             complain(&message);
-            ExitCode::from(2)
+            2
         }
         Err(Failure::Failed(error)) if error.is_cancelled() => {
             complain(&"interrupted");
-            ExitCode::from(interrupt::INTERRUPTED)
+            interrupt::INTERRUPTED
         }
         Err(Failure::Failed(error)) => {
             complain(&error);
-            ExitCode::from(1)
+            1
         }
         Err(Failure::Said(message)) => {
             complain(&message);
-            ExitCode::from(1)
+            1
         }
     }
 }

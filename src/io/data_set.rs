@@ -1,22 +1,21 @@
-//! Detects the format of a file or folder and reads the data set in it.
+//! Reads the data set in a file, a folder, an archive or a stream.
 
+use super::detect::{self, Found, Place};
 use super::edge_list::{self, Listed};
-use super::lines::quoted;
-use super::refused::Source;
+use super::refused::Listing;
 use super::rows::Layout;
 use super::samples::TableTargets;
-use super::{magic, matrix_market, tudataset};
+use super::source::Source;
+use super::{edge_arrays, gml, matrix_market, node_link, tudataset, xml};
+use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
 use crate::graph::{Conventions, EdgeList, GraphBatch, Refusal};
-use std::fs::{self, File};
 use std::io::Read;
-use std::path::{Path, PathBuf};
-
-const KNOWN: &str = "a TUDataset folder (DS_A.txt with DS_graph_indicator.txt), a MatrixMarket file \
-                     (%%MatrixMarket) or an edge list (two ids a line, and perhaps a weight)";
+use std::path::Path;
 
 /// A format that [`read`] can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// A TUDataset folder, which contains many graphs.
     TuDataset,
@@ -24,6 +23,21 @@ pub enum Format {
     EdgeList,
     /// A MatrixMarket file with a square sparse matrix, which is one graph.
     MatrixMarket,
+    /// Arrays in an .npy, .npz or .safetensors file: PyG's `edge_index` of one graph or several, or a square matrix
+    /// `adjacency`.
+    Arrays,
+    /// A sparse matrix that `scipy.sparse.save_npz` wrote, which is one graph.
+    ScipySparse,
+    /// Node-link JSON, as networkx and D3 have it, which contains one graph.
+    NodeLink,
+    /// A GraphML document, which contains one graph.
+    GraphMl,
+    /// A GEXF document, which contains one graph.
+    Gexf,
+    /// A GML file, which contains one graph.
+    Gml,
+    /// A folder of the Open Graph Benchmark, which contains one graph or many.
+    Ogb,
 }
 
 impl Format {
@@ -31,10 +45,37 @@ impl Format {
     /// edge list.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) if it has no format that [`read`] can read; [`Io`](crate::ErrorKind::Io) if
-    /// the operating system reports an error.
+    /// [`Parse`](crate::ErrorKind::Parse) if it has no format that [`read`] can read, or is a pipe;
+    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
     pub fn detect(path: &Path) -> Result<Self> {
-        Ok(detect(path)?.0)
+        // What a pipe or a device has said once would be missing when it is read.
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            return Err(Error::parse(path, None, "a file or a folder that can be read twice", "a pipe or a device"));
+        }
+        Ok(detect::at(path, DEFAULT_BUDGET)?.format)
+    }
+
+    /// Returns the number by which a data set of this format refers to its first graph.
+    #[must_use]
+    pub fn first_graph(self) -> usize {
+        usize::from(self == Self::TuDataset)
+    }
+
+    /// Returns the name of the format with its article, such as `a GraphML document`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TuDataset => "a TUDataset",
+            Self::EdgeList => "an edge list",
+            Self::MatrixMarket => "a MatrixMarket file",
+            Self::Arrays => "an array of edges",
+            Self::ScipySparse => "a scipy.sparse matrix",
+            Self::NodeLink => "node-link JSON",
+            Self::GraphMl => "a GraphML document",
+            Self::Gexf => "a GEXF document",
+            Self::Gml => "a GML file",
+            Self::Ogb => "an OGB folder",
+        }
     }
 }
 
@@ -43,14 +84,16 @@ impl Format {
 pub enum NodeIds {
     /// Integer ids, in ascending order.
     Integers(Vec<i64>),
-    /// Text ids, in the order in which they first appear.
+    /// Text ids, in the order in which they first appear or, in a format that lists the nodes, in the order of that
+    /// list.
     Text(Vec<String>),
 }
 
 /// The graphs of a file or folder.
 #[derive(Clone, Debug)]
 pub struct DataSet {
-    /// The data set's name: the `DS` of a TUDataset, or the file's name without its extension.
+    /// The data set's name: the `DS` of a TUDataset, the name of an OGB folder, or the file's name without its
+    /// extension.
     pub name: String,
     /// The graphs.
     pub graphs: GraphBatch,
@@ -76,6 +119,9 @@ pub struct ReadOptions {
     pub edge_weight_column: Option<usize>,
     /// Whether to read the classes of graphs from a TUDataset's `DS_graph_labels.txt`.
     pub graph_labels: bool,
+    /// The maximum number of bytes of a stream, or to which compressed content may expand if it expands more than a
+    /// thousandfold. With `None`, 2 GiB, which is also the default budget of a [`Context`](crate::Context).
+    pub memory_budget: Option<u64>,
 }
 
 impl ReadOptions {
@@ -92,11 +138,30 @@ impl ReadOptions {
         self.graph_labels = true;
         self
     }
+
+    /// Sets [`ReadOptions::memory_budget`].
+    #[must_use]
+    pub const fn memory_budget(mut self, bytes: u64) -> Self {
+        self.memory_budget = Some(bytes);
+        self
+    }
+
+    fn budget(&self) -> u64 {
+        self.memory_budget.unwrap_or(DEFAULT_BUDGET)
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.edge_weight_column {
+            Some(0) => Err(Error::domain("read", "the column of edge weights: expected 1 or more, found 0")),
+            _ => Ok(()),
+        }
+    }
 }
 
-/// Reads the data set at `path` and detects its format from the content and the name. The path is a TUDataset, a
-/// MatrixMarket coordinate file, or an edge list. The path of a TUDataset is `FOLDER`, `FOLDER/DS` or
-/// `FOLDER/DS_A.txt`.
+/// Reads the data set at `path` and detects its format from the content and the name. [`Format`] lists the formats. The
+/// path of a TUDataset is `FOLDER`, `FOLDER/DS` or `FOLDER/DS_A.txt`; that of an OGB data set is its folder or the
+/// folder `raw` in it. Every file may be compressed by gzip or Zstandard. The path may be a zip or tar archive that
+/// contains one data set, or a pipe.
 ///
 /// If the first line of an edge list contains the number of nodes, the number of edges or both, and the rest of the
 /// file confirms these numbers, the line is read as a header, and nodes without edges are included. If the first line
@@ -104,9 +169,15 @@ impl ReadOptions {
 /// tab, tabs alone may separate the fields, so that an id may contain spaces. If every line contains a semicolon,
 /// semicolons may separate the fields. [`DataSet::notices`] reports every doubtful decision.
 ///
+/// Formats that state whether edges are directed list each undirected edge once; such an edge counts in both
+/// directions. Formats that list the nodes keep their order, unless all ids are natural numbers: then the nodes are
+/// sorted by id, so that a graph is the same in every format.
+///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse), which names the file, the line and what was expected, if the content violates
-/// its format or the conventions refuse a graph; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+/// [`Parse`](crate::ErrorKind::Parse), which names the file, the member of an archive, the line and what was expected,
+/// if the content violates its format or the conventions refuse a graph; [`Limit`](crate::ErrorKind::Limit) if
+/// compressed content expands to more than 1000 times its size and more than the memory budget;
+/// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
     read_with(path, conventions, &ReadOptions::default())
 }
@@ -117,113 +188,80 @@ pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
 /// The same as for [`read`], and [`Domain`](crate::ErrorKind::Domain) for an option that the detected format does not
 /// use.
 pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
-    let (format, place) = detect(path)?;
-    match options.edge_weight_column {
-        Some(0) => return Err(Error::domain("read", "the column of edge weights: expected 1 or more, found 0")),
-        Some(_) if format != Format::TuDataset => {
-            let what = format!(
-                "{}: a column of edge weights is chosen in a TUDataset's DS_edge_attributes.txt, found {}",
-                path.display(),
-                if format == Format::EdgeList { "an edge list" } else { "a MatrixMarket file" }
-            );
-            return Err(Error::domain("read", what));
-        }
-        _ => {}
+    options.check()?;
+    listed_as(detect::at(path, options.budget())?, conventions, options)
+}
+
+/// Reads a data set from a stream, such as standard input or bytes in memory, as [`read`] does from a file. `name` is
+/// what errors and notices call the stream; the ending of a name may help to detect the format. The stream is read to
+/// its end and kept in memory while the graphs are read.
+///
+/// # Errors
+/// The same as for [`read_with`], and [`Limit`](crate::ErrorKind::Limit) for a stream of more bytes than the memory
+/// budget.
+pub fn read_from(
+    name: impl AsRef<Path>,
+    reader: impl Read,
+    conventions: &Conventions,
+    options: &ReadOptions,
+) -> Result<DataSet> {
+    options.check()?;
+    let source = Source::stream(name.as_ref(), reader, options.budget())?;
+    listed_as(detect::within(source)?, conventions, options)
+}
+
+/// Reads the graphs of a data set whose format is known.
+fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
+    let Found { format, place, notice } = found;
+    if options.edge_weight_column.is_some() && format != Format::TuDataset {
+        let what = format!(
+            "{}: a column of edge weights is chosen in a TUDataset's DS_edge_attributes.txt, found {}",
+            place.path().display(),
+            format.name()
+        );
+        return Err(Error::domain("read", what));
     }
+    let Listed { edges, node_ids, mut notices, layout, .. } = list(format, &place, options)?;
+    notices.extend(notice);
+    let graphs = GraphBatch::assemble(edges, conventions).map_err(|refusal| match refusal {
+        Refusal::Edge(edge) => {
+            let again = || list(format, &place, options);
+            Listing { format, place: &place, node_ids: node_ids.as_ref(), layout, again: &again }.refuse(&edge)
+        }
+        Refusal::List(error) => error,
+    })?;
+    let labels = match &place {
+        Place::TuDataset(set) if options.graph_labels => tudataset::graph_labels(set, graphs.len())?,
+        _ => TableTargets::None,
+    };
+    Ok(DataSet { name: place.name(), graphs, node_ids, format, labels, notices })
+}
+
+/// Reads the edges as they are listed.
+fn list(format: Format, place: &Place, options: &ReadOptions) -> Result<Listed> {
     let unnamed = |(edges, notices): (EdgeList, Vec<String>)| Listed {
         edges,
         node_ids: None,
         notices,
         layout: Layout::default(),
+        lines: Vec::new(),
+        has_lines: false,
     };
-    let Listed { edges, node_ids, notices, layout } = match format {
-        Format::TuDataset => unnamed(tudataset::read(&place, options.edge_weight_column)?),
-        Format::MatrixMarket => unnamed(matrix_market::read(&place)?),
-        Format::EdgeList => edge_list::read(&place)?,
-    };
-    let name = match format {
-        Format::TuDataset => place.file_name(),
-        Format::EdgeList | Format::MatrixMarket => place.file_stem(),
-    };
-    let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let graphs = GraphBatch::assemble(edges, conventions).map_err(|refusal| match refusal {
-        Refusal::Edge(edge) => Source { format, place: &place, node_ids: node_ids.as_ref(), layout }.refuse(&edge),
-        Refusal::List(error) => error,
-    })?;
-    let labels = match format {
-        Format::TuDataset if options.graph_labels => tudataset::graph_labels(&place, graphs.len())?,
-        _ => TableTargets::None,
-    };
-    Ok(DataSet { name, graphs, node_ids, format, labels, notices })
-}
-
-/// Returns the format and the path to read, which is the path of the file, or the path prefix of the TUDataset's files.
-fn detect(path: &Path) -> Result<(Format, PathBuf)> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => Ok((Format::TuDataset, prefix_in(path)?)),
-        // The file is read once to detect its format and then again from the start, so a pipe or a device is refused.
-        Ok(metadata) if !metadata.is_file() => {
-            Err(Error::parse(path, None, "a file or a folder that can be read twice", "a pipe or a device"))
+    match place {
+        Place::TuDataset(set) => Ok(unnamed(tudataset::read(set, options.edge_weight_column)?)),
+        Place::Ogb(set) => {
+            let (edges, lines, notices) = set.read()?;
+            Ok(Listed { lines, has_lines: true, ..unnamed((edges, notices)) })
         }
-        Ok(_) => {
-            let prefix = path.to_str().and_then(|text| text.strip_suffix(tudataset::ADJACENCY)).map(PathBuf::from);
-            match prefix.filter(|prefix| tudataset::files(prefix).1.is_file()) {
-                Some(prefix) => Ok((Format::TuDataset, prefix)),
-                None => Ok((sniff(path)?, path.into())),
-            }
-        }
-        Err(_) if tudataset::files(path).0.is_file() => Ok((Format::TuDataset, path.into())),
-        Err(error) => Err(Error::io("open", path, error)),
+        Place::Arrays(source, container) => edge_arrays::read(source, container),
+        Place::Scipy(path, members) => edge_arrays::read_scipy(path, members.clone()),
+        Place::File(source) => match format {
+            Format::MatrixMarket => Ok(unnamed(matrix_market::read(source)?)),
+            Format::NodeLink => node_link::read(source),
+            Format::GraphMl => xml::read_graphml(source),
+            Format::Gexf => xml::read_gexf(source),
+            Format::Gml => gml::read(source),
+            _ => edge_list::read(source),
+        },
     }
-}
-
-/// Returns the path prefix of the only data set in the folder: the path of its `_A.txt` file without this suffix.
-fn prefix_in(folder: &Path) -> Result<PathBuf> {
-    let listed = fs::read_dir(folder).map_err(|error| Error::io("list", folder, error))?;
-    let mut names = Vec::new();
-    for entry in listed {
-        let name = entry.map_err(|error| Error::io("list", folder, error))?.file_name();
-        names.extend(name.to_str().and_then(|name| name.strip_suffix(tudataset::ADJACENCY)).map(str::to_owned));
-    }
-    names.sort();
-    let prefix = match &names[..] {
-        [] => return Err(Error::parse(folder, None, KNOWN, "a folder without a file DS_A.txt")),
-        [name] => folder.join(name),
-        several => {
-            let found = format!("{}; name one as FOLDER/DS", several.join(", "));
-            return Err(Error::parse(folder, None, "one data set in the folder", found));
-        }
-    };
-    let indicator = tudataset::files(&prefix).1;
-    if !indicator.is_file() {
-        return Err(Error::parse(&indicator, None, "the file that says which graph a node is in", "no file"));
-    }
-    Ok(prefix)
-}
-
-/// Detects the format of a file from its first bytes. A file that has no other known format and may consist of lines of
-/// ids is taken for an edge list.
-fn sniff(path: &Path) -> Result<Format> {
-    let mut head = Vec::new();
-    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    file.take(magic::LOOKED_AT as u64).read_to_end(&mut head).map_err(|error| Error::io("read", path, error))?;
-    if let Some(name) = magic::name(&head) {
-        return Err(Error::parse(path, None, KNOWN, name));
-    }
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
-    let market = b"%%matrixmarket";
-    if text.get(..market.len()).is_some_and(|start| start.eq_ignore_ascii_case(market)) {
-        return Ok(Format::MatrixMarket);
-    }
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mtx")) {
-        return Err(Error::parse(path, Some(1), "the banner %%MatrixMarket", quoted(first_line(text))));
-    }
-    match path.extension().and_then(|ending| magic::name_of_ending(ending.to_str()?)) {
-        Some(name) => Err(Error::parse(path, None, KNOWN, name)),
-        None => Ok(Format::EdgeList),
-    }
-}
-
-fn first_line(text: &[u8]) -> &[u8] {
-    text.split(|&byte| byte == b'\n').next().unwrap_or(b"").trim_ascii_end()
 }

@@ -6,6 +6,7 @@
 use super::opening::{Distinct, Opening, Reading, Rest, integer};
 use super::rows::{Layout, Row, Rows};
 use super::separator::{self, Separator};
+use super::source::Source;
 use super::weights::Weights;
 use super::{NodeIds, metis};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,35 +22,39 @@ pub(super) struct Listed {
     pub(super) notices: Vec<String>,
     /// The layout with which the file was read.
     pub(super) layout: Layout,
+    /// The line of each edge if `has_lines`, or else the number of the edge among those that the file lists, counted
+    /// from 0. If it is empty, edges have the order of the file.
+    pub(super) lines: Vec<u64>,
+    pub(super) has_lines: bool,
 }
 
 /// Reads the graph in an edge list file. If all ids are natural numbers, the nodes are sorted by id; otherwise they are
 /// in the order in which they first appear.
-pub(super) fn read(path: &Path) -> Result<Listed> {
-    let mut error = match read_as(path, Layout::default()) {
+pub(super) fn read(source: &Source) -> Result<Listed> {
+    let mut error = match read_as(source, Layout::default()) {
         Err(error) if matches!(error.kind(), ErrorKind::Parse { .. }) => error,
         other => return other,
     };
     // A line that cannot be parsed as a row when it is split at white space may be valid when it is split at tabs. A
     // file that is not an edge list may be a METIS graph, whose lines are lists of neighbors.
-    if let Ok(Some(Separator::Tab)) = separator::find(path) {
-        match read_as(path, Layout { separator: Some(Separator::Tab), ..Layout::default() }) {
+    if let Ok(Some(Separator::Tab)) = separator::find(source) {
+        match read_as(source, Layout { separator: Some(Separator::Tab), ..Layout::default() }) {
             Err(other) => error = other,
             found => return found,
         }
     }
-    Err(metis::find(path).ok().flatten().map_or(error, |metis| metis.refuse(path)))
+    Err(metis::find(source).ok().flatten().map_or(error, |metis| metis.refuse(source.name())))
 }
 
-fn read_as(path: &Path, layout: Layout) -> Result<Listed> {
-    match read_integers::<u32>(path, layout)? {
+fn read_as(source: &Source, layout: Layout) -> Result<Listed> {
+    match read_integers::<u32>(source, layout)? {
         Found::All(found) => return Ok(*found),
         Found::Larger => {}
-        Found::Text => return read_text(path, layout, None),
+        Found::Text => return read_text(source, layout, None),
     }
-    match read_integers::<u64>(path, layout)? {
+    match read_integers::<u64>(source, layout)? {
         Found::All(found) => Ok(*found),
-        _ => read_text(path, layout, None),
+        _ => read_text(source, layout, None),
     }
 }
 
@@ -100,8 +105,8 @@ impl<I: Id> Edges<I> {
 
 /// Calls `edge` with the line number and the two ids of every edge. `layout` is the [`Listed::layout`] of an earlier
 /// read.
-pub(super) fn visit(path: &Path, layout: Layout, edge: &mut dyn FnMut(u64, &str, &str)) -> Result<()> {
-    let mut rows = Rows::open(path, layout)?;
+pub(super) fn visit(source: &Source, layout: Layout, edge: &mut dyn FnMut(u64, &str, &str)) -> Result<()> {
+    let mut rows = Rows::open(source, layout)?;
     while let Some(row) = rows.advance()? {
         edge(row.line, row.source, row.target);
     }
@@ -110,8 +115,9 @@ pub(super) fn visit(path: &Path, layout: Layout, edge: &mut dyn FnMut(u64, &str,
 
 /// Reads a file whose ids are natural numbers. If they are not, or too large for the type `I`, the caller reads the
 /// file again.
-fn read_integers<I: Id>(path: &Path, layout: Layout) -> Result<Found<Listed>> {
-    let mut rows = Rows::open(path, layout)?;
+fn read_integers<I: Id>(source: &Source, layout: Layout) -> Result<Found<Listed>> {
+    let mut rows = Rows::open(source, layout)?;
+    let path = source.name();
     let mut edges = match integers::<I>(&mut rows)? {
         Found::All(edges) => *edges,
         Found::Larger => return Ok(Found::Larger),
@@ -126,7 +132,7 @@ fn read_integers<I: Id>(path: &Path, layout: Layout) -> Result<Found<Listed>> {
         let (reading, notice) = opening.read(path, &rest)?;
         // In a METIS graph, the number of nodes is at least the number of lines after the header.
         let likely = !opening.is_lone() && edges.sources[0].into() >= edges.sources.len() as u64 - 1;
-        let metis = if likely { metis::find(path)? } else { None };
+        let metis = if likely { metis::find(source)? } else { None };
         notices.extend(metis.map(|metis| opening.metis_notice(path, &metis, &reading)).or(notice));
         if let Reading::Header(nodes) = reading {
             headed = true;
@@ -144,7 +150,8 @@ fn read_integers<I: Id>(path: &Path, layout: Layout) -> Result<Found<Listed>> {
     let [sources, targets] = [sources, targets].map(|ids| ids.into_iter().map(|id| node(id.into())).collect());
     let edges = weights.list(&rows.lines, names.len(), sources, targets)?;
     let node_ids = (!counting).then(|| NodeIds::Integers(names.iter().map(|&name| name.cast_signed()).collect()));
-    Ok(Found::All(Box::new(Listed { edges, node_ids, notices, layout: rows.layout(headed) })))
+    let layout = rows.layout(headed);
+    Ok(Found::All(Box::new(Listed { edges, node_ids, notices, layout, lines: Vec::new(), has_lines: false })))
 }
 
 /// Returns the ids and the weights of all rows.
@@ -242,9 +249,9 @@ fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
 
 /// Reads a file whose ids are text. `header` is `None` if nothing is known yet about the first line. If an earlier pass
 /// found that the first line is a header, `header` contains the notice about the header.
-fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Result<Listed> {
-    let headed = header.is_some();
-    let mut rows = Rows::open(path, Layout { headed, ..layout })?;
+fn read_text(source: &Source, layout: Layout, header: Option<Option<String>>) -> Result<Listed> {
+    let (headed, path) = (header.is_some(), source.name());
+    let mut rows = Rows::open(source, Layout { headed, ..layout })?;
     let mut nodes: HashMap<String, u32> = HashMap::new();
     let (mut sources, mut targets) = (Vec::new(), Vec::new());
     let mut weights = Weights::default();
@@ -271,7 +278,7 @@ fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Res
     if let Some(opening) = opening {
         let (reading, notice) = read_opening(opening, path, (&sources, &targets), nodes.len())?;
         match reading {
-            Reading::Header(_) if !opening.is_lone() => return read_text(path, layout, Some(notice)),
+            Reading::Header(_) if !opening.is_lone() => return read_text(source, layout, Some(notice)),
             _ => notices.extend(notice),
         }
     }
@@ -281,7 +288,8 @@ fn read_text(path: &Path, layout: Layout, header: Option<Option<String>>) -> Res
     for (name, node) in nodes {
         names[node as usize] = name;
     }
-    Ok(Listed { edges, node_ids: Some(NodeIds::Text(names)), notices, layout: rows.layout(headed) })
+    let (node_ids, layout) = (Some(NodeIds::Text(names)), rows.layout(headed));
+    Ok(Listed { edges, node_ids, notices, layout, lines: Vec::new(), has_lines: false })
 }
 
 /// Decides how to read the first line of a file whose ids are text. If the first line may be an edge, its ids are the

@@ -1,11 +1,11 @@
 //! Reads a text file line by line through one buffer and counts the lines, so that errors can name the line.
 
-use super::magic;
 use super::plain::Cursor;
+use super::source::{Source, refused};
+use super::{magic, weights};
 use crate::error::{Error, Result};
 use memchr::{memchr, memchr2};
 use std::cell::Cell;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,10 @@ const CR_ALONE: &str = "lines that end in CR alone, as on a Mac of old; convert 
 
 /// A reader of the lines of a file. The lines exclude the line ends (LF or CR LF) and a byte order mark.
 pub(super) struct Lines {
-    file: File,
+    reader: Box<dyn Read + Send>,
     path: PathBuf,
+    /// The length in bytes, or 0 if it is not known.
+    bytes: usize,
     buffer: Vec<u8>,
     /// The start and end of the current line in the buffer. The unread bytes are at `next..filled`.
     line: (usize, usize),
@@ -36,12 +38,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    pub(super) fn open(source: &Source) -> Result<Self> {
+        let reader = source.open()?;
         let buffer = vec![0; CHUNK];
-        let (path, vanished) = (path.into(), Cell::new(0));
+        let (path, bytes, vanished) = (source.name().into(), source.len().unwrap_or(0), Cell::new(0));
         let (line, next, filled, number) = ((0, 0), 0, 0, 0);
-        Ok(Self { file, path, buffer, line, next, filled, at_end: false, odd: false, number, vanished })
+        Ok(Self { reader, path, bytes, buffer, line, next, filled, at_end: false, odd: false, number, vanished })
     }
 
     /// Advances to the next line. Returns false at the end of the file.
@@ -126,9 +128,9 @@ impl Lines {
             self.buffer.resize(2 * self.filled, 0);
         }
         let read = loop {
-            match self.file.read(&mut self.buffer[self.filled..]) {
+            match self.reader.read(&mut self.buffer[self.filled..]) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                other => break other.map_err(|error| Error::io("read", &self.path, error))?,
+                other => break other.map_err(|error| refused(&self.path, error))?,
             }
         };
         self.odd =
@@ -148,10 +150,10 @@ impl Lines {
         std::str::from_utf8(self.line()).map_err(|_| self.unexpected("UTF-8 text"))
     }
 
-    /// Returns the length of the file in bytes, or 0 if the system does not know the length. Callers use it to bound
-    /// the number of entries in the file.
+    /// Returns the length of the source in bytes, or 0 if it is not known. Callers use it to bound the number of
+    /// entries in the source.
     pub(super) fn bytes(&self) -> usize {
-        self.file.metadata().ok().and_then(|metadata| usize::try_from(metadata.len()).ok()).unwrap_or(0)
+        self.bytes
     }
 
     /// Returns the number of the current line, counted from 1.
@@ -187,20 +189,7 @@ impl Lines {
 
     /// Parses an edge's weight. A weight that is too small for an f32 becomes 0 and is counted.
     pub(super) fn weight(&self, field: &[u8]) -> Result<f32> {
-        const EXPECTED: &str = "a weight that is finite and not negative";
-        let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
-        let negative = |wide: f64| wide < 0.0 || (wide.is_sign_negative() && has_digits(field));
-        let Some(wide) = number.filter(|&wide| wide.is_finite() && !negative(wide)) else {
-            return Err(self.error(EXPECTED, quoted(field)));
-        };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "weights are f32; what is too large for one is refused below"
-        )]
-        let weight = wide as f32;
-        if weight.is_infinite() {
-            return Err(self.error("a weight within the range of 32-bit floats", quoted(field)));
-        }
+        let weight = weights::parsed(field).map_err(|expected| self.error(expected, quoted(field)))?;
         if weight == 0.0 && has_digits(field) {
             self.vanished.set(self.vanished.get() + 1);
         }
@@ -209,19 +198,13 @@ impl Lines {
 
     /// Returns the notice about nonzero weights that were read as 0, or `None` if there are none.
     pub(super) fn vanished(&self) -> Option<String> {
-        let subject = match self.vanished.get() {
-            0 => return None,
-            1 => "1 weight is".to_owned(),
-            several => format!("{several} weights are"),
-        };
-        let path = self.path.display();
-        Some(format!("{path}: {subject} below 1.4e-45, the least that 32-bit floats hold, and counted as 0."))
+        weights::vanished(&self.path, self.vanished.get())
     }
 }
 
 /// Returns whether a number has a nonzero digit before its exponent. Such a number is not 0, even if it is too small
 /// for an f64.
-fn has_digits(field: &[u8]) -> bool {
+pub(super) fn has_digits(field: &[u8]) -> bool {
     field.iter().take_while(|byte| !matches!(byte, b'e' | b'E')).any(|byte| matches!(byte, b'1'..=b'9'))
 }
 

@@ -7,7 +7,7 @@ use super::lines::natural;
 pub(super) const LOOKED_AT: usize = 4096;
 
 const UNPACK: &str = "decompress it first";
-const ARRAY: &str = "a graph is read from text, and `fiedler run` takes arrays in .npy files";
+const ARRAY: &str = "`fiedler run` takes arrays in .npy files";
 const TABLE: &str = "write an edge list of it, as CSV: two ids a line, and perhaps a weight";
 const LIST: &str = "write an edge list of it: two ids a line, and perhaps a weight";
 const NETWORKX: &str = "networkx reads it, and its write_edgelist(graph, path, data=False) writes an edge list";
@@ -39,12 +39,15 @@ const BINARIES: &[(&[u8], &str, &str)] = &[
 /// The beginnings are in lower case with one space between words.
 const TEXTS: &[(&str, &str, &str)] = &[
     ("%pdf-", "a PDF document", ""),
-    ("graph [", "GML", NETWORKX),
-    ("creator \"", "GML", NETWORKX),
+    (GML[0], "GML", ""),
+    (GML[1], "GML", ""),
     ("*vertices ", "a Pajek network", NETWORKX),
     (">>graph6<<", "graph6", NETWORKX),
     (">>sparse6<<", "sparse6", NETWORKX),
 ];
+
+/// How GML begins.
+const GML: [&str; 2] = ["graph [", "creator \""];
 
 const BINARY: Named = ("a binary file", "");
 
@@ -76,6 +79,55 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     named(head).map(|(name, _)| name)
 }
 
+/// The formats of graphs that their first bytes show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Zip,
+    Tar,
+    Npy,
+    Safetensors,
+    Json,
+    GraphMl,
+    Gexf,
+    Gml,
+}
+
+/// Returns the format of a graph, or of an archive that may have one, which begins with these bytes.
+pub(super) fn graph(head: &[u8]) -> Option<Kind> {
+    if is_zip(head) {
+        return (!matches!(archive(head).0, OFFICE | TORCH)).then_some(Kind::Zip);
+    }
+    if is_tar(head) {
+        return Some(Kind::Tar);
+    }
+    if head.starts_with(b"\x93NUMPY") {
+        return Some(Kind::Npy);
+    }
+    if is_safetensors(head) {
+        return Some(Kind::Safetensors);
+    }
+    if known(head).is_some_and(|(name, _)| !["JSON", "GraphML", "GEXF", "GML"].contains(&name)) {
+        return None;
+    }
+    match known(head).map(|(name, _)| name) {
+        Some("GraphML") => return Some(Kind::GraphMl),
+        Some("GEXF") => return Some(Kind::Gexf),
+        Some("GML") => return Some(Kind::Gml),
+        _ => {}
+    }
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    if text.starts_with(b"{") {
+        return Some(Kind::Json);
+    }
+    // GML has comments as edge lists do, and its words may come in another order.
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    let words: Vec<&str> = lines.flat_map(str::split_ascii_whitespace).take(64).collect();
+    let keyed = ["comment", "version", "graph", "creator", "directed"].iter().any(|key| words.first() == Some(key));
+    let opened = words.windows(2).any(|pair| pair == ["graph", "["]) || words.contains(&"graph[");
+    (keyed && opened).then_some(Kind::Gml)
+}
+
 fn named(head: &[u8]) -> Option<Named> {
     known(head).or_else(|| head.iter().any(|&byte| is_control(byte)).then_some(BINARY))
 }
@@ -95,36 +147,49 @@ type Named = (&'static str, &'static str);
 /// consists of ASCII characters is ignored, because it may be an ordinary word; for example, `PAR1` is also the name of
 /// a gene.
 fn binary(head: &[u8], odd: bool) -> Option<Named> {
-    if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
+    if is_zip(head) {
         return Some(archive(head));
     }
     // A pickle of protocol 2 or later begins with the byte 0x80 and the protocol number.
     if let [0x80, 2..=5, ..] = head {
         return Some(("a Python pickle", "networkx.write_edgelist(graph, path, data=False) writes an edge list"));
     }
-    // A safetensors file begins with the length of its header, followed by the header, which is JSON.
-    if let Some((length, [b'{', ..])) = head.split_first_chunk::<8>()
-        && u64::from_le_bytes(*length) < 1 << 32
-    {
+    if is_safetensors(head) {
         return Some(("a safetensors file", ARRAY));
     }
-    if head.get(257..262) == Some(b"ustar") {
+    if is_tar(head) {
         return Some(("a tar archive", "unpack it first"));
     }
     let is = |start: &[u8]| head.starts_with(start) && (odd || !start.iter().all(u8::is_ascii));
     BINARIES.iter().find(|(start, ..)| is(start)).map(|&(_, name, way_out)| (name, way_out))
 }
 
+fn is_zip(head: &[u8]) -> bool {
+    head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
+}
+
+fn is_tar(head: &[u8]) -> bool {
+    head.get(257..262) == Some(b"ustar")
+}
+
+/// A safetensors file begins with the length of its header, followed by the header, which is JSON.
+fn is_safetensors(head: &[u8]) -> bool {
+    matches!(head.split_first_chunk::<8>(), Some((length, [b'{', ..])) if u64::from_le_bytes(*length) < 1 << 32)
+}
+
+const OFFICE: &str = "an office document, such as an Excel workbook";
+const TORCH: &str = "a PyTorch file";
+
 /// Identifies the kind of a zip archive from the name of its first member.
 fn archive(head: &[u8]) -> Named {
     let length = head.get(26..28).map_or(0, |bytes| usize::from(bytes[0]) | usize::from(bytes[1]) << 8);
     let member = head.get(30..30 + length).unwrap_or_default();
     if member.ends_with(b".npy") {
-        ("a NumPy archive (.npz)", "scipy.io.mmwrite writes a sparse matrix as MatrixMarket")
+        ("a NumPy archive (.npz)", "")
     } else if member == b"[Content_Types].xml" {
-        ("an office document, such as an Excel workbook", TABLE)
+        (OFFICE, TABLE)
     } else if member.ends_with(b"/data.pkl") {
-        ("a PyTorch file", LIST)
+        (TORCH, LIST)
     } else {
         ("a zip archive", "unpack it first")
     }
@@ -138,10 +203,10 @@ fn markup(head: &[u8]) -> Option<Named> {
         return Some(("RDF (N-Triples)", "write an edge list of it: two ids a line"));
     }
     if text.starts_with('<') {
-        return Some(if text.contains("<graphml") {
-            ("GraphML", NETWORKX)
-        } else if text.contains("<gexf") {
-            ("GEXF", NETWORKX)
+        return Some(if has_element(text, "graphml") {
+            ("GraphML", "")
+        } else if has_element(text, "gexf") {
+            ("GEXF", "")
         } else if text.contains("<html") || text.starts_with("<!doctype html") {
             ("an HTML page", "perhaps what a server sent in place of the file")
         } else {
@@ -160,6 +225,16 @@ fn markup(head: &[u8]) -> Option<Named> {
         return Some(("a DIMACS graph", LIST));
     }
     TEXTS.iter().find(|(start, ..)| words.starts_with(start)).map(|&(_, name, way_out)| (name, way_out))
+}
+
+/// Returns whether an element of this name begins in the text, perhaps with the prefix of a namespace.
+fn has_element(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = &text[..at];
+        let prefix = before.rfind('<').map(|open| &before[open + 1..]);
+        let prefixed = |prefix: &str| prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        prefix.is_some_and(|own| own.is_empty() || own.strip_suffix(':').is_some_and(prefixed))
+    })
 }
 
 /// Returns whether the text is a DIMACS graph. The first line of such a graph that is not a comment (`c`) states a

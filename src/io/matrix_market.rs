@@ -1,7 +1,9 @@
 //! Reads MatrixMarket coordinate files line by line: <https://math.nist.gov/MatrixMarket/formats.html>.
 
 use super::lines::{Lines, fields, natural, quoted};
+use super::source::Source;
 use super::weights::{STAMPS, timestamps};
+use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
 use crate::graph::EdgeList;
 use std::cell::RefCell;
@@ -26,7 +28,7 @@ pub struct SparseRows {
 /// Reads a square matrix as a list of edges. The entry in row i and column j is the edge from i to j; an entry of a
 /// symmetric file stands for both directions. Also returns notices about weights that may be timestamps or that are too
 /// small for an f32.
-pub(super) fn read(path: &Path) -> Result<(EdgeList, Vec<String>)> {
+pub(super) fn read(source: &Source) -> Result<(EdgeList, Vec<String>)> {
     let start = |lines: &Lines, (order, width): (usize, usize), entries| {
         if order != width {
             return Err(lines.error("a square matrix", shape(order, width)));
@@ -47,31 +49,36 @@ pub(super) fn read(path: &Path) -> Result<(EdgeList, Vec<String>)> {
         }
         Ok(weight)
     };
-    let edges = visit(path, start, parse, push)?;
+    let edges = visit(source, start, parse, push)?;
     let stamps = edges.weights().is_some_and(|weights| weights.iter().all(|&weight| weight > STAMPS));
-    Ok((edges, stamps.then(|| timestamps(path)).into_iter().chain(vanished.into_inner()).collect()))
+    Ok((edges, stamps.then(|| timestamps(source.name())).into_iter().chain(vanished.into_inner()).collect()))
 }
 
 /// Calls `entry` with the line, row and column of every entry. Rows and columns count from 0. For a symmetric file,
 /// both directions of each entry are passed.
-pub(super) fn visit_entries(path: &Path, entry: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
+pub(super) fn visit_entries(source: &Source, entry: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
     let push = |_: &mut (), line, row: u32, column: u32, _: Option<()>| entry(line, row as usize, column as usize);
-    visit(path, |_, _, _| Ok(()), |_, _| Ok(()), push)
+    visit(source, |_, _, _| Ok(()), |_, _| Ok(()), push)
 }
 
-/// Reads the matrix in a MatrixMarket coordinate file. The matrix may have any shape. If an entry is listed more than
-/// once, its values are added. In a `pattern` file, each entry has the value 1.
+/// Reads the matrix in a MatrixMarket coordinate file, which may be compressed by gzip or Zstandard. The matrix may
+/// have any shape. If an entry is listed more than once, its values are added. In a `pattern` file, each entry has the
+/// value 1.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse), which names the line and what was expected, if the content violates the format;
 /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read_matrix(path: &Path) -> Result<SparseRows> {
+    matrix(&Source::open_file(path, DEFAULT_BUDGET)?)
+}
+
+fn matrix(source: &Source) -> Result<SparseRows> {
     type Entry = (u32, u32, f64);
     let start = |_: &Lines, shape: (usize, usize), entries: usize| Ok((shape, Vec::<Entry>::with_capacity(entries)));
     let push = |(_, all): &mut ((usize, usize), Vec<Entry>), _, row, column, value: Option<f64>| {
         all.push((row, column, value.unwrap_or(1.0)));
     };
-    let ((rows, width), mut entries) = visit(path, start, |lines, value| lines.number(value), push)?;
+    let ((rows, width), mut entries) = visit(source, start, |lines, value| lines.number(value), push)?;
     // The sort is stable, so the values of an entry that is listed more than once are added in the order of the file.
     entries.sort_by_key(|&(row, column, _)| (row, column));
     let mut matrix = SparseRows { width, row_offsets: vec![0; rows + 1], columns: Vec::new(), values: Vec::new() };
@@ -100,7 +107,8 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
 /// entry that differs from its mirror image across the diagonal, or for an entry whose magnitude exceeds `largest`. The
 /// error for an entry names its line; rows and columns are counted from 1, as in the file.
 pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
-    let matrix = read_matrix(path)?;
+    let source = Source::open_file(path, DEFAULT_BUDGET)?;
+    let matrix = matrix(&source)?;
     let rows = matrix.row_offsets.len() - 1;
     if matrix.width != rows {
         return Err(Error::parse(path, None, "a square matrix", shape(rows, matrix.width)));
@@ -127,7 +135,7 @@ pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
             };
             if let Some((expected, found)) = wrong {
                 let mut line = None;
-                visit_entries(path, &mut |at, r, c| line = line.or(((r, c) == (row, column)).then_some(at)))?;
+                visit_entries(&source, &mut |at, r, c| line = line.or(((r, c) == (row, column)).then_some(at)))?;
                 return Err(Error::parse(path, line, expected, found));
             }
         }
@@ -143,12 +151,12 @@ fn shape(rows: usize, columns: usize) -> String {
 /// Passes every entry of the file to `push`; for a symmetric file, both directions of each entry are passed. `push`
 /// also receives the state that `start` creates from the shape and the expected number of entries.
 fn visit<S, T: Copy>(
-    path: &Path,
+    source: &Source,
     start: impl FnOnce(&Lines, (usize, usize), usize) -> Result<S>,
     parse: impl Fn(&Lines, &[u8]) -> Result<T>,
     mut push: impl FnMut(&mut S, u64, u32, u32, Option<T>),
 ) -> Result<S> {
-    let mut lines = Lines::open(path)?;
+    let mut lines = Lines::open(source)?;
     let (pattern, symmetric) = banner(&mut lines)?;
     let ((rows, width), entries) = size(&mut lines)?;
     if symmetric && rows != width {

@@ -4,6 +4,7 @@
 
 use super::lines::{Lines, fields, natural};
 use super::opening::count;
+use super::source::Source;
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -64,8 +65,8 @@ impl Metis {
 
 /// Returns the header if the file is certainly a METIS graph: it has one line per node, the neighbor lists contain two
 /// entries per edge in total, and the lists are symmetric.
-pub(super) fn find(path: &Path) -> Result<Option<Metis>> {
-    let mut lines = Lines::open(path)?;
+pub(super) fn find(source: &Source) -> Result<Option<Metis>> {
+    let mut lines = Lines::open(source)?;
     let mut head: Option<Metis> = None;
     let mut lists: Vec<Vec<u64>> = Vec::new();
     // An entry of a node's neighbor list counts in `forward` if it is higher than the node's own number, and in

@@ -1,12 +1,17 @@
 //! File input and output: reads data sets of graphs and arrays, and writes graphs and arrays. Every parse error names
 //! the file, the line if there is one, and what was expected there.
 
+mod archive;
 mod atomic;
 mod csv;
 mod data_set;
+mod detect;
+mod edge_arrays;
 mod edge_data;
 mod edge_list;
 mod field;
+mod files;
+mod gml;
 mod graph;
 mod header;
 mod layers;
@@ -15,8 +20,11 @@ mod magic;
 mod matrix_market;
 mod metis;
 mod named;
+mod node_link;
+mod nodes;
 mod npy;
 mod npz;
+mod ogb;
 mod opening;
 mod plain;
 mod refused;
@@ -26,6 +34,7 @@ mod safetensors;
 mod sample_rows;
 mod samples;
 mod separator;
+mod source;
 mod stored;
 mod stream;
 mod syncing;
@@ -33,9 +42,10 @@ mod tensors;
 mod tudataset;
 mod weights;
 mod write;
+mod xml;
 
 pub use atomic::abandon;
-pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_with};
+pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_from, read_with};
 pub use graph::write_graph;
 pub(crate) use layers::fits;
 pub use layers::{Extent, LabelColumn, Layer, LayerRows, Layers, Numbers, TargetOrigin};

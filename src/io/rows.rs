@@ -6,9 +6,9 @@ use super::header::{self, Header, NO_COLUMN, Words};
 use super::lines::{Lines, natural, quoted};
 use super::opening::{Opening, integer};
 use super::separator::{self, IN_ORDER, Separator, decimal, is_comment};
+use super::source::Source;
 use crate::error::{Error, Result};
 use csv::StringRecord;
-use std::path::Path;
 
 /// What errors say about the expected form of a row.
 pub(super) const A_ROW: &str = "two ids and perhaps a weight, parted by white space, commas or semicolons";
@@ -24,6 +24,7 @@ pub(super) struct Layout {
 
 /// A reader of the rows of an edge list: the lines that are edges.
 pub(super) struct Rows {
+    source: Source,
     pub(super) lines: Lines,
     form: Form,
     /// The number of rows that have been read.
@@ -63,9 +64,10 @@ pub(super) struct Row<'a> {
 }
 
 impl Rows {
-    pub(super) fn open(path: &Path, layout: Layout) -> Result<Self> {
+    pub(super) fn open(source: &Source, layout: Layout) -> Result<Self> {
         Ok(Self {
-            lines: Lines::open(path)?,
+            source: source.clone(),
+            lines: Lines::open(source)?,
             form: Form { separator: Separator::White, columns: 0, data: false },
             count: 0,
             header: None,
@@ -147,7 +149,7 @@ impl Rows {
         let line = self.lines.text()?;
         if !self.surveyed && separator::is_doubtful(line) {
             self.surveyed = true;
-            self.layout.separator = separator::find(self.lines.path())?;
+            self.layout.separator = separator::find(&self.source)?;
         }
         let ids = edge_data(line.trim()).map_or(line, |(ids, _)| ids);
         Ok(self.layout.separator.unwrap_or_else(|| Separator::of(ids)))

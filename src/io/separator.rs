@@ -2,9 +2,9 @@
 
 use super::edge_data::edge_data;
 use super::lines::{Lines, natural};
+use super::source::Source;
 use crate::error::{Error, Result};
 use csv::StringRecord;
-use std::path::Path;
 
 /// A separator between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +98,8 @@ fn ids_of(line: &str) -> &str {
 
 /// Returns the separator that all lines of the file share, if any line has a semicolon or a tab that may separate
 /// fields. Otherwise returns `None`: the separator of each line is then evident from that line alone.
-pub(super) fn find(path: &Path) -> Result<Option<Separator>> {
-    let mut lines = Lines::open(path)?;
+pub(super) fn find(source: &Source) -> Result<Option<Separator>> {
+    let mut lines = Lines::open(source)?;
     let (mut survey, mut unquoted) = (Survey::new(), StringRecord::new());
     let (mut first, mut at) = (true, None);
     while survey.is_open() && lines.advance()? {
@@ -121,7 +121,7 @@ pub(super) fn find(path: &Path) -> Result<Option<Separator>> {
             one.plural(),
             other.plural()
         );
-        Error::parse(path, at, "fields whose separator is certain", found)
+        Error::parse(source.name(), at, "fields whose separator is certain", found)
     })
 }
 

@@ -3,6 +3,7 @@
 //! <https://chrsmrrs.github.io/datasets/docs/format/>
 
 use super::atomic::create_whole_folder;
+use super::files::Files;
 use super::lines::{Lines, natural, quoted};
 use super::samples::{TableTargets, labels_of};
 use super::separator::Separator;
@@ -18,35 +19,66 @@ pub(super) const INDICATOR: &str = "_graph_indicator.txt";
 /// Laplacian.
 const EDGE_ATTRIBUTES: &str = "_edge_attributes.txt";
 
+const WHICH_GRAPH: &str = "the file that says which graph a node is in";
+
 /// The suffix of the optional file with the class of each graph.
 const GRAPH_LABELS: &str = "_graph_labels.txt";
 
-/// Returns the paths of the adjacency file and the graph indicator file. `prefix` is the path of the adjacency file
-/// without `_A.txt`.
-pub(super) fn files(prefix: &Path) -> (PathBuf, PathBuf) {
-    (with(prefix, ADJACENCY), with(prefix, INDICATOR))
+/// The files of a data set. Their paths consist of the prefix and a suffix.
+#[derive(Clone, Debug)]
+pub(super) struct Set {
+    pub(super) prefix: PathBuf,
+    pub(super) files: Files,
 }
 
-fn with(prefix: &Path, suffix: &str) -> PathBuf {
-    let mut name = prefix.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
+impl Set {
+    fn path(&self, suffix: &str) -> PathBuf {
+        let mut name = self.prefix.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    }
+
+    /// Returns the path of the adjacency file.
+    pub(super) fn adjacency(&self) -> PathBuf {
+        self.path(ADJACENCY)
+    }
+
+    /// Returns whether there is a file with this suffix.
+    pub(super) fn has(&self, suffix: &str) -> bool {
+        self.files.contains(&self.path(suffix))
+    }
+
+    /// Opens the file with this suffix. `expected` says what it is for, in case that there is none.
+    fn open(&self, suffix: &str, expected: &str) -> Result<Lines> {
+        let path = self.path(suffix);
+        match self.files.find(&path)? {
+            Some(source) => Lines::open(&source),
+            None => Err(Error::parse(&path, None, expected, "no file")),
+        }
+    }
+
+    /// Checks that there is a file that says which graph a node is in.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.has(INDICATOR) {
+            return Ok(());
+        }
+        Err(Error::parse(&self.path(INDICATOR), None, WHICH_GRAPH, "no file"))
+    }
 }
 
 /// Reads the edges as they are listed; an undirected data set lists both directions. `weight_column`, counted from 1,
 /// selects the edge attribute that contains the weights. Also returns notices, which name the unused attributes and
 /// count the weights that are too small for an f32.
-pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeList, Vec<String>)> {
-    let (adjacency, indicator) = files(prefix);
-    let (offsets, graphs) = read_indicator(&indicator)?;
+pub(super) fn read(set: &Set, weight_column: Option<usize>) -> Result<(EdgeList, Vec<String>)> {
+    let (offsets, graphs) = read_indicator(set.open(INDICATOR, WHICH_GRAPH)?)?;
     let nodes = graphs.len();
     let mut edges = EdgeList::batch(offsets)
-        .map_err(|_| Error::parse(&indicator, None, "fewer than 2^32 nodes", format!("{nodes}")))?;
-    let mut lines = Lines::open(&adjacency)?;
+        .map_err(|_| Error::parse(&set.path(INDICATOR), None, "fewer than 2^32 nodes", format!("{nodes}")))?;
+    let mut lines = set.open(ADJACENCY, "the file with the edges")?;
     // This is half of the largest possible number of edges, because the shortest line, "1,2" with its line end, takes
     // four bytes.
     edges.reserve(lines.bytes() / 8);
-    let mut weights = weight_column.map(|column| Attributes::open(prefix, column)).transpose()?;
+    let mut weights = weight_column.map(|column| Attributes::open(set, column)).transpose()?;
     while let Some((source, target)) = edge(&mut lines)? {
         let index = |node: u64| {
             let index = node.checked_sub(1).and_then(|index| u32::try_from(index).ok());
@@ -67,12 +99,11 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
     if let Some(weights) = &mut weights {
         weights.end(edges.len())?;
     }
-    let attributes = with(prefix, EDGE_ATTRIBUTES);
-    let ignored = weights.is_none() && attributes.is_file();
+    let ignored = weights.is_none() && set.has(EDGE_ATTRIBUTES);
     let notice = || {
         format!(
             "{}: these edge attributes were not read, so every edge weighs 1; --edge-weight-column N takes the weights from its column N.",
-            attributes.display()
+            set.path(EDGE_ATTRIBUTES).display()
         )
     };
     let vanished = weights.and_then(|weights| weights.lines.vanished());
@@ -81,12 +112,11 @@ pub(super) fn read(prefix: &Path, weight_column: Option<usize>) -> Result<(EdgeL
 
 /// Reads the class of each graph from `DS_graph_labels.txt`, which has a line for each graph. Without this file, graphs
 /// have no labels.
-pub(super) fn graph_labels(prefix: &Path, graphs: usize) -> Result<TableTargets> {
-    let path = with(prefix, GRAPH_LABELS);
-    if !path.is_file() {
+pub(super) fn graph_labels(set: &Set, graphs: usize) -> Result<TableTargets> {
+    if !set.has(GRAPH_LABELS) {
         return Ok(TableTargets::None);
     }
-    let mut lines = Lines::open(&path)?;
+    let mut lines = set.open(GRAPH_LABELS, "the labels of graphs")?;
     let mut words = Vec::with_capacity(graphs);
     while lines.advance()? {
         let word = lines.text()?.trim();
@@ -108,8 +138,8 @@ pub(super) fn graph_labels(prefix: &Path, graphs: usize) -> Result<TableTargets>
 }
 
 /// Calls `found` with the line number, the source and the target of every listed edge. Nodes are counted from 0.
-pub(super) fn visit(prefix: &Path, found: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
-    let mut lines = Lines::open(&files(prefix).0)?;
+pub(super) fn visit(set: &Set, found: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
+    let mut lines = set.open(ADJACENCY, "the file with the edges")?;
     let index = |node: u64| usize::try_from(node).unwrap_or(usize::MAX).wrapping_sub(1);
     while let Some((source, target)) = edge(&mut lines)? {
         found(lines.at(), index(source), index(target));
@@ -118,7 +148,7 @@ pub(super) fn visit(prefix: &Path, found: &mut dyn FnMut(u64, usize, usize)) -> 
 }
 
 /// Returns the two numbers of the next line that is not empty, or `None` at the end of the file.
-fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
+pub(super) fn edge(lines: &mut Lines) -> Result<Option<(u64, u64)>> {
     if let Some((source, target, _)) = lines.plain(|line| line.edge(Separator::Comma, false)) {
         return Ok(Some((source, target)));
     }
@@ -145,12 +175,9 @@ struct Attributes {
 }
 
 impl Attributes {
-    fn open(prefix: &Path, column: usize) -> Result<Self> {
-        let path = with(prefix, EDGE_ATTRIBUTES);
-        if !path.is_file() {
-            return Err(Error::parse(&path, None, "the file that edge weights are to be read from", "no file"));
-        }
-        Ok(Self { lines: Lines::open(&path)?, column, columns: 0 })
+    fn open(set: &Set, column: usize) -> Result<Self> {
+        let lines = set.open(EDGE_ATTRIBUTES, "the file that edge weights are to be read from")?;
+        Ok(Self { lines, column, columns: 0 })
     }
 
     /// Advances to the next line that is not empty. Returns false at the end of the file.
@@ -192,10 +219,10 @@ impl Attributes {
     }
 }
 
-/// Returns the node offsets, which are the index of the first node of each graph, followed by the total number of
-/// nodes. Also returns the number of the graph to which each node belongs. These numbers count from 1.
-fn read_indicator(path: &Path) -> Result<(Vec<usize>, Vec<u32>)> {
-    let mut lines = Lines::open(path)?;
+/// Reads the graph indicator. Returns the node offsets, which are the index of the first node of each graph, followed
+/// by the total number of nodes. Also returns the number of the graph to which each node belongs. These numbers count
+/// from 1.
+fn read_indicator(mut lines: Lines) -> Result<(Vec<usize>, Vec<u32>)> {
     let mut offsets = vec![];
     let mut graphs = Vec::with_capacity(lines.bytes() / 4);
     let mut last = 0;

@@ -26,18 +26,12 @@ fn tar() -> Vec<u8> {
 fn formats() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     let text = |text: &str| text.as_bytes().to_vec();
     vec![
-        (b"\x93NUMPY\x01\0v\0{'descr': '<f8'".to_vec(), "a NumPy array (.npy)", "`fiedler run` takes arrays"),
-        (zip("arr_0.npy"), "a NumPy archive (.npz)", "mmwrite"),
         (zip("archive/data.pkl"), "a PyTorch file", "edge list"),
         (zip("[Content_Types].xml"), "an office document", "CSV"),
-        (zip("edges.txt"), "a zip archive", "unpack it first"),
-        (b"\x1f\x8b\x08\0\0\0".to_vec(), "a gzip file", "decompress it first"),
         (b"BZh91AY&SY\0\x01".to_vec(), "a bzip2 file", "decompress it first"),
         (b"\xfd7zXZ\0\0\x04".to_vec(), "an xz file", "decompress it first"),
-        (b"\x28\xb5\x2f\xfd\x04".to_vec(), "a Zstandard file", "decompress it first"),
         (b"\x04\x22\x4d\x18d".to_vec(), "an LZ4 file", "decompress it first"),
         (b"7z\xbc\xaf\x27\x1c\0".to_vec(), "a 7-Zip archive", "unpack it first"),
-        (tar(), "a tar archive", "unpack it first"),
         (b"PAR1\x15\x04".to_vec(), "a Parquet file", "edge list"),
         (b"ARROW1\0\0".to_vec(), "an Arrow file", "edge list"),
         (b"\x89HDF\r\n\x1a\n\0".to_vec(), "an HDF5 file", "edge list"),
@@ -47,25 +41,36 @@ fn formats() -> Vec<(Vec<u8>, &'static str, &'static str)> {
         (b"%PDF-1.4\n%\xe2\xe3".to_vec(), "a PDF document", ""),
         (b"\x89PNG\r\n\x1a\n\0".to_vec(), "a PNG image", ""),
         (b"\xff\xd8\xff\xe0\0".to_vec(), "a JPEG image", ""),
-        (b"\x10\0\0\0\0\0\0\0{\"a\":{}}".to_vec(), "a safetensors file", ""),
         (b"\xff\xfe0\0 \x001\0\n\0".to_vec(), "UTF-16 text", "save it as UTF-8"),
         (b"\x01\x02\x03\x04secret".to_vec(), "a binary file", ""),
-        (text("<?xml version='1.0'?>\n<graphml xmlns='x'>"), "GraphML", "write_edgelist"),
-        (text("<gexf version='1.2'>"), "GEXF", "write_edgelist"),
         (text("<!DOCTYPE html>\n<html>"), "an HTML page", "server"),
         (text("<?xml version='1.0'?>\n<secret>"), "XML", ""),
         (text("<http://a> <http://b> <http://c> .\n"), "RDF", "edge list"),
-        (text("{\"nodes\": []}"), "JSON", "edge list"),
         (text("\u{feff}[[0, 1]]"), "JSON", "edge list"),
-        (text("graph [\n  directed 0\n"), "GML", "write_edgelist"),
-        (text("Creator \"secret\"\ngraph\n[\n"), "GML", "write_edgelist"),
-        (text("graph\n[\n"), "GML", "write_edgelist"),
         (text("digraph G {\n  a -> b;\n"), "a Graphviz graph (DOT)", "write_edgelist"),
         (text("graph {\n  a -- b;\n"), "a Graphviz graph (DOT)", "write_edgelist"),
         (text("*Vertices 3\n1 \"a\"\n"), "a Pajek network", "write_edgelist"),
         (text(">>graph6<<D?{\n"), "graph6", "write_edgelist"),
         (text("p edge 5 4\ne 1 2\n"), "a DIMACS graph", "edge list"),
         (text("c secret\nc\np col 5 4\ne 1 2\n"), "a DIMACS graph", "edge list"),
+    ]
+}
+
+/// Formats that graphs are read from, but neither matrices nor the files of a TUDataset.
+fn elsewhere() -> Vec<(Vec<u8>, &'static str, &'static str)> {
+    let text = |text: &str| text.as_bytes().to_vec();
+    vec![
+        (b"\x93NUMPY\x01\0v\0{'descr': '<f8'".to_vec(), "a NumPy array (.npy)", "`fiedler run` takes arrays"),
+        (zip("arr_0.npy"), "a NumPy archive (.npz)", ""),
+        (zip("edges.txt"), "a zip archive", "unpack it first"),
+        (tar(), "a tar archive", "unpack it first"),
+        (b"\x10\0\0\0\0\0\0\0{\"a\":{}}".to_vec(), "a safetensors file", ""),
+        (text("<?xml version='1.0'?>\n<graphml xmlns='x'>"), "GraphML", ""),
+        (text("<gexf version='1.2'>"), "GEXF", ""),
+        (text("{\"nodes\": []}"), "JSON", "edge list"),
+        (text("graph [\n  directed 0\n"), "GML", ""),
+        (text("Creator \"secret\"\ngraph\n[\n"), "GML", ""),
+        (text("graph\n[\n"), "GML", ""),
     ]
 }
 
@@ -92,6 +97,8 @@ fn the_format_of_a_foreign_file_is_named() {
             assert_named(&error, name, way_out);
             assert!(error.to_string().contains("an edge list (two ids a line"), "{error}");
         }
+    }
+    for (content, name, way_out) in formats().into_iter().chain(elsewhere()) {
         assert_named(&read_matrix(&file(&folder, "a.mtx", &content)).unwrap_err(), name, way_out);
         let set = TempDir::new().unwrap();
         file(&set, "DS_A.txt", &content);
@@ -102,6 +109,12 @@ fn the_format_of_a_foreign_file_is_named() {
             assert_named(&error, name, "");
             assert!(error.to_string().contains("expected an .npy file"), "{error}");
         }
+    }
+    for (content, name) in [(&b"\x1f\x8b\x08\0\0\0"[..], "a gzip file"), (b"\x28\xb5\x2f\xfd\x04", "a Zstandard file")]
+    {
+        assert_named(&read_npy(&file(&folder, "a.npy", content)).unwrap_err(), name, "");
+        let error = read_matrix(&file(&folder, "a.mtx", content)).unwrap_err().to_string();
+        assert!(error.contains(&format!("expected {name} that is whole and not damaged, found ")), "{error}");
     }
 }
 

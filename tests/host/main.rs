@@ -16,6 +16,7 @@ mod graph;
 mod groups;
 mod io;
 mod io_foreign;
+mod io_formats;
 mod io_layers;
 mod io_plain;
 mod io_readers;

@@ -3,9 +3,9 @@
 use super::Failure;
 use super::values::counted;
 use clap::Args;
-use fiedler::ErrorKind;
 use fiedler::graph::Conventions;
-use fiedler::io::{DataSet, ReadOptions, read_with};
+use fiedler::io::{DataSet, ReadOptions, read_from, read_with};
+use fiedler::{ErrorKind, bytes_from};
 use std::path::Path;
 
 /// The options for reading a data set.
@@ -29,11 +29,29 @@ impl Reading {
 
     fn read_with(self, mut options: ReadOptions, input: &Path, conventions: &Conventions) -> Result<DataSet, Failure> {
         options.edge_weight_column = self.edge_weight_column;
-        read_with(input, conventions, &options).map_err(|error| match error.kind() {
+        // A context checks the variable, too, but it may be opened only after a large file was read.
+        if let Some(text) = std::env::var("FIEDLER_MEMORY_BUDGET").ok().filter(|text| !text.is_empty()) {
+            options.memory_budget = bytes_from(&text);
+        }
+        let read = match is_standard_input(input) {
+            true => read_from("standard input", std::io::stdin().lock(), conventions, &options),
+            false => read_with(input, conventions, &options),
+        };
+        read.map_err(|error| match error.kind() {
             ErrorKind::Domain { what, .. } => Failure::Call(format!("--edge-weight-column: {what}")),
             _ => error.into(),
         })
     }
+}
+
+/// Returns whether an input stands for standard input.
+fn is_standard_input(input: &Path) -> bool {
+    input.as_os_str() == "-"
+}
+
+/// Returns whether an input can be read only once.
+pub(super) fn is_stream(input: &Path) -> bool {
+    is_standard_input(input) || input.metadata().is_ok_and(|own| !own.is_file() && !own.is_dir())
 }
 
 /// Prints the reader's notices to standard error.

@@ -2,6 +2,7 @@
 
 use crate::call::{fiedler, run};
 use npyz::npz::NpzArchive;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
@@ -164,14 +165,26 @@ fn the_environment_is_checked_and_options_override_it() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn pipes_are_refused_and_a_full_standard_error_is_no_panic() {
+fn pipes_are_read_and_a_full_standard_error_is_no_panic() {
     use std::process::Stdio;
     let (_folder, out) = place("k.npz");
-    let mut command = fiedler(&["encode", "/dev/stdin", "-o", &out]);
-    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdin.take());
-    let output = child.wait_with_output().unwrap();
-    assert!(code(&output) == 1 && said(&output.stderr).contains("a pipe"), "{}", said(&output.stderr));
+    let piped = |input: &str, content: &[u8]| {
+        let mut command = fiedler(&["encode", input, "-o", &out, "-k", "2"]);
+        let pipe = Stdio::piped;
+        let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(content).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    for (input, name) in [("-", "standard input"), ("/dev/stdin", "/dev/stdin")] {
+        let output = piped(input, b"0 1\n1 2\n");
+        assert_eq!(code(&output), 0, "{}", said(&output.stderr));
+        assert!(said(&output.stdout).contains("1 graph, 3 nodes, 2 edges"), "{}", said(&output.stdout));
+        for (content, words) in [(&b""[..], ": expected at least one edge"), (b"0 1\n1\n", ":2: expected two ids")] {
+            let output = piped(input, content);
+            let wanted = format!("{name}{words}");
+            assert!(code(&output) == 1 && said(&output.stderr).contains(&wanted), "{}", said(&output.stderr));
+        }
+    }
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let status = fiedler(&["encode", "no-such-file.txt", "-o", &out]).stderr(full).status().unwrap();
     assert_eq!(status.code(), Some(1));

@@ -26,7 +26,7 @@ pub(in crate::io) enum Kind {
 
 impl Kind {
     /// Returns the type of NumPy's type string without the byte order. `U8` is text of 8 characters there.
-    pub(super) fn of_numpy(name: &str) -> Option<Self> {
+    pub(in crate::io) fn of_numpy(name: &str) -> Option<Self> {
         Some(match name {
             "f2" => Self::F16,
             "f4" => Self::F32,
@@ -45,7 +45,7 @@ impl Kind {
     }
 
     /// Returns the type of a tensor of a safetensors file.
-    pub(super) fn of_tensor(name: &str) -> Option<Self> {
+    pub(in crate::io) fn of_tensor(name: &str) -> Option<Self> {
         Some(match name {
             "F16" => Self::F16,
             "BF16" => Self::Bf16,

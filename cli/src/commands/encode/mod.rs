@@ -13,7 +13,7 @@ use arrays::{Stored, arrays};
 use clap::{Args, ValueEnum};
 use fiedler::encode::{Encoding, Progress, Report, SpectralEncoder, Which};
 use fiedler::graph::{Conventions, GraphBatch, LargestComponents, Preset, Symmetrization};
-use fiedler::io::{DataSet, Format, NodeIds};
+use fiedler::io::{DataSet, NodeIds};
 use fiedler::ops::Normalization;
 use fiedler::{Context, Error};
 use std::path::PathBuf;
@@ -23,7 +23,9 @@ use std::time::Instant;
 #[derive(Debug, Args)]
 #[command(after_long_help = ARRAYS_AND_RECIPE)]
 pub(super) struct Encode {
-    /// A TUDataset folder, an edge list (SNAP, CSV, TSV, white space) or a MatrixMarket file.
+    /// A TUDataset or OGB folder, an edge list (SNAP, CSV, TSV, white space), MatrixMarket, GraphML, GEXF, GML,
+    /// node-link JSON, edge_index in .npy, .npz or .safetensors, or a scipy.sparse .npz. Each may be compressed (.gz,
+    /// .zst), or in a .zip or .tar archive. `-` reads from standard input.
     input: PathBuf,
     /// The file to write: .npz, .safetensors or .csv.
     #[arg(short, long, value_name = "OUT")]
@@ -206,8 +208,7 @@ impl Encode {
         if !quiet && !json {
             notify(&data);
         }
-        // The files of a TUDataset count graphs from 1.
-        let encoder = encoder.first_graph(usize::from(data.format == Format::TuDataset));
+        let encoder = encoder.first_graph(data.format.first_graph());
         let listed = data.graphs.nodes();
         if self.largest_component {
             keep_largest(&mut data);

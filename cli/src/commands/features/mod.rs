@@ -33,8 +33,8 @@ const STATUS: [&str; 4] = ["ok", "undefined", "overflow", "not_finite"];
     after_long_help = "INPUT: .npy, .npz or .safetensors, whose arrays (samples, numbers) or (samples, rows, columns) are \
 the layers; several such files, a folder of them or a pattern, if every file is a sample; a table (CSV, TSV, white \
 space), or lines of bits, perhaps with a label. For representations of the kind graph, INPUT is what `fiedler encode` \
-reads: a TUDataset folder, whose graphs are the samples and whose graph labels are the labels, an edge list or a \
-MatrixMarket file.\n\
+reads: a TUDataset folder, whose graphs are the samples and whose graph labels are the labels, or another data set \
+of graphs.\n\
 OUT receives the arrays features (samples, columns), status, labels, ids and names, or, as .csv, a column for each \
 feature and the label. As .npy, it has the features column by column, so that numpy.load(OUT, mmap_mode='r') reads some \
 columns without the others, and the other arrays are in OUT.rows.npz. Beside it, OUT.features.json says what every column is.\n\

@@ -1,7 +1,7 @@
 //! The data set of a call: samples that consist of layers, or graphs.
 
 use super::{Features, plain, show, with_facts};
-use crate::commands::reading::notify;
+use crate::commands::reading::{is_stream, notify};
 use crate::commands::stores::{Form, Stores};
 use crate::commands::{Failure, Where, many};
 use fiedler::encode::Progress;
@@ -58,9 +58,11 @@ impl Source {
             let stores = stores(Form::Files)?;
             let extractor = GraphExtractor::new(representations)?.first_graph(first);
             let extractor = stores.all().fold(extractor, |extractor, store| extractor.cache(Arc::clone(store)));
+            let numbers = || (first..first + data.graphs.len()).map(|graph| graph.to_string()).collect();
             let ids = match data.format {
-                Format::TuDataset => (first..first + data.graphs.len()).map(|graph| graph.to_string()).collect(),
-                Format::EdgeList | Format::MatrixMarket => vec![data.name.clone()],
+                Format::TuDataset | Format::Ogb => numbers(),
+                _ if data.graphs.len() != 1 => numbers(),
+                _ => vec![data.name.clone()],
             };
             let found = None;
             return Ok((Self::Graphs(Box::new(Graphs { data, ids, extractor, found })), stores));
@@ -253,23 +255,26 @@ impl Graphs {
         if !call.layers.is_empty() {
             return Err(Failure::Call(format!("--layers: graphs have no layers, which {representation} is of")));
         }
-        if let Err(error) = Format::detect(input) {
-            if !matches!(error.kind(), ErrorKind::Parse { .. }) {
-                return Err(error.into());
-            }
-            return Err(Failure::Said(format!(
+        let advised = |failure: Failure| match failure {
+            Failure::Failed(error) if matches!(error.kind(), ErrorKind::Parse { .. }) => Failure::Said(format!(
                 "{error}; {representation} is of graphs, and the other kinds that --list shows are of numbers"
-            )));
-        }
-        let mut data = call.reading.read_labeled(input, &Conventions::default())?;
+            )),
+            other => other,
+        };
+        let format = match is_stream(input) {
+            true => None,
+            false => Some(Format::detect(input).map_err(|error| advised(error.into()))?),
+        };
+        let read = call.reading.read_labeled(input, &Conventions::default());
+        // Arrays may be samples of numbers as well.
+        let mut data = if format == Some(Format::Arrays) { read.map_err(advised)? } else { read? };
         if call.no_labels {
             data.labels = TableTargets::None;
         }
         if !call.printing.quiet && !call.printing.json {
             notify(&data);
         }
-        // The files of a TUDataset count graphs from 1.
-        let first = usize::from(data.format == Format::TuDataset);
+        let first = data.format.first_graph();
         Ok((data, first))
     }
 }
@@ -281,9 +286,11 @@ fn check_numbers(call: &Features, representations: &[Representation]) -> Result<
     }
     let [input] = &call.inputs[..] else { return Ok(()) };
     let what = match Format::detect(input) {
-        Ok(Format::TuDataset) => "the graphs of a TUDataset",
-        Ok(Format::MatrixMarket) => "a graph in a MatrixMarket file",
-        _ => return Ok(()),
+        // These may also be samples of numbers.
+        Ok(Format::EdgeList | Format::Arrays) | Err(_) => return Ok(()),
+        Ok(Format::TuDataset) => "the graphs of a TUDataset".to_owned(),
+        Ok(Format::Ogb) => "the graphs of an OGB folder".to_owned(),
+        Ok(format) => format!("a graph in {}", format.name()),
     };
     let name = representations.first().map_or("none", Representation::name);
     let shown = input.display();

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// The options that select the matrix and its file.
 #[derive(Debug, Args)]
 struct Matrix {
-    /// A graph: an edge list, a MatrixMarket file, or a TUDataset of one graph.
+    /// A graph, in any format that `fiedler encode` reads. A data set has to consist of one graph.
     input: PathBuf,
     /// The matrix of the graph. With `none`, the matrix in the MatrixMarket file is used as it is stored, in f64.
     #[arg(long, value_enum, value_name = "MATRIX", default_value = "symmetric")]

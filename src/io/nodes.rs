@@ -1,0 +1,170 @@
+//! Collects the nodes and edges of formats that list nodes by names, and edges by the names of their ends.
+
+use super::data_set::NodeIds;
+use super::edge_list::Listed;
+use super::lines::quoted;
+use super::opening::integer;
+use super::rows::Layout;
+use super::source::Source;
+use super::weights::{self, Weights};
+use crate::error::{Error, Result};
+use crate::graph::EdgeList;
+use std::collections::HashMap;
+
+/// What is wrong with a node or an edge: what was expected, and what was found.
+pub(super) type Wrong = (String, String);
+
+/// The nodes and edges of one graph.
+#[derive(Default)]
+pub(super) struct Nodes {
+    /// The index of each node, in the order in which their names first appear.
+    index: HashMap<String, u32>,
+    /// The line on which each node first appears, and whether it was declared there or elsewhere.
+    seen: Vec<(u64, bool)>,
+    /// The nodes in the order in which they are declared.
+    order: Vec<u32>,
+    sources: Vec<u32>,
+    targets: Vec<u32>,
+    weights: Weights,
+    /// The line of each edge, or if lines are not known, the number of the listed edge.
+    lines: Vec<u64>,
+    has_lines: bool,
+    /// The number of edges that were listed.
+    listed: u64,
+    /// The number of nonzero weights that became 0.
+    vanished: u64,
+}
+
+impl Nodes {
+    /// Declares a node. `line` is 0 if lines are not known.
+    ///
+    /// # Errors
+    /// A node that was declared before.
+    pub(super) fn declare(&mut self, name: &str, line: u64) -> Result<(), Wrong> {
+        let node = self.node(name, line)?;
+        let declared = &mut self.seen[node as usize].1;
+        if std::mem::replace(declared, true) {
+            return Err(("each node once".to_owned(), format!("node {} again", quoted(name.as_bytes()))));
+        }
+        self.order.push(node);
+        Ok(())
+    }
+
+    /// Returns the index of a node, which may be declared later.
+    fn node(&mut self, name: &str, line: u64) -> Result<u32, Wrong> {
+        if let Some(&node) = self.index.get(name) {
+            return Ok(node);
+        }
+        let too_many = |_| ("fewer than 2^32 nodes".to_owned(), "more".to_owned());
+        let node = u32::try_from(self.seen.len()).map_err(too_many)?;
+        self.index.insert(name.to_owned(), node);
+        self.seen.push((line, false));
+        Ok(node)
+    }
+
+    /// Adds an edge. An undirected edge counts in both directions.
+    pub(super) fn edge(
+        &mut self,
+        [source, target]: [&str; 2],
+        weight: Option<f32>,
+        directed: bool,
+        line: u64,
+    ) -> Result<(), Wrong> {
+        let (source, target) = (self.node(source, line)?, self.node(target, line)?);
+        self.has_lines |= line > 0;
+        let line = if line > 0 { line } else { self.listed };
+        self.listed += 1;
+        self.push(source, target, weight, line);
+        if !directed && source != target {
+            self.push(target, source, weight, line);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, source: u32, target: u32, weight: Option<f32>, line: u64) {
+        self.weights.push(self.sources.len(), weight);
+        self.sources.push(source);
+        self.targets.push(target);
+        self.lines.push(line);
+    }
+
+    /// Makes all edges undirected, of which each was added as directed.
+    pub(super) fn make_undirected(&mut self) {
+        let listed = self.sources.len();
+        let (weights, lines) = (std::mem::take(&mut self.weights), std::mem::take(&mut self.lines));
+        let (sources, targets) = (std::mem::take(&mut self.sources), std::mem::take(&mut self.targets));
+        let weights = weights.into_option();
+        for edge in 0..listed {
+            let weight = weights.as_ref().map(|weights| weights[edge]);
+            self.push(sources[edge], targets[edge], weight, lines[edge]);
+            if sources[edge] != targets[edge] {
+                self.push(targets[edge], sources[edge], weight, lines[edge]);
+            }
+        }
+    }
+
+    /// Parses a weight that is text, and counts it if it becomes 0.
+    pub(super) fn parse_weight(&mut self, field: &str) -> Result<f32, Wrong> {
+        let field = field.trim().as_bytes();
+        let weight = weights::parsed(field).map_err(|expected| (expected.to_owned(), quoted(field)))?;
+        if weight == 0.0 && super::lines::has_digits(field) {
+            self.vanished += 1;
+        }
+        Ok(weight)
+    }
+
+    /// Rounds a weight, and counts it if it becomes 0.
+    pub(super) fn weight(&mut self, wide: f64) -> Result<f32, Wrong> {
+        let weight = weights::narrowed(wide).map_err(|expected| (expected.to_owned(), wide.to_string()))?;
+        self.vanished += u64::from(weight == 0.0 && wide != 0.0);
+        Ok(weight)
+    }
+
+    /// Returns the number of nodes that were declared.
+    pub(super) fn declared(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Returns the list of edges. The nodes have the order in which they are declared or, if all names are natural
+    /// numbers, the order of these numbers, as in an edge list. `labels`, if given, takes the place of the names; it
+    /// has an element for each node, in the order in which they are declared.
+    ///
+    /// # Errors
+    /// [`Parse`](crate::ErrorKind::Parse) if the end of an edge was not declared.
+    pub(super) fn finish(self, source: &Source, labels: Option<Vec<String>>) -> Result<Listed> {
+        let Self { index, seen, order, sources, targets, weights, lines, has_lines, vanished, .. } = self;
+        let mut names = vec![String::new(); seen.len()];
+        for (name, node) in index {
+            names[node as usize] = name;
+        }
+        if let Some(node) = seen.iter().position(|(_, declared)| !declared) {
+            let line = Some(seen[node].0).filter(|&line| line > 0);
+            let found = format!("an edge of node {}", quoted(names[node].as_bytes()));
+            return Err(Error::parse(source.name(), line, "edges between nodes that the file lists", found));
+        }
+        let mut named: Vec<(String, u32)> = match labels {
+            Some(labels) => labels.into_iter().zip(order).collect(),
+            None => order.into_iter().map(|node| (std::mem::take(&mut names[node as usize]), node)).collect(),
+        };
+        let numbers: Option<Vec<u64>> = named.iter().map(|(name, _)| integer(name)).collect();
+        let node_ids = if let Some(numbers) = numbers {
+            let mut numbered: Vec<(u64, u32)> = numbers.into_iter().zip(named.iter().map(|&(_, node)| node)).collect();
+            numbered.sort_unstable();
+            let counting = numbered.iter().zip(0..).all(|(&(number, _), place)| number == place);
+            let ids = numbered.iter().map(|&(number, _)| number.cast_signed()).collect();
+            named = numbered.into_iter().map(|(_, node)| (String::new(), node)).collect();
+            (!counting).then_some(NodeIds::Integers(ids))
+        } else {
+            Some(NodeIds::Text(named.iter_mut().map(|(name, _)| std::mem::take(name)).collect()))
+        };
+        let mut place = vec![0; named.len()];
+        for (own, &(_, node)) in (0..).zip(&named) {
+            place[node as usize] = own;
+        }
+        let [sources, targets] =
+            [sources, targets].map(|ends| ends.into_iter().map(|node: u32| place[node as usize]).collect::<Vec<u32>>());
+        let notices = weights::vanished(source.name(), vanished).into_iter().collect();
+        let edges = EdgeList::of(named.len(), sources, targets, weights.into_option())?;
+        Ok(Listed { edges, node_ids, notices, layout: Layout::default(), lines, has_lines })
+    }
+}

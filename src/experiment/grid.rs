@@ -1,12 +1,12 @@
 //! The configurations of an experiment, and its runs: rows with ids that depend on nothing but the row.
 
-use super::spec::{Settings, Spec, SplitBy, in_words, wrong};
+use super::spec::{OptimizerTable, Settings, Spec, SplitBy, in_words, wrong};
 use crate::cache::KeyHasher;
 use crate::error::Result;
 use crate::ops::series::unknown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A description of the content of ids. A change that may alter any bit of any result requires a new one.
 const DOMAIN: &str = "fiedler 2026-11-26 row of an experiment";
@@ -58,9 +58,19 @@ impl Cell {
     }
 }
 
-/// Returns a value of a factor as text, without quotes.
+/// Returns a value of a factor as text, without quotes. A table is its kind, with the names and values of its other
+/// keys.
 pub(super) fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(table) => {
+            let kind = table.get("kind").map(shown);
+            let others = table.iter().filter(|(key, _)| *key != "kind");
+            let others = others.map(|(key, value)| format!("{key} {}", shown(value)));
+            kind.into_iter().chain(others).collect::<Vec<_>>().join(" ")
+        }
+        other => other.to_string(),
+    }
 }
 
 /// Returns the names of the factors that have several values, `features` and `layers` first. An experiment without any
@@ -114,7 +124,7 @@ fn combinations(spec: &Spec) -> Result<Vec<(BTreeMap<String, Value>, Settings)>>
             return Err(wrong(format!("grid.\"{key}\": expected at least one value, found none")));
         }
         if let Some(twice) = values.iter().enumerate().find(|(place, value)| values[..*place].contains(value)) {
-            return Err(wrong(format!("grid.\"{key}\": expected different values, found {} twice", twice.1)));
+            return Err(wrong(format!("grid.\"{key}\": expected different values, found {} twice", shown(twice.1))));
         }
         let mut more = Vec::with_capacity(made.len() * values.len());
         for (factors, settings) in &made {
@@ -138,17 +148,40 @@ fn combinations(spec: &Spec) -> Result<Vec<(BTreeMap<String, Value>, Settings)>>
         let settings = Settings::of_value(value).map_err(|error| error.within("grid"))?;
         Ok((factors, settings))
     };
-    made.into_iter().map(complete).collect()
+    let made: Vec<(BTreeMap<String, Value>, Settings)> = made.into_iter().map(complete).collect::<Result<_>>()?;
+    refuse_twins(&made)?;
+    Ok(made)
+}
+
+/// Refuses combinations of different values that make the same settings, such as 1 and 1.0.
+fn refuse_twins(made: &[(BTreeMap<String, Value>, Settings)]) -> Result<()> {
+    let mut seen = HashMap::new();
+    for (values, settings) in made {
+        let twin: Option<&BTreeMap<String, Value>> = seen.insert(json!(settings).to_string(), values);
+        let differing = twin.and_then(|twin| values.iter().find(|(key, value)| twin[*key] != **value).zip(Some(twin)));
+        if let Some(((key, value), twin)) = differing {
+            let (one, other) = (shown(&twin[key]), shown(value));
+            return Err(wrong(format!("grid.\"{key}\": expected different values, found {one} and {other}")));
+        }
+    }
+    Ok(())
 }
 
 /// Sets the value of a key such as `train.optimizer.lr`.
 fn set(settings: &mut Value, key: &str, value: &Value) -> Result<()> {
     let mut place = settings;
-    for part in key.split('.') {
+    for (depth, part) in key.split('.').enumerate() {
+        let place_is_optimizer = depth == 2 && key.starts_with("train.optimizer.");
         let known = |table: &Map<String, Value>| {
             // Options that are not set are left out when settings are written.
-            let optional = ["clip", "stop"].iter().filter(|_| table.contains_key("batch"));
-            let names: Vec<&str> = table.keys().map(String::as_str).chain(optional.copied()).collect();
+            let optional: &[&str] = match (table.contains_key("batch"), place_is_optimizer) {
+                (true, _) => &["clip", "stop"],
+                (false, true) => &OptimizerTable::NAMES,
+                (false, false) => &[],
+            };
+            let mut names: Vec<&str> = table.keys().map(String::as_str).chain(optional.iter().copied()).collect();
+            names.sort_unstable();
+            names.dedup();
             (!names.contains(&part)).then(|| unknown(part, names.into_iter()))
         };
         let Value::Object(table) = place else {
@@ -328,6 +361,20 @@ mod tests {
             ("[train]\noptimizer.kind = 'adan'\n", "did you mean `adam`?"),
             ("[train]\noptimizer = { kind = 'adam', momentum = 0.9 }\n", "train.optimizer.momentum"),
             ("[train]\nstop.on = 'validation.acc'\n", "acc"),
+            ("[grid]\n'train.optimizer.lr' = [0.1, nan]\n", "for grid.\"train.optimizer.lr\", found NaN"),
+            ("[grid]\n'train.optimizer.lr' = [-inf]\n", "for grid.\"train.optimizer.lr\", found -inf"),
+            ("[grid]\n'train.optimizer.lr' = [1, 1.0]\n", "found 1 and 1.0"),
+            ("[grid]\n'train.optimizer.kind' = ['adam', 'sgdd']\n", "`sgdd`; did you mean `sgd`?"),
+            ("[train]\noptimizer.beta1 = 0.5\n[grid]\n'train.optimizer.kind' = ['adam', 'sgd']\n", "has it"),
+            ("[data.layers]\na = '*'\nb = ['*']\n", "found the same in a and b"),
+            ("[data.split]\ntrain = 0.8\nvalidation = 0.1\ntest = 0.2\n", "validation = 0.1 and test = 0.2"),
+            ("[data.split]\nfolds = 5\ntest = 0.2\n", "found 0.2"),
+            ("[compare]\nmargin = -0.1\n", "above 0 for compare.margin, found -0.1"),
+            ("[compare]\nmargin = nan\n", "for compare.margin, found NaN"),
+            ("[train]\nstop.on = 'validation.loss'\n[data.split]\nvalidation = 0\n", "a share of 0 for validation"),
+            ("[train]\nschedule = { kind = 'constant', factor = 2 }\n", "no key beside kind"),
+            ("[train]\nepochs = -1\n", "a whole number of at least 0"),
+            ("[train]\nloss = 'mse'\n", "a loss for compare.metric, because values have no classes, found"),
             ("[data.split]\nfolds = 1\n", "2 to 100"),
             ("[data.split]\ntrain = 0.5\n", "sum to 1"),
             ("[model]\nhidden = [0]\n", "model"),
@@ -337,8 +384,52 @@ mod tests {
             assert!(error.contains(part) && error.contains("x.toml"), "{text}: {error}");
             assert_eq!(error.matches("expected ").count(), 1, "{error}");
         }
+        let error = spec("experiment = { name = 'a', quick = { repeats = 0 } }\ndata.source = 'x'\n").unwrap_err();
+        assert!(error.to_string().contains("experiment.quick.repeats"), "{error}");
+        let error = spec("experiment.name = 'a'\nfeatures = 3\ndata.source = 'x'\n").unwrap_err();
+        assert!(error.to_string().contains("expected a list, found 3"), "{error}");
+        let error = spec("experiment.name = 'a'\nfeatures = [3]\ndata.source = 'x'\n").unwrap_err();
+        assert!(error.to_string().contains("expected the name of a representation"), "{error}");
         let error = spec("experiment.name = 'a'\ndata.source = 'x'\n[train]\nbatch = 3\nepochz = 2\n").unwrap_err();
         assert!(error.to_string().contains("x.toml:5"), "{error}");
+    }
+
+    /// Every optimizer of the grid has its own defaults, and so it has when the file with all defaults is read.
+    #[test]
+    fn the_optimizer_may_vary() {
+        let text = format!(
+            "{BASE}[train]\noptimizer.lr = 0.5\n[grid]\n'train.optimizer.kind' = ['sgd', 'adam']\n'train.schedule' = \
+             [{{ kind = 'constant' }}, {{ kind = 'step', every = 5, factor = 0.5 }}]\n[compare]\nby = ['train.optimizer.kind']\n"
+        );
+        let first = spec(&text).unwrap();
+        let found = cells(&first).unwrap();
+        let optimizer = |place: usize| found[place].settings.train.optimizer.clone();
+        assert_eq!((found.len(), optimizer(0).momentum, optimizer(0).beta1), (8, Some(0.0), None));
+        assert_eq!((optimizer(2).momentum, optimizer(2).beta1, optimizer(2).lr), (None, Some(0.9), Some(0.5)));
+        let name = found[1].name(&factors(&first).unwrap());
+        assert_eq!(name, "stats, kind sgd, schedule step every 5 factor 0.5");
+        let again = spec(&first.to_toml()).unwrap();
+        let ids =
+            |spec: &Spec| rows(spec, &cells(spec).unwrap()).unwrap().into_iter().map(|row| row.id).collect::<Vec<_>>();
+        assert_eq!((&again, ids(&again)), (&first, ids(&first)));
+    }
+
+    #[test]
+    fn one_share_is_what_the_others_leave() {
+        let shares = |split: &str| {
+            spec(&format!("{BASE}compare.metric = 'train.loss'\n[data.split]\n{split}")).unwrap().shares()
+        };
+        for (split, wanted) in [
+            ("", [0.7, 0.1, 0.2]),
+            ("train = 0.8\ntest = 0.2\n", [0.8, 0.0, 0.2]),
+            ("train = 0.7\nvalidation = 0.3\n", [0.7, 0.3, 0.0]),
+            ("validation = 0.25\n", [0.55, 0.25, 0.2]),
+            ("folds = 4\n", [0.65, 0.1, 0.25]),
+            ("folds = 4\ntrain = 0.75\n", [0.75, 0.0, 0.25]),
+        ] {
+            assert_eq!(shares(split), wanted, "{split}");
+            assert!(shares(split).iter().all(|share| share.is_sign_positive()), "{split}");
+        }
     }
 
     #[test]

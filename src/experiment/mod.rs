@@ -44,7 +44,7 @@ pub use grid::{Cell, Row};
 pub use plan::{Plan, PlannedFeatures, PlannedGroup};
 pub use record::{CurvePoint, PartRecord, Record};
 pub use report::{
-    CellReport, ComparisonReport, CurveReport, MARKDOWN, MeanBand, REPORT, RUNS, Report, SUMMARY, TimesReport,
+    Best, CellReport, ComparisonReport, CurveReport, MARKDOWN, MeanBand, REPORT, RUNS, Report, SUMMARY, TimesReport,
 };
 pub use run::{Experiment, OnProgress, Progress, Times};
 pub use spec::{

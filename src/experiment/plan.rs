@@ -15,6 +15,15 @@ use std::collections::HashSet;
 /// The bytes that a disk reads in a second, for the predicted time of reading the data set.
 const DISK: f64 = 1e9;
 
+/// The form of a training on the CPU: each run is a task of a thread.
+const CPU_FORM: &str = "a task for each run";
+
+/// The bytes of a process that has read nothing, and those of a column's names while columns are computed. The bytes of
+/// the samples that are read at a time are at most this.
+const PROCESS: u64 = 20_000_000;
+const COLUMN: u64 = 420;
+const READ: u64 = 16 << 20;
+
 /// What an experiment would do.
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
@@ -32,7 +41,8 @@ pub struct Plan {
     pub features: PlannedFeatures,
     /// The predicted seconds of everything, if no run stops early.
     pub seconds: f64,
-    /// The predicted bytes of memory.
+    /// The predicted bytes of memory: those of the process, of the names of columns, of the data set, which is mapped,
+    /// and of the largest of computing inputs, making samples of them, and training.
     pub bytes: u64,
 }
 
@@ -58,7 +68,7 @@ pub struct PlannedGroup {
     pub runs: usize,
     /// `cpu` or `gpu`.
     pub side: &'static str,
-    /// The form of the computation, and the reason for the side.
+    /// The form of the computation.
     pub form: String,
     /// The reason for the side.
     pub reason: String,
@@ -86,8 +96,7 @@ impl Experiment {
         let spec = self.spec();
         let cells = grid::cells(spec)?;
         let rows = grid::rows(spec, &cells)?;
-        let known =
-            if store::Folder::is_begun(self.folder()) { store::finished(self.folder())? } else { Default::default() };
+        let known = if self.is_begun() { store::finished(self.folder())? } else { Default::default() };
         let missing: Vec<_> = rows.iter().filter(|row| !known.contains_key(&row.id)).cloned().collect();
         let source = Source::preview(ctx, spec)?;
         let mut pairs: Vec<_> = missing.iter().map(|row| pair(&cells[row.cell])).collect();
@@ -114,13 +123,20 @@ impl Experiment {
             PlannedFeatures { columns: inputs.iter().sum(), side: side(choice.side), seconds }
         };
         let tables: u64 = inputs.iter().map(|&inputs| 4 * (inputs as u64) * source.samples as u64).sum();
+        // The data set is mapped or held while there is something to run, and so are the names of its columns.
+        let (columns, data) = match pairs.is_empty() {
+            true => (0, 0),
+            false => (inputs.iter().map(|&inputs| inputs as u64).sum(), self.bytes_of(&source)),
+        };
+        // The inputs are computed, then made into samples, then trained on.
+        let stages = [tables + data.min(READ), 2 * tables, tables + together(&planned, ctx.threads())];
         Ok(Plan {
             samples: source.samples,
             configurations: cells.len(),
             runs: rows.len(),
             finished: rows.len() - missing.len(),
             seconds: features.seconds + planned.iter().map(|group| group.seconds).sum::<f64>(),
-            bytes: tables + together(&planned, ctx.threads()),
+            bytes: PROCESS + columns * COLUMN + data + stages.into_iter().max().unwrap_or(0),
             features,
             groups: planned,
         })
@@ -144,7 +160,7 @@ impl Experiment {
             net: trainer.net().to_string(),
             runs,
             side: side(choice.side),
-            form: choice.algorithm().to_owned(),
+            form: if choice.side == Side::Cpu { CPU_FORM } else { choice.algorithm() }.to_owned(),
             reason: choice.to_string(),
             seconds: choice.seconds(),
             bytes: copies * memory.host,

@@ -45,10 +45,10 @@ pub struct PartRecord {
     /// The number of samples of each label (rows) that were predicted as each class (columns).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confusion: Vec<Vec<u64>>,
-    /// For each of 15 equal ranges of confidence: the number of samples, the sum of their confidences, and how many of
-    /// their classes were predicted.
+    /// For each of 15 equal ranges of confidence: the number of samples, the sum of their confidences, which a run that
+    /// diverged may not have, and how many of their classes were predicted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calibration: Vec<(u64, f64, u64)>,
+    pub calibration: Vec<(u64, Option<f64>, u64)>,
     /// For each sample of the part, in ascending order, a digit: 1 if its class was predicted. Only of test samples.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub right: String,
@@ -105,11 +105,16 @@ impl PartRecord {
                 .calibration()
                 .bins()
                 .iter()
-                .map(|bin| (bin.count, bin.confidences, bin.right))
+                .map(|bin| (bin.count, finite(bin.confidences), bin.right))
                 .collect(),
             right,
         }
     }
+}
+
+/// Returns whether a run with this status has results that can be used.
+pub(super) fn is_good(status: &str) -> bool {
+    ["Finished", "Stopped"].contains(&status)
 }
 
 /// What a record has besides the run itself.
@@ -148,7 +153,7 @@ impl Record {
     /// Returns whether the run ended in a way that its results can be used.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        ["Finished", "Stopped"].contains(&self.status.as_str())
+        is_good(&self.status)
     }
 
     /// Returns a metric of a part, if it is defined.

@@ -4,7 +4,7 @@ use super::grid::{self, Cell, Row};
 use super::groups::{Group, groups, side_by_side};
 use super::record::{About, Record};
 use super::spec::{PrecisionName, Spec, wrong};
-use super::store::{self, Finished, Folder};
+use super::store::{self, Finished, Folder, Of};
 use super::tables::{Extraction, Pair, Source, Table, pair};
 use crate::cache::Cache;
 use crate::context::Context;
@@ -129,15 +129,15 @@ impl Experiment {
     /// Returns whether the folder has the files of an experiment.
     #[must_use]
     pub fn is_begun(&self) -> bool {
-        Folder::is_begun(&self.folder)
+        Folder::is_begun(&self.folder, Of::Experiment)
     }
 
     /// Runs what is not finished. If it is interrupted, the next call goes on where it was, and the results have the
     /// same bytes. Values that were added to the grid are run, and those that were removed are left out of the results.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if another process works in the folder, the folder has other files, or the
-    /// data set differs from that of finished runs; the errors of
+    /// [`Domain`](crate::ErrorKind::Domain) if another process works in the folder, the folder has other files or
+    /// another experiment, or the data set differs from that of finished runs; the errors of
     /// [`Layers::open`](crate::io::Layers::open), [`Extractor::stream`](crate::features::Extractor::stream) and
     /// [`Trainer::fit`]; [`Limit`](crate::ErrorKind::Limit) if the inputs of one configuration exceed half the memory
     /// budget; [`Cancelled`](crate::ErrorKind::Cancelled).
@@ -145,16 +145,32 @@ impl Experiment {
         let spec = &self.spec;
         let cells = grid::cells(spec)?;
         let rows = grid::rows(spec, &cells)?;
-        let folder = Folder::create(&self.folder)?;
-        folder.write_spec(&spec.to_toml())?;
+        let folder = Folder::create(&self.folder, Of::Experiment)?;
+        let moved = match folder.spec()? {
+            Some(before) => spec.is_moved(&before, &self.folder)?,
+            None => false,
+        };
         let known = folder.finished()?;
         let source = Source::open(ctx, spec, folder.path())?;
         let stamp = source.stamp()?;
-        folder.write_classes(source.classes())?;
         let missing: Vec<Row> = rows.iter().filter(|row| !known.contains_key(&row.id)).cloned().collect();
         let before = rows.len() - missing.len();
         // Finished runs of another data set would be compared with those of this one.
-        let changed = rows.iter().filter_map(|row| known.get(&row.id)).any(|run| run.stamp != stamp);
+        let mut own = rows.iter().filter_map(|row| known.get(&row.id)).peekable();
+        if moved && !known.is_empty() && own.peek().is_none() {
+            let shown = self.folder.display();
+            let what = "expected the data set of the finished runs, found another data.source; use a new folder";
+            return Err(wrong(format!("{shown}: {what}")));
+        }
+        let changed = own.any(|run| moved || run.stamp != stamp);
+        // What is there stays as it is until it is known that this belongs to it.
+        let begin = || {
+            folder.write_spec(&spec.to_toml())?;
+            folder.write_classes(source.classes())
+        };
+        if !changed {
+            begin()?;
+        }
         let pairs = distinct(if changed { &rows } else { &missing }, &cells);
         let begun = Instant::now();
         let samples = source.layers.len();
@@ -191,6 +207,9 @@ impl Experiment {
                          folder"
                     )));
                 }
+            }
+            if changed {
+                begin()?;
             }
             times.features += began.elapsed().as_secs_f64();
             let began = Instant::now();

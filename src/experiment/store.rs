@@ -1,7 +1,7 @@
 //! The folder of an experiment: a lock, the finished runs, and the checkpoints of those on their way.
 
 use super::record::Record;
-use super::spec::wrong;
+use super::spec::{of_toml, wrong};
 use crate::cache::KeyHasher;
 use crate::error::{Error, Result};
 use crate::io;
@@ -15,6 +15,7 @@ const LOCK: &str = "lock";
 const FINISHED: &str = "finished";
 const CHECKPOINTS: &str = "checkpoints";
 const SPEC: &str = "spec.toml";
+const VERIFIED: &str = "verification.json";
 const CLASSES: &str = "classes.json";
 
 /// A finished run as it is stored.
@@ -27,7 +28,31 @@ pub(super) struct Finished {
     pub(super) stamp: String,
 }
 
-/// The folder of an experiment, which one process at a time may write to.
+/// What a folder is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    Experiment,
+    Verification,
+}
+
+impl Of {
+    /// Returns the file that such a folder has, and no other one.
+    pub(super) fn file(self) -> &'static str {
+        match self {
+            Self::Experiment => SPEC,
+            Self::Verification => VERIFIED,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Experiment => "an experiment",
+            Self::Verification => "a verification",
+        }
+    }
+}
+
+/// The folder of an experiment or of a verification, which one process at a time may write to.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -39,17 +64,34 @@ impl Folder {
     /// Creates a folder, or opens one that [`Folder::create`] made, and locks it.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if another process has locked it, or if it has other files and none of an
-    /// experiment; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
-    pub(super) fn create(path: &Path) -> Result<Self> {
+    /// [`Domain`](crate::ErrorKind::Domain) if another process has locked it, or if it has other files or those of
+    /// something else; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+    pub(super) fn create(path: &Path, of: Of) -> Result<Self> {
         let foreign = !path.join(LOCK).exists() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
-        if foreign {
-            let shown = path.display();
-            return Err(wrong(format!("{shown}: expected a new folder or one of an experiment, found other files")));
+        let other = if of == Of::Experiment { Of::Verification } else { Of::Experiment };
+        let found = if path.join(other.file()).exists() {
+            Some(format!("that of {}", other.name()))
+        } else {
+            foreign.then(|| "other files".to_owned())
+        };
+        if let Some(found) = found {
+            let (shown, of) = (path.display(), of.name());
+            return Err(wrong(format!("{shown}: expected a new folder or that of {of}, found {found}")));
         }
-        for folder in [path.to_owned(), path.join(FINISHED), path.join(CHECKPOINTS)] {
-            fs::create_dir_all(&folder).map_err(|error| Error::io("create", &folder, error))?;
+        create_folder(path)?;
+        let made = Self::lock(path)?;
+        if of == Of::Experiment {
+            [FINISHED, CHECKPOINTS].into_iter().try_for_each(|name| create_folder(&path.join(name)))?;
         }
+        Ok(made)
+    }
+
+    /// Locks a folder.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if another process has locked it; [`Io`](crate::ErrorKind::Io) if the
+    /// operating system reports an error.
+    pub(super) fn lock(path: &Path) -> Result<Self> {
         let place = path.join(LOCK);
         let refused = |error| Error::io("lock", &place, error);
         let mut lock = File::options().create(true).append(true).open(&place).map_err(refused)?;
@@ -69,13 +111,23 @@ impl Folder {
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
-    /// Returns whether a folder has the files of an experiment.
-    pub(super) fn is_begun(path: &Path) -> bool {
-        path.join(LOCK).exists() && path.join(SPEC).exists()
+    /// Returns whether a folder has the files of an experiment, or of a verification.
+    pub(super) fn is_begun(path: &Path, of: Of) -> bool {
+        path.join(LOCK).exists() && path.join(of.file()).exists()
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the experiment that was written before, if one was.
+    pub(super) fn spec(&self) -> Result<Option<toml::Table>> {
+        let path = self.path.join(SPEC);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = fs::read_to_string(&path).map_err(|error| Error::io("read", &path, error))?;
+        toml::from_str(&text).map(Some).map_err(|error| of_toml(&path, &text, &error))
     }
 
     /// Writes the experiment with all its defaults.
@@ -117,6 +169,14 @@ impl Folder {
         // A checkpoint that stays is of no harm.
         let _ = fs::remove_dir_all(self.path.join(CHECKPOINTS));
     }
+}
+
+/// Creates a folder and those around it.
+fn create_folder(path: &Path) -> Result<()> {
+    let made = fs::create_dir_all(path);
+    // The standard library does not always hand on what the operating system said.
+    let made = made.or_else(|error| if error.raw_os_error().is_none() { fs::create_dir(path) } else { Err(error) });
+    made.map_err(|error| Error::io("create", path, error))
 }
 
 /// Returns all finished runs of the experiment in a folder.

@@ -111,7 +111,7 @@ impl Source {
 /// Returns the paths of the data set.
 fn paths(spec: &Spec) -> Vec<PathBuf> {
     let texts = spec.data.source.iter().flat_map(|source| source.as_slice());
-    texts.map(|text| spec.folder.join(text)).collect()
+    texts.map(PathBuf::from).collect()
 }
 
 fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {

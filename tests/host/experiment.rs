@@ -1,6 +1,7 @@
 //! Experiments through the library: what is kept, what is resumed, what is refused, and what a report says.
 
-use fiedler::experiment::{Experiment, RUNS, Record, Report, Spec};
+use fiedler::experiment::statistics::{Verdict, holm};
+use fiedler::experiment::{Experiment, RUNS, Record, Report, Spec, Verification};
 use fiedler::train::{Metric, Part};
 use fiedler::{Backend, Cancel, Context, Error};
 use std::collections::HashSet;
@@ -115,7 +116,6 @@ fn a_report_has_what_the_runs_have() {
     for one in &report.comparisons {
         let difference = |place: usize| report.configurations[place].estimate.expect("runs").mean;
         assert!((one.paired.mean - (difference(one.configuration) - difference(one.baseline))).abs() < 1e-12);
-        assert!(one.adjusted_p >= one.paired.sign_flip.p);
         let (test, corrected) = (one.equivalence.expect("a margin"), one.corrected.expect("divisions of one set"));
         assert_eq!((test.standard_error, test.difference), (corrected.standard_error, one.paired.mean));
         // Seeds divide the samples anew, so the interval is wider than Student's.
@@ -123,7 +123,16 @@ fn a_report_has_what_the_runs_have() {
         assert!(own.zip(plain).is_none_or(|(own, plain)| own.half_width() > plain.half_width()));
         let matrix = report.differences[one.configuration][one.baseline].expect("seeds in common");
         assert!((matrix - one.paired.mean).abs() < 1e-12);
+        // The p value is that of the interval, so they cannot disagree before the adjustment.
+        assert_eq!((one.p, one.smallest_p), (one.interval.map(|_| corrected.p), None));
+        assert!(one.p.is_none_or(|p| (p < 0.05) == (one.verdict != Verdict::Undecided)));
     }
+    let ps: Vec<f64> = report.comparisons.iter().filter_map(|one| one.p).collect();
+    let adjusted: Vec<f64> = report.comparisons.iter().filter_map(|one| one.adjusted_p).collect();
+    assert_eq!(holm(&ps).expect("p values"), adjusted);
+    let means: Vec<f64> = report.configurations.iter().map(|cell| cell.estimate.expect("runs").mean).collect();
+    let best = report.best.expect("runs");
+    assert_eq!((best.of, best.value), (8, means.iter().copied().fold(0.0, f64::max)));
     let text = report.to_markdown();
     for part in ["Nadeau and Bengio", "Wilson", "hidden = [8]", "moments, hidden [], lr 0.003"] {
         assert!(text.contains(part), "{part} is not in {text}");
@@ -193,6 +202,8 @@ fn folds_test_every_sample_once() {
         let mean = own.iter().map(|run| run.metric(Part::Test, Metric::Accuracy).expect("scores")).sum::<f64>() / 4.0;
         assert!(report.configurations[0].values.iter().any(|value| (value - mean).abs() < 1e-12));
     }
+    // All folds together test every sample.
+    assert_eq!(report.configurations[0].of_test_set.map(|set| set.trials), Some(120));
     // 3 seeds of 4 folds are 12 differences.
     let ratio = report.comparisons[0].corrected.expect("divisions of one set").ratio;
     assert!((ratio - 30.0 / 78.0).abs() < 1e-12, "{ratio}");
@@ -211,6 +222,76 @@ fn a_fixed_division_is_compared_sample_by_sample() {
     let right: Vec<Vec<u8>> = records(&runs).iter().map(|run| run.parts["test"].right.clone().into_bytes()).collect();
     let only = |a: &[u8], b: &[u8]| a.iter().zip(b).filter(|(a, b)| **a == b'1' && **b == b'0').count() as u64;
     assert_eq!((found.only_first, found.only_second), (only(&right[1], &right[0]), only(&right[0], &right[1])));
+    // One seed has no interval, and nothing that could contradict one.
+    assert_eq!(
+        (one.interval, one.p, one.adjusted_p, one.why_no_interval()),
+        (None, None, None, Some("none: one seed"))
+    );
+    assert!(report.varied.starts_with("one seed was run") && report.to_markdown().contains("| none: one seed | - |"));
+}
+
+/// With four seeds and a fixed division, the sign-flip test has 16 arrangements, of which two are those of the data.
+#[test]
+fn a_p_value_says_how_small_it_could_be() {
+    let folders = Folders::new();
+    let text = BASE.replace("repeats = 3", "repeats = 4").replace("[data]\n", "[data]\nsplit = { by = 'fixed' }\n");
+    let text = format!("{text}[compare]\nby = ['features']\n");
+    let spec = Spec::parse(&text, Path::new("x.toml"), Path::new("")).expect("an experiment");
+    let (report, _) = run(&spec, &folders.at("a"), &cpu(2));
+    let one = &report.comparisons[0];
+    assert_eq!((one.p, one.smallest_p), (Some(one.paired.sign_flip.p), Some(0.125)));
+    assert!(report.rule().contains("at least 0.1250"), "{}", report.rule());
+}
+
+/// A run that diverges has numbers that are not defined. It is kept, counted, and left out.
+#[test]
+fn a_run_that_diverges_is_left_out() {
+    let folders = Folders::new();
+    let more = "optimizer.kind = 'sgd'\n[grid]\n'train.optimizer.lr' = [0.1, 1e30]\n";
+    let (report, runs) = run(&spec(more), &folders.at("a"), &cpu(2));
+    assert_eq!(records(&runs).len(), 12);
+    assert_eq!(Experiment::new(spec(more), folders.at("a")).run(&cpu(1)).expect("an experiment").trained, 0);
+    let diverged: Vec<_> = report.configurations.iter().filter(|cell| cell.estimate.is_none()).collect();
+    assert_eq!(diverged.len(), 2);
+    assert!(diverged.iter().all(|cell| cell.left_out() == "3 diverged" && cell.why_none() == "no run ended well"));
+    let text = report.to_markdown();
+    assert!(text.contains("Left out of moments, lr 1e+30, because they did not end well: 3 diverged."), "{text}");
+}
+
+#[test]
+fn results_on_the_part_that_chose_them_are_marked() {
+    let folders = Folders::new();
+    let of = |on: &str, metric: &str, name: &str| {
+        let spec = spec(&format!("stop.on = '{on}'\n[compare]\nmetric = '{metric}'\n"));
+        Experiment::new(spec.clone(), folders.at(name)).run(&cpu(1)).expect("an experiment");
+        Experiment::new(spec, folders.at(name)).report().expect("a report").selected_on
+    };
+    assert_eq!(of("validation.loss", "test.accuracy", "a"), None);
+    assert_eq!(of("validation.loss", "validation.accuracy", "b"), Some("validation"));
+    assert_eq!(of("test.loss", "validation.accuracy", "c"), Some("test"));
+}
+
+/// Only factors, what is compared, and the number of seeds may change in a folder.
+#[test]
+fn another_experiment_is_refused() {
+    let folders = Folders::new();
+    let first = spec("");
+    run(&first, &folders.at("a"), &cpu(2));
+    let written = std::fs::read(folders.at("a").join("spec.toml")).expect("a file");
+    let again = |text: String| {
+        let spec = Spec::parse(&text, Path::new("x.toml"), Path::new("")).expect("an experiment");
+        Experiment::new(spec, folders.at("a")).run(&cpu(2))
+    };
+    for (from, to, key) in [
+        ("name = 'x'", "name = 'y'", "experiment.name"),
+        ("samples = 120", "samples = 130", "data.generate.samples"),
+        ("batch = 16", "batch = 8", "train.batch"),
+    ] {
+        refused(again(BASE.replace(from, to)), &["expected the experiment of this folder", key, "a new folder"]);
+        assert_eq!(std::fs::read(folders.at("a").join("spec.toml")).expect("a file"), written);
+    }
+    let more = again(format!("{}[grid]\n'train.batch' = [16, 8]\n", BASE.replace("repeats = 3", "repeats = 4")));
+    assert_eq!(more.expect("a larger experiment").trained, 10);
 }
 
 #[track_caller]
@@ -266,6 +347,20 @@ fn what_is_refused() {
     std::fs::create_dir(folders.at("f")).expect("created");
     std::fs::write(folders.at("f").join("notes.txt"), "mine").expect("written");
     refused(run(of(&replaced), "f"), &["expected a new folder", "other files"]);
+    // That of a verification.
+    let claims = "experiment.name = 'v'\n[[claims]]\nkind = 'trajectory'\n";
+    std::fs::write(folders.at("v.toml"), claims).expect("written");
+    let verification = Verification::read(&folders.at("v.toml"), false).expect("claims");
+    let other = verification.clone();
+    let inside = folders.at("v");
+    let told = |_: &fiedler::experiment::Kind| {
+        refused(other.run(&cpu(1), &inside, |_| ()), &["no other process", "in use"]);
+    };
+    verification.run(&cpu(1), &folders.at("v"), told).expect("claims");
+    assert!(Verification::is_begun(&folders.at("v")));
+    refused(run(of(&replaced), "v"), &["found that of a verification"]);
+    refused(verification.run(&cpu(1), &folders.at("e"), |_| ()), &["found that of an experiment"]);
+    refused(verification.run(&cpu(1), &folders.at("f"), |_| ()), &["found other files"]);
     // A table that exceeds half the memory.
     let small = Context::builder().device(false).memory_budget(1000).build().expect("a context");
     refused(Experiment::new(of(&replaced), folders.at("g")).run(&small), &["inputs of 40 samples"]);
@@ -283,6 +378,9 @@ fn one_process_at_a_time_works_in_a_folder() {
     let experiment = Experiment::new(spec, &folder).progress(Arc::new(move |_| {
         if count.fetch_add(1, Ordering::Relaxed) == 0 {
             refused(other.run(&cpu(1)), &["no other process", "in use"]);
+            let report = other.report().expect("a report of no runs");
+            assert!(report.configurations.iter().all(|cell| cell.why_none() == "not run yet"));
+            refused(other.write_report(&report), &["no other process", "in use"]);
         }
     }));
     experiment.run(&cpu(2)).expect("an experiment");
@@ -297,6 +395,7 @@ fn plans_say_what_is_run() {
     // Learning rates are trained together, networks apart.
     assert_eq!(plan.groups.iter().map(|group| group.runs).collect::<Vec<_>>(), [6; 4]);
     assert!(plan.groups.iter().all(|group| group.side == "cpu" && group.seconds > 0.0 && group.bytes > 0));
+    assert!(plan.groups.iter().all(|group| group.form == "a task for each run"));
     assert!(plan.seconds >= plan.features.seconds && plan.features.columns > 0);
     assert!(!folders.at("a").exists(), "a plan writes nothing");
 }

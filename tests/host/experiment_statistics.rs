@@ -52,6 +52,12 @@ fn values_without_spread_are_equivalent_where_they_are_near() {
         assert_eq!((found.equivalent, found.p()), (equivalent, p), "{value}");
     }
     assert_eq!(runs_needed(0.0, 1.0, 0.05, 0.9).unwrap(), 2);
+    // Without a correction it is the same. With one, the error stays above sqrt(ratio) times the deviation: for many
+    // pairs, 1.645 + 1.645 of it are more than the margin from a ratio of 0.0924 on.
+    let of = |ratio: f64| resampled_runs_needed(1.0, ratio, 1.0, 0.05, 0.9).unwrap();
+    assert_eq!(of(0.0), Some(runs_needed(1.0, 1.0, 0.05, 0.9).unwrap()));
+    assert!(of(0.05) > of(0.01) && of(0.01) > of(0.0) && of(0.092).is_some() && of(0.093).is_none());
+    assert!(refused(resampled_runs_needed(1.0, -0.1, 1.0, 0.05, 0.9)));
 }
 
 #[test]

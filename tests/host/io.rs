@@ -298,7 +298,7 @@ fn errors_in_tudatasets_have_a_location() {
 #[test]
 fn an_unknown_input_lists_the_formats() {
     let conventions = Conventions::default();
-    for content in [&b"PK\x03\x04"[..], b"<graphml>", b"{\"nodes\": []}", b"[[0, 1]]", b"\x1f\x8b\x08\0", b"graph [\n"]
+    for content in [&b"PAR1\x15\x04"[..], b"<rdf>", b"[[0, 1]]", b"BZh91AY\x01", b"graph { a -- b }", b"*vertices 3\n"]
     {
         let error = read_as("data.bin", content, &conventions).unwrap_err();
         assert_parse_error(&error, "data.bin", None, "expected a TUDataset folder");

@@ -1,6 +1,6 @@
 //! Tournaments of groups of bit strings through the public API.
 
-use fiedler::experiment::tournament::{C2st, GroupBy, Groups, Kl, Qgan, Tournament};
+use fiedler::experiment::tournament::{BitStrings, C2st, GroupBy, Groups, Kl, Qgan, Tournament};
 use fiedler::features::generate::Strings;
 use fiedler::io::{LabelColumn, Layers};
 use fiedler::train::{Activation, Gan, Hyper, Mlp, Optimizer, Runs, grid};
@@ -362,4 +362,26 @@ fn files_have_every_pair() {
     }
     let error = found.write(&place).expect_err("the folder exists");
     assert!(matches!(error.kind(), ErrorKind::Io { .. }), "{error}");
+}
+
+/// Strings of fewer than eight digits are text too, so the zeros at their front are digits.
+#[test]
+fn short_strings_are_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("short.txt");
+    let open = |text: &str| {
+        std::fs::write(&path, text).expect("written");
+        BitStrings::open(&path)
+    };
+    let found = open("0101 1\n0011 10\n1111 9\n\n0001 9\n").expect("strings");
+    let groups = found.groups(GroupBy::Class).expect("groups");
+    assert_eq!((found.len(), groups.len(), groups.length(), groups.name(1)), (4, 3, 4, "9"));
+    assert_eq!((groups.share_of_ones(0), groups.share_of_ones(1), groups.strings(1)), (0.5, 5.0 / 8.0, 2));
+    let groups = open("01\n10\n11\n").expect("strings").groups(GroupBy::Index(3)).expect("groups");
+    assert_eq!((groups.share_of_ones(2), groups.class(0)), (1.0, None));
+    let error = open("01 a\n10\n").expect_err("no label").to_string();
+    assert!(error.contains("short.txt:2") && error.contains("expected a label"), "{error}");
+    // Other numbers are a table, whose values are no bits.
+    let error = open("0102 1\n0011 2\n").expect("a table").groups(GroupBy::Index(2)).expect_err("no bits").to_string();
+    assert!(error.contains("expected"), "{error}");
 }

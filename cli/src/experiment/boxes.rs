@@ -106,7 +106,7 @@ fn draw(strip: &mut Strip, view: &View<'_>, cell: &CellReport) {
 
 /// Returns the values of a configuration in words.
 fn summary(view: &View<'_>, cell: &CellReport) -> String {
-    let Some(estimate) = cell.estimate else { return format!("{}: no run ended well", cell.name) };
+    let Some(estimate) = cell.estimate else { return format!("{}: {}", cell.name, cell.why_none()) };
     let write = |v: f64| view.digits.write(v);
     let mut sorted = cell.values.clone();
     sorted.sort_by(f64::total_cmp);

@@ -119,7 +119,8 @@ fn calibration(cell: &CellReport) -> String {
     let mut plot = Plot::new(SIZE, Axis::linear("confidence", unit), Axis::linear("share of right predictions", unit));
     let about = |&(place, n, confidence, right): &(usize, u64, f64, f64)| {
         let (from, to) = (place as f64 * width, (place + 1) as f64 * width);
-        format!("confidence {from:.2} to {to:.2}: {n} samples, mean {}, right {}", percent(confidence), percent(right))
+        let n = many(usize::try_from(n).unwrap_or(usize::MAX), "sample", "samples");
+        format!("confidence {from:.2} to {to:.2}: {n}, mean {}, right {}", percent(confidence), percent(right))
     };
     for bin in &bins {
         let from = bin.0 as f64 * width;
@@ -148,7 +149,7 @@ fn calibration(cell: &CellReport) -> String {
     let key = |inner: &str| format!("<svg class=\"key\" viewBox=\"0 0 26 14\" aria-hidden=\"true\">{inner}</svg>");
     format!(
         "<figure>\n<figcaption><h3>Calibration</h3>expected calibration error {} ({} bins)<ul class=\"legend\"><li>{}by \
-         confidence</li><li>{}calibrated</li><li>{}number of samples, at most {most}</li></ul></figcaption>\n{}\n\
+         confidence</li><li>{}calibrated</li><li>{}number of samples (the highest bar: {most})</li></ul></figcaption>\n{}\n\
          <details><summary>As a table</summary>\n{}</details>\n</figure>\n",
         three(error),
         cell.calibration.len(),

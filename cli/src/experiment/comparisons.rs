@@ -38,19 +38,20 @@ impl Compared<'_> {
     /// Returns the interval of a comparison in words.
     fn interval(&self, one: &ComparisonReport) -> String {
         let words = |low, high| format!("{} to {}", self.digits.signed(low), self.digits.signed(high));
-        one.interval.map_or_else(|| NONE.to_owned(), |found| words(found.low, found.high))
+        let why = || one.why_no_interval().unwrap_or(NONE).to_owned();
+        one.interval.map_or_else(why, |found| words(found.low, found.high))
     }
 
     /// Returns what a comparison says, in words.
     fn summary(&self, one: &ComparisonReport) -> String {
-        let interval = one.interval.map_or_else(String::new, |_| format!(", interval {}", self.interval(one)));
+        let p = one.adjusted_p.map_or_else(String::new, |p| format!(", p {}", p_value(p)));
         format!(
-            "{} against {}: {}{interval}, {}, p {}: {}",
+            "{} against {}: {}, interval {}, {}{p}: {}",
             one.name,
             one.baseline_name,
             self.digits.signed(one.paired.mean),
+            self.interval(one),
             many(one.paired.n, "seed", "seeds"),
-            p_value(one.adjusted_p),
             one.verdict.name()
         )
     }
@@ -70,33 +71,19 @@ pub(super) fn comparisons(view: &View<'_>) -> String {
         None => view.digits,
     };
     let compared = Compared { all, digits, margin: all.iter().any(|one| one.equivalence.is_some()) };
-    let corrected = if all.iter().any(|one| one.corrected.is_some()) {
-        " Seeds divide one data set, so the interval has the correction of Nadeau and Bengio."
-    } else {
-        ""
-    };
-    let mcnemar: String = all.iter().filter_map(mcnemar).collect();
+    let mcnemar: String = all
+        .iter()
+        .filter_map(ComparisonReport::mcnemar_in_words)
+        .map(|words| format!("<p>{}</p>\n", escape(&words)))
+        .collect();
     format!(
         "<section>\n<h2>Comparisons</h2>\n<p>Differences of {}, configuration minus baseline, over the seeds that both \
-         have. A comparison is decided if its interval excludes 0.{corrected} p is that of the sign-flip permutation \
-         test, adjusted for all comparisons by Holm's method.</p>\n{}{}{mcnemar}</section>\n",
+         have. {}</p>\n{}{}{mcnemar}</section>\n",
         escape(&view.report.metric),
+        escape(&view.report.rule()),
         forest(view, &compared),
         rows(&compared)
     )
-}
-
-/// Returns what McNemar's test says of two models on one test set.
-fn mcnemar(one: &ComparisonReport) -> Option<String> {
-    let test = one.mcnemar?;
-    Some(format!(
-        "<p>On one test set, only {} was right on {} and only {} on {}: McNemar's exact p is {}.</p>\n",
-        escape(&one.name),
-        many(usize::try_from(test.only_first).unwrap_or(usize::MAX), "sample", "samples"),
-        escape(&one.baseline_name),
-        test.only_second,
-        escape(&p_value(test.p))
-    ))
 }
 
 /// Returns the table of comparisons.
@@ -116,16 +103,17 @@ fn rows(compared: &Compared<'_>) -> String {
         );
         rows.push_str(&number(Some(one.paired.n as f64), &one.paired.n.to_string()));
         rows.push_str(&number(Some(one.paired.mean), &compared.digits.signed(one.paired.mean)));
-        rows.push_str(&number(one.interval.map(|found| found.half_width()), &compared.interval(one)));
-        rows.push_str(&number(Some(one.adjusted_p), &p_value(one.adjusted_p)));
+        match one.interval {
+            Some(found) => rows.push_str(&number(Some(found.half_width()), &compared.interval(one))),
+            None => {
+                let _ = write!(rows, "<td class=\"note\">{}</td>", escape(&compared.interval(one)));
+            }
+        }
+        rows.push_str(&number(one.adjusted_p, &one.adjusted_p.map_or_else(String::new, p_value)));
         let _ = write!(rows, "<td class=\"text\">{}</td>", word(one.verdict));
         if compared.margin {
-            let text = match one.equivalence {
-                Some(found) if found.equivalent => format!("within {} (p\u{a0}{})", found.margin, p_value(found.p())),
-                Some(found) => format!("not shown (p\u{a0}{})", p_value(found.p())),
-                None => NONE.to_owned(),
-            };
-            let _ = write!(rows, "<td class=\"text\">{}</td>", escape(&text));
+            let text = one.equivalence_in_words().unwrap_or_else(|| NONE.to_owned());
+            let _ = write!(rows, "<td class=\"text note\">{}</td>", escape(&text));
         }
         rows.push_str("</tr>\n");
     }

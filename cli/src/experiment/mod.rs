@@ -56,10 +56,11 @@ fn heading(html: &mut String, view: &View<'_>) {
         escape(&report.metric),
         escape(&varied)
     );
-    if report.selected_on_test {
-        html.push_str(
-            "<p class=\"warning\"><strong class=\"flag\">Selected on test.</strong> The runs were stopped by their test \
-             samples, so all results on test are too good.</p>\n",
+    if let Some(part) = report.selected_on {
+        let _ = writeln!(
+            html,
+            "<p class=\"warning\"><strong class=\"flag\">Selected on {part}.</strong> The runs were stopped by their {part} \
+             samples, so all results on {part} are too good.</p>"
         );
     } else {
         html.push_str("<p>Nothing was selected by test samples.</p>\n");
@@ -77,9 +78,17 @@ fn cards(view: &View<'_>) -> Vec<(String, String)> {
             Some(_) => format!("{} over {}", view.between(estimate.interval), many(estimate.n, "seed", "seeds")),
             None => format!("{}, no interval", many(estimate.n, "seed", "seeds")),
         };
-        let alone = view.order.len() == 1;
-        let what = if alone { "mean" } else { "best mean" };
-        cards.push((view.digits.write(estimate.mean), format!("{what} {}: {}; {interval}", report.metric, best.name)));
+        let text = match report.best.filter(|best| best.of > 1) {
+            Some(all) => format!(
+                "best mean {} of {} configurations, of which {} is expected by chance alone: {}; {interval}",
+                report.metric,
+                all.of,
+                view.digits.write(all.expected),
+                best.name
+            ),
+            None => format!("mean {}: {}; {interval}", report.metric, best.name),
+        };
+        cards.push((view.digits.write(estimate.mean), text));
     }
     let configurations = many(report.configurations.len(), "configuration", "configurations");
     cards.push((format!("{} of {}", report.finished, report.runs), format!("runs of {configurations} finished")));

@@ -49,7 +49,7 @@ pub(super) fn configurations(view: &View<'_>) -> String {
             rows.push_str(&number(Some(taken), &seconds(taken)));
         }
         if bad {
-            let _ = write!(rows, "<td class=\"text note\">{}</td>", escape(&left_out(cell)));
+            let _ = write!(rows, "<td class=\"text note\">{}</td>", escape(&cell.left_out()));
         }
         rows.push_str("</tr>\n");
     }
@@ -59,6 +59,14 @@ pub(super) fn configurations(view: &View<'_>) -> String {
     } else {
         ""
     };
+    let best = report.best.filter(|best| best.of > 1).map_or_else(String::new, |best| {
+        let (value, expected) = (view.digits.write(best.value), view.digits.write(best.expected));
+        format!(
+            " The best of the {} means is {value}; chance alone would make the best of as many, with their mean and \
+             deviation, {expected}.",
+            best.of
+        )
+    });
     let of_test = if wilson {
         " The interval over seeds says how far the mean is known for these samples; that of the test set alone, how far \
          an accuracy is known from so few test samples."
@@ -68,7 +76,7 @@ pub(super) fn configurations(view: &View<'_>) -> String {
     format!(
         "<section>\n<h2>Configurations</h2>\n<p>{} of each seed: the mean with its 95&nbsp;% interval (Student's t), \
          the standard deviation, and the best seed beside what the best of as many seeds is expected to be.{of_test}\
-         {about}</p>\n{}</section>\n",
+         {about}{best}</p>\n{}</section>\n",
         escape(&report.metric),
         table("Configurations", "fit", &heads, &rows)
     )
@@ -85,13 +93,13 @@ fn trials(cells: &[CellReport]) -> Option<u64> {
 fn of_values(view: &View<'_>, cell: &CellReport, wilson: bool) -> String {
     let digits = view.digits;
     let Some(estimate) = cell.estimate else {
-        let empty = format!("<td>{NONE}</td>").repeat(if wilson { 6 } else { 5 });
-        return format!("<td data-v=\"0\">0</td>{empty}");
+        let empty = format!("<td>{NONE}</td>").repeat(if wilson { 5 } else { 4 });
+        return format!("<td data-v=\"0\">0</td><td>{}</td>{empty}", escape(cell.why_none()));
     };
     let mut cells = number(Some(estimate.n as f64), &estimate.n.to_string());
     cells.push_str(&number(Some(estimate.mean), &digits.write(estimate.mean)));
     cells.push_str(&number(estimate.interval.map(|found| found.half_width()), &view.between(estimate.interval)));
-    cells.push_str(&number(Some(estimate.deviation), &digits.write(estimate.deviation)));
+    cells.push_str(&number(Some(estimate.deviation).filter(|_| estimate.n > 1), &digits.write(estimate.deviation)));
     if wilson {
         let set = cell.of_test_set;
         let own = set.filter(|_| trials(&view.report.configurations).is_none());
@@ -107,12 +115,6 @@ fn of_values(view: &View<'_>, cell: &CellReport, wilson: bool) -> String {
     let expected = best.map(|best| best.2).filter(|_| estimate.n > 1);
     cells.push_str(&number(expected, &expected.map_or_else(String::new, |v| digits.write(v))));
     cells
-}
-
-/// Returns how many runs of a configuration did not end well, and how they ended.
-fn left_out(cell: &CellReport) -> String {
-    let bad = cell.statuses.iter().filter(|(status, _)| !["Finished", "Stopped"].contains(&status.as_str()));
-    bad.map(|(status, count)| format!("{count} {}", status.to_lowercase())).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the section with the means of all metrics on all parts; nothing if there are none.

@@ -112,7 +112,9 @@ fn made(n: usize, seeds: usize) -> Report {
             one.verdict = Verdict::of(one.interval, true);
             let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
             one.equivalence = (seeds > 1).then(|| Equivalence::tost(&differences, 0.02, 0.05).unwrap());
-            one.adjusted_p = one.paired.sign_flip.p;
+            one.p = one.interval.map(|_| one.paired.sign_flip.p);
+            (one.adjusted_p, one.smallest_p) = (one.p, None);
+            one.pairs_needed = Some(17);
             one.mcnemar = (seeds == 1).then(|| McNemar::of(12, 5, 400).unwrap());
             (one.name, one.baseline_name) = (name, report.configurations[0].name.clone());
             report.comparisons.push(one);
@@ -250,7 +252,7 @@ fn no_value_breaks_the_page() {
             cell.metrics.values_mut().for_each(|value| *value = Some(bad));
         }
         let one = &mut report.comparisons[0];
-        (one.paired.mean, one.adjusted_p) = (bad, bad);
+        (one.paired.mean, one.adjusted_p) = (bad, Some(bad));
         one.interval.as_mut().unwrap().high = bad;
         report.differences[0][1] = Some(bad);
         report.times.configurations[0] = bad;
@@ -272,10 +274,28 @@ fn values_that_are_extremely_close_are_told_apart() {
 }
 
 #[test]
+fn the_best_of_several_is_beside_what_chance_makes_of_it() {
+    let html = checked(&small());
+    assert!(html.contains("of 2 configurations, of which") && html.contains("is expected by chance alone"));
+    assert!(html.contains("The best of the 2 means is"));
+}
+
+#[test]
+fn a_configuration_without_runs_is_not_a_failure() {
+    let mut report = made(3, 4);
+    set(&mut report.configurations[1], "later", &[]);
+    report.configurations[1].statuses.clear();
+    let html = checked(&report);
+    assert!(html.contains("not run yet") && !html.contains("no run ended well"));
+}
+
+#[test]
 fn what_was_selected_on_test_is_said() {
     let mut report = small();
-    report.selected_on_test = true;
-    assert!(checked(&report).contains("Selected on test."));
+    for part in ["test", "validation"] {
+        report.selected_on = Some(part);
+        assert!(checked(&report).contains(&format!("Selected on {part}.")));
+    }
 }
 
 #[test]

@@ -57,11 +57,17 @@ fn an_experiment_from_its_plan_to_its_report() {
         serde_json::from_str(&done(&["experiment", "plan", &file, "-o", &folder, "--json"])).expect("JSON");
     assert_eq!((&plan["runs"], &plan["finished"], &plan["samples"]), (&8.into(), &0.into(), &160.into()));
     let text = done(&["experiment", "plan", &file, "-o", &folder]);
-    for part in ["8 runs of 4 configurations, 0 of them finished; 160 samples", "at most", "MB of memory", "why: "] {
+    for part in [
+        "8 runs of 4 configurations, 0 of them finished; 160 samples",
+        "(a task for each run)",
+        "at most",
+        "MB of memory",
+        "why: ",
+    ] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     let text = done(&["experiment", "run", &file, "-o", &folder]);
-    for part in ["8 runs of 4 configurations", "test.accuracy", "quantiles, lr 0.003", "between seeds"] {
+    for part in ["8 runs of 4 configurations", "test.accuracy", "quantiles, lr 0.003", "seeds differ in", "Holm's p"] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     for name in ["spec.toml", "runs.jsonl", "summary.csv", "report.json", "report.md", "report.html"] {
@@ -190,4 +196,50 @@ fn claims_pass_fail_or_are_undecided() {
     refused(&["experiment", "run", &wrong, "-o", &files.at("w")], 2, &["did you mean `digits`?"]);
     let wrong = files.text("wrong.toml", "experiment.name = 'x'\n[[claims]]\nkind = 'digits'\nseed = 3\n");
     refused(&["experiment", "run", &wrong, "-o", &files.at("w")], 2, &["did you mean `seeds`?"]);
+}
+
+/// A folder of claims is as safe as one of runs, and a report checks nothing.
+#[test]
+fn a_verification_owns_its_folder() {
+    let files = Files::new();
+    let file = files.text("claims.toml", "experiment.name = 'claims'\n[[claims]]\nkind = 'trajectory'\n");
+    let folder = files.at("out");
+    for action in ["resume", "report"] {
+        refused(&["experiment", action, &file, "-o", &folder], 2, &["expected the folder of a verification"]);
+    }
+    assert!(!Path::new(&folder).exists());
+    let text = done(&["experiment", "run", &file, "-o", &folder]);
+    assert!(text.contains("rule: greatest relative difference at most 1e-12"), "{text}");
+    refused(&["experiment", "run", &file, "-o", &folder], 2, &["fiedler experiment resume"]);
+    for arguments in [vec!["experiment", "report", &file, "-o", &folder], vec!["experiment", "report", &folder]] {
+        let text = done(&arguments);
+        assert!(text.contains("2 claims of version") && text.contains("2 pass, 0 fail, 0 undecided"), "{text}");
+    }
+    std::fs::create_dir(files.at("foreign")).expect("created");
+    files.text("foreign/notes.txt", "mine");
+    refused(&["experiment", "run", &file, "-o", &files.at("foreign")], 1, &["found other files"]);
+}
+
+/// The file with all defaults is the experiment from wherever it is read, and what is missing is no failure.
+#[test]
+fn a_data_set_beside_the_file() {
+    let files = Files::new();
+    let row = |i: usize| format!("{},{},{}\n", i, (i * i) % 7, ["a", "b"][i % 2]);
+    files.text("data.csv", &(0..40).map(row).collect::<String>());
+    let text =
+        "experiment.name = 'x'\ndata.source = 'data.csv'\nmodel.hidden = [4]\ntrain = { epochs = 2, batch = 8 }\n";
+    let (file, folder) = (files.text("x.toml", text), files.at("out"));
+    done(&["experiment", "run", &file, "-o", &folder]);
+    let spec = format!("{folder}/spec.toml");
+    let resumed: Value =
+        serde_json::from_str(&done(&["experiment", "resume", &spec, "-o", &folder, "--json"])).expect("JSON");
+    assert_eq!((&resumed["trained"], &resumed["finished"]), (&0.into(), &1.into()));
+    let more = files.text("more.toml", &format!("{text}[grid]\n'train.optimizer.lr' = [0.001, 0.01]\n"));
+    let text = done(&["experiment", "report", &more, "-o", &folder]);
+    assert!(text.contains("| lr 0.01 | 0 | not run yet |") && !text.contains("no run ended well"), "{text}");
+    // What was checked before the work began, and the folder is as it was.
+    let before = bytes(&folder, "spec.toml");
+    let other = files.text("other.toml", &std::fs::read_to_string(&file).expect("a file").replace("'x'", "'y'"));
+    refused(&["experiment", "resume", &other, "-o", &folder], 1, &["experiment.name = \"x\"", "a new folder"]);
+    assert_eq!(bytes(&folder, "spec.toml"), before);
 }

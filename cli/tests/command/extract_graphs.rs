@@ -116,7 +116,7 @@ fn mistakes_say_what_to_do() {
         refused(&[input], "", &out, 2, &["samples of numbers for core33", what, "--representations graph"]);
     }
     let numbers = files.f32s("x.npy", &[3, 4], &[1.0; 12]);
-    refused(&[&numbers], "--representations graph", &out, 1, &["x.npy", "an edge list", "graph is of graphs"]);
+    refused(&[&numbers], "--representations graph", &out, 1, &["x.npy", "edge_index", "graph is of graphs"]);
     let (code, text) = said(&run(&["features", &files.at("none"), "-o", &out, "--representations", "graph"]));
     assert!(code == Some(1) && text.contains("cannot open") && !text.contains("of numbers"), "{text}");
     refused(&[&set], "--representations graph,moments", &out, 2, &["of graphs, as graph is", "as moments is"]);

@@ -97,7 +97,7 @@ fn errors_have_the_ids_and_lines_of_the_file() {
     assert!(code(&output) == 1 && said(&output.stderr).contains(&want), "{}", said(&output.stderr));
     let zipped = write(&folder, "g.txt.gz", b"\x1f\x8b\x08\0\0\0");
     let output = run(&["encode", &zipped, "-o", &out]);
-    let want = "found a gzip file; decompress it first";
+    let want = "expected a gzip file that is whole and not damaged, found its end too early";
     assert!(code(&output) == 1 && said(&output.stderr).contains(want), "{}", said(&output.stderr));
     assert!(!Path::new(&out).exists());
 }

@@ -1,8 +1,8 @@
 //! The statistics of one configuration.
 
 use super::super::grid::Cell;
-use super::super::record::{CurvePoint, Record};
-use super::super::statistics::{Estimate, Proportion, expected_best};
+use super::super::record::{CurvePoint, Record, is_good};
+use super::super::statistics::{Estimate, Interval, Proportion, expected_best};
 use super::{LEVEL, by_seed};
 use crate::error::Result;
 use crate::train::{Metric, Part};
@@ -29,9 +29,11 @@ pub struct CellReport {
     pub values: Vec<f64>,
     /// The seeds of these values.
     pub seeds: Vec<u64>,
-    /// The mean over the seeds, with its interval by Student's t distribution; `None` if no run ended well.
+    /// The mean over the seeds, with its interval by Student's t distribution, cut off where the metric ends; `None` if
+    /// no run ended well.
     pub estimate: Option<Estimate>,
     /// What a test set of this size says of other samples, for the mean number of right answers: Wilson's interval.
+    /// With folds, the test set of a seed is that of all its folds.
     /// `None` unless the metric is an accuracy.
     pub of_test_set: Option<Proportion>,
     /// The best seed, what the best of as many seeds is expected to be, and what the best of 5 of them is. The best of
@@ -147,7 +149,10 @@ impl CellReport {
         let good: Vec<Record> = records.iter().filter(|record| record.is_good()).cloned().collect();
         let (seeds, values): (Vec<u64>, Vec<f64>) = by_seed(records, part, metric).into_iter().unzip();
         let estimate = (!values.is_empty()).then(|| Estimate::of(&values, LEVEL)).transpose()?;
-        let tested = good.first().and_then(|record| record.parts.get(part.name())).map_or(0, |part| part.samples);
+        let estimate =
+            estimate.map(|found| Estimate { interval: found.interval.map(|own| within(own, metric)), ..found });
+        let of_first = good.iter().filter(|record| Some(&record.seed) == seeds.first());
+        let tested: u64 = of_first.filter_map(|record| record.parts.get(part.name())).map(|part| part.samples).sum();
         let of_test_set = match estimate {
             Some(estimate) if metric == Metric::Accuracy && tested > 0 => {
                 let right = (estimate.mean * tested as f64).round() as u64;
@@ -155,7 +160,7 @@ impl CellReport {
             }
             _ => None,
         };
-        let best = (!values.is_empty()).then(|| best(&values, metric.larger_is_better())).transpose()?;
+        let best = Best::of(&values, metric.larger_is_better())?;
         let samples = good.first().into_iter().flat_map(|record| &record.parts);
         let mut metrics = BTreeMap::new();
         for part in Part::ALL {
@@ -183,6 +188,32 @@ impl CellReport {
             calibration: calibration(&good),
         })
     }
+
+    /// Returns how many runs did not end well, by how they ended, in words; empty if all did.
+    #[must_use]
+    pub fn left_out(&self) -> String {
+        let bad = self.statuses.iter().filter(|(status, _)| !is_good(status));
+        bad.map(|(status, count)| format!("{count} {}", status.to_lowercase())).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns why there is no mean, in words.
+    #[must_use]
+    pub fn why_none(&self) -> &'static str {
+        if self.statuses.is_empty() { "not run yet" } else { "no run ended well" }
+    }
+}
+
+impl Best {
+    /// Returns the best of some values; `None` if there are none.
+    pub(super) fn of(values: &[f64], larger_is_better: bool) -> Result<Option<Self>> {
+        (!values.is_empty()).then(|| best(values, larger_is_better)).transpose()
+    }
+}
+
+/// Cuts an interval off where the metric ends.
+fn within(interval: Interval, metric: Metric) -> Interval {
+    let high = if metric == Metric::Loss { f64::INFINITY } else { 1.0 };
+    Interval { low: interval.low.max(0.0), high: interval.high.min(high), ..interval }
 }
 
 fn best(values: &[f64], larger_is_better: bool) -> Result<Best> {
@@ -213,9 +244,9 @@ fn calibration(records: &[Record]) -> Vec<(u64, Option<f64>, Option<f64>)> {
     for part in records.iter().filter_map(|record| record.parts.get(Part::Test.name())) {
         sum.resize(part.calibration.len(), (0, 0.0, 0));
         for (own, other) in sum.iter_mut().zip(&part.calibration) {
-            *own = (own.0 + other.0, own.1 + other.1, own.2 + other.2);
+            *own = (own.0 + other.0, own.1 + other.1.unwrap_or(f64::NAN), own.2 + other.2);
         }
     }
-    let share = |x: f64, n: u64| (n > 0).then(|| x / n as f64);
+    let share = |x: f64, n: u64| (n > 0 && x.is_finite()).then(|| x / n as f64);
     sum.into_iter().map(|(n, confidence, right)| (n, share(confidence, n), share(right as f64, n))).collect()
 }

@@ -3,15 +3,18 @@
 use super::super::grid::{self, Cell, Compared};
 use super::super::record::Record;
 use super::super::spec::{Spec, SplitBy};
-use super::super::statistics::{Corrected, Equivalence, Interval, McNemar, Paired, Verdict, holm};
+use super::super::statistics::{
+    Corrected, Equivalence, Interval, McNemar, Paired, Verdict, holm, resampled_runs_needed,
+};
 use super::{LEVEL, by_seed};
 use crate::error::Result;
 use crate::train::{Metric, Part};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The error rate of tests of equivalence.
+/// The error rate of tests of equivalence, and the probability with which a number of pairs is to find it.
 const ALPHA: f64 = 0.05;
+const POWER: f64 = 0.9;
 
 /// A comparison of two configurations that differ in one factor.
 #[derive(Clone, Debug, Serialize)]
@@ -33,15 +36,36 @@ pub struct ComparisonReport {
     pub corrected: Option<Corrected>,
     /// The interval that decides: the corrected one, if there is one.
     pub interval: Option<Interval>,
-    /// The p value of the sign-flip permutation test, after Holm's adjustment for all comparisons of the report.
-    pub adjusted_p: f64,
+    /// The p value of the difference: that of `corrected`, if there is one, and that of the sign-flip permutation test
+    /// otherwise. `None` where there is no interval.
+    pub p: Option<f64>,
+    /// The same after Holm's adjustment for all comparisons of the report.
+    pub adjusted_p: Option<f64>,
+    /// The smallest p value that the sign-flip test can have with as many seeds, where it is the one that is used.
+    pub smallest_p: Option<f64>,
     /// Whether the configuration is better: only if the interval excludes 0.
     pub verdict: Verdict,
     /// Whether the difference is too small to matter, if the experiment says what matters. It has the correction of
     /// `corrected`, if there is one.
     pub equivalence: Option<Equivalence>,
+    /// The number of pairs with which the test of equivalence would find it with a probability of 90 %, if the true
+    /// difference is 0 and the deviation that of the pairs. With `corrected`, a pair is a division. `None` if there is
+    /// no such test, or no number of divisions suffices.
+    pub pairs_needed: Option<u64>,
     /// The exact test of two models on one set of samples, if there is one seed and one division.
     pub mcnemar: Option<McNemar>,
+}
+
+impl ComparisonReport {
+    /// Returns why there is no interval, in words; `None` if there is one.
+    #[must_use]
+    pub fn why_no_interval(&self) -> Option<&'static str> {
+        match (self.interval, self.paired.n) {
+            (Some(_), _) => None,
+            (None, 1) => Some("none: one seed"),
+            (None, _) => Some("none: equal with every seed"),
+        }
+    }
 }
 
 /// Compares everything that the experiment asks for.
@@ -62,9 +86,9 @@ pub(super) fn all(
         }
     }
     if !made.is_empty() {
-        let ps: Vec<f64> = made.iter().map(|report| report.paired.sign_flip.p).collect();
-        for (report, adjusted) in made.iter_mut().zip(holm(&ps)?) {
-            report.adjusted_p = adjusted;
+        let ps: Vec<f64> = made.iter().filter_map(|report| report.p).collect();
+        for (report, adjusted) in made.iter_mut().filter(|report| report.p.is_some()).zip(holm(&ps)?) {
+            report.adjusted_p = Some(adjusted);
         }
     }
     Ok(made)
@@ -79,7 +103,7 @@ fn compare(spec: &Spec, one: &[Record], two: &[Record]) -> Result<Option<Compari
     }
     let paired = Paired::of(&a, &b, LEVEL, spec.experiment.seed)?;
     let resampled = spec.data.split.by == SplitBy::Seed || spec.data.split.folds.is_some();
-    let sizes = one.first().and_then(|record| {
+    let sizes = one.iter().filter(|record| record.is_good()).find_map(|record| {
         let samples = |part: Part| record.parts.get(part.name()).map(|part| part.samples);
         Some((samples(Part::Train)?, samples(part).filter(|_| part != Part::Train)?))
     });
@@ -102,6 +126,14 @@ fn compare(spec: &Spec, one: &[Record], two: &[Record]) -> Result<Option<Compari
         }
         _ => None,
     };
+    let (deviation, ratio) = corrected.map_or((paired.deviation, 0.0), |found| (found.deviation, found.ratio));
+    let pairs_needed = match equivalence {
+        Some(test) => resampled_runs_needed(deviation, ratio, test.margin, ALPHA, POWER)?,
+        None => None,
+    };
+    let p = interval.map(|_| corrected.map_or(paired.sign_flip.p, |corrected| corrected.p));
+    // Of the signs, two arrangements are those of the data: all as they are, and all changed.
+    let smallest_p = p.filter(|_| corrected.is_none()).map(|_| paired.sign_flip.smallest(2));
     let mcnemar = match (one, two) {
         ([one], [two]) => on_one_set(one, two)?,
         _ => None,
@@ -116,9 +148,12 @@ fn compare(spec: &Spec, one: &[Record], two: &[Record]) -> Result<Option<Compari
         paired,
         corrected,
         interval,
-        adjusted_p: paired.sign_flip.p,
+        p,
+        adjusted_p: None,
+        smallest_p,
         verdict,
         equivalence,
+        pairs_needed,
         mcnemar,
     }))
 }

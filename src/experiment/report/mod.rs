@@ -4,13 +4,14 @@ mod cells;
 mod compared;
 mod markdown;
 
-pub use cells::{CellReport, CurveReport, MeanBand};
+pub use cells::{Best, CellReport, CurveReport, MeanBand};
 pub use compared::ComparisonReport;
 
 use super::grid;
 use super::record::Record;
 use super::run::Experiment;
 use super::spec::{Spec, SplitBy};
+use super::store::Folder;
 use crate::error::Result;
 use crate::io;
 use crate::train::{Metric, Part};
@@ -57,8 +58,12 @@ pub struct Report {
     /// For each pair of configurations, the mean difference of the metric, row minus column, over the seeds that both
     /// have; `None` if there is no such seed. Empty if there are more than 40 configurations.
     pub differences: Vec<Vec<Option<f64>>>,
-    /// Whether runs were stopped, or their parameters chosen, by their test samples.
-    pub selected_on_test: bool,
+    /// The part by whose samples runs were stopped and their parameters chosen, if results on this part are reported
+    /// as the metric, or it is `test`. Such results are too good.
+    pub selected_on: Option<&'static str>,
+    /// The best mean of the configurations, and what the best of as many is expected to be; `None` if no run ended
+    /// well.
+    pub best: Option<Best>,
     /// The experiment, with all defaults.
     pub spec: String,
     /// What the experiment took, and the seconds of a thread that each configuration took. These alone differ between
@@ -108,7 +113,11 @@ impl Experiment {
         let each: Vec<f64> = by_cell.iter().map(seconds).collect();
         let differences =
             if cells.len() <= MOST_PAIRS { compared::differences(&owned, part, metric) } else { Vec::new() };
-        let stop = spec.train.stop.as_ref();
+        let stopped = cells.iter().filter_map(|cell| Some(cell.settings.train.stop.as_ref()?.on.split_once('.')?.0));
+        let selected_on = stopped.filter_map(|name| Part::ALL.into_iter().find(|part| part.name() == name));
+        // Test is what is reported whatever the metric is.
+        let selected_on = selected_on.filter(|own| [part, Part::Test].contains(own)).max_by_key(|own| *own as usize);
+        let means: Vec<f64> = configurations.iter().filter_map(|cell| Some(cell.estimate?.mean)).collect();
         Ok(Report {
             name: spec.experiment.name.clone(),
             metric: spec.compare.metric.clone(),
@@ -121,7 +130,8 @@ impl Experiment {
             configurations,
             comparisons,
             differences,
-            selected_on_test: stop.is_some_and(|stop| stop.on.starts_with("test.")),
+            selected_on: selected_on.map(Part::name),
+            best: Best::of(&means, metric.larger_is_better())?,
             spec: spec.to_toml(),
             times: TimesReport { runs: each.iter().sum(), configurations: each },
         })
@@ -130,8 +140,10 @@ impl Experiment {
     /// Writes `runs.jsonl`, `summary.csv`, `report.json` and `report.md` into the folder.
     ///
     /// # Errors
-    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error; the errors of [`Experiment::records`].
+    /// [`Domain`](crate::ErrorKind::Domain) if a process works in the folder; [`Io`](crate::ErrorKind::Io) if the
+    /// operating system reports an error; the errors of [`Experiment::records`].
     pub fn write_report(&self, report: &Report) -> Result<()> {
+        let _lock = Folder::lock(self.folder())?;
         let records = self.records()?;
         let place = |name: &str| self.folder().join(name);
         let mut lines = String::new();
@@ -146,18 +158,25 @@ impl Experiment {
     }
 }
 
-/// Returns what differs between the seeds, in words.
+/// Returns what differs between the seeds, in words, and what their spread does not tell.
 fn varied(spec: &Spec) -> String {
     let split = match (spec.data.split.by, spec.data.split.folds) {
         (SplitBy::Seed, None) => "the division of the samples, ",
         (SplitBy::Seed, Some(_)) => "the division of the samples into folds, ",
         (SplitBy::Fixed, _) => "",
     };
-    let fixed = match spec.data.split.by {
-        SplitBy::Fixed => "; all runs divide the samples alike, so intervals do not tell what other samples would give",
-        SplitBy::Seed => "",
+    let differ = format!("{split}the initial parameters and the order of the samples");
+    if spec.experiment.repeats == 1 {
+        let fixed = if spec.data.split.by == SplitBy::Fixed { "; all runs divide the samples alike" } else { "" };
+        return format!("one seed was run, so nothing tells how far the results depend on {differ}{fixed}");
+    }
+    let alike = match spec.data.split.by {
+        SplitBy::Seed => "all seeds divide one data set",
+        SplitBy::Fixed => "all runs divide the samples alike",
     };
-    format!("{split}the initial parameters and the order of the samples differ between seeds{fixed}")
+    format!(
+        "seeds differ in {differ}; {alike}, so the interval of a mean over seeds does not tell what other samples would give"
+    )
 }
 
 /// Returns a table in CSV with a row for each run.

@@ -1,9 +1,10 @@
 //! The data set of an experiment, and how runs divide it.
 
 use super::{Spec, wrong};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -143,14 +144,16 @@ fn one_seed() -> u64 {
 }
 
 /// How each run divides the samples into those for training, validation and test.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SplitTable {
-    /// The share for training; what `validation` and `test` leave, if it is not given.
+    /// The share for training. A single share that is not given is what the others leave; of several, that for
+    /// validation is 0.1, that for test 0.2 or one fold, and that for training what these leave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train: Option<f64>,
     /// The share for validation.
-    pub validation: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub validation: Option<f64>,
     /// The share for test; with `folds`, one fold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<f64>,
@@ -164,10 +167,32 @@ pub struct SplitTable {
     pub folds: Option<usize>,
 }
 
-impl Default for SplitTable {
-    fn default() -> Self {
-        Self { train: None, validation: 0.1, test: None, by: SplitBy::Seed, seed: None, folds: None }
+impl SplitTable {
+    /// Sets the shares for training and validation that are not given, and returns that for test.
+    fn complete(&mut self, test: Option<f64>) -> Option<f64> {
+        // Without the rounding errors of the differences, and without a zero below 0.
+        let rest = |one: f64, other: f64| (1e12 * (1.0 - one - other)).round() / 1e12 + 0.0;
+        match (self.train, self.validation, test) {
+            (Some(train), None, Some(test)) => self.validation = Some(rest(train, test)),
+            (Some(train), Some(validation), None) => return Some(rest(train, validation)),
+            (_, validation, test) => {
+                let (validation, test) = (validation.unwrap_or(0.1), test.unwrap_or(0.2));
+                (self.validation, self.train) = (Some(validation), self.train.or(Some(rest(validation, test))));
+                return Some(test);
+            }
+        }
+        test
     }
+}
+
+/// Returns a path that is the same from every folder, so that the file with all defaults can be read anywhere.
+fn absolute(folder: &Path, path: &str) -> Result<String> {
+    let joined = folder.join(path);
+    let absolute = std::path::absolute(&joined).map_err(|error| Error::io("find", &joined, error))?;
+    absolute.into_os_string().into_string().map_err(|path| {
+        let found = path.display();
+        wrong(format!("data.source: expected a path in UTF-8, found {found}"))
+    })
 }
 
 /// By what samples are divided.
@@ -183,7 +208,7 @@ pub enum SplitBy {
 
 impl Spec {
     /// Sets what was not given of the data set to its defaults, and checks it.
-    pub(super) fn complete_data(&mut self) -> Result<()> {
+    pub(super) fn complete_data(&mut self, folder: &Path) -> Result<()> {
         let data = &self.data;
         if data.source.is_some() == data.generate.is_some() {
             let found = if data.source.is_some() { "both" } else { "neither" };
@@ -191,6 +216,13 @@ impl Spec {
         }
         if data.layers.is_empty() {
             return Err(wrong("data.layers: expected at least one configuration, found none"));
+        }
+        let layers: Vec<(&String, &Patterns)> = data.layers.iter().collect();
+        for (place, (name, patterns)) in layers.iter().enumerate() {
+            if let Some((twin, _)) = layers[..place].iter().find(|(_, other)| other.as_slice() == patterns.as_slice()) {
+                let what = format!("expected different layers, found the same in {twin} and {name}");
+                return Err(wrong(format!("data.layers: {what}")));
+            }
         }
         if data.rows == Some(0) {
             return Err(wrong("data.rows: expected at least 1, found 0"));
@@ -211,22 +243,29 @@ impl Spec {
             Some(folds) if !(2..=100).contains(&folds) => {
                 return Err(wrong(format!("data.split.folds: expected 2 to 100, found {folds}")));
             }
-            Some(_) if split.test.is_some() => {
-                return Err(wrong("data.split.test: expected none beside folds, of which each is a test set"));
+            Some(folds) => {
+                if let Some(test) = split.test {
+                    let what = "expected no share beside folds, because each fold is a test set";
+                    return Err(wrong(format!("data.split.test: {what}, found {test}")));
+                }
+                split.complete(Some(1.0 / folds as f64));
             }
-            Some(folds) => split.train = Some(split.train.unwrap_or(1.0 - 1.0 / folds as f64 - split.validation)),
-            None => {
-                let test = split.test.unwrap_or(0.2);
-                split.test = Some(test);
-                split.train = Some(split.train.unwrap_or(1.0 - split.validation - test));
-            }
+            None => split.test = split.complete(split.test),
         }
         let shares = self.shares();
         if !(shares.iter().all(|share| *share >= 0.0) && shares[0] > 0.0)
             || (shares.iter().sum::<f64>() - 1.0).abs() > 1e-9
         {
-            let what = "expected shares of at least 0 that sum to 1, that of train above 0";
-            return Err(wrong(format!("data.split: {what}, found {shares:?}")));
+            let what = "expected shares of at least 0 that sum to 1 (that of train above 0)";
+            let [train, validation, test] = shares;
+            let found = format!("train = {train}, validation = {validation} and test = {test}");
+            return Err(wrong(format!("data.split: {what}, found {found}")));
+        }
+        if let Some(Patterns::One(one)) = &mut self.data.source {
+            *one = absolute(folder, one)?;
+        }
+        if let Some(Patterns::Several(several)) = &mut self.data.source {
+            several.iter_mut().try_for_each(|one| absolute(folder, one).map(|path| *one = path))?;
         }
         Ok(())
     }
@@ -236,6 +275,6 @@ impl Spec {
     pub(in crate::experiment) fn shares(&self) -> [f64; 3] {
         let SplitTable { train, validation, test, folds, .. } = self.data.split;
         let test = test.or(folds.map(|folds| 1.0 / folds as f64)).unwrap_or(0.0);
-        [train.unwrap_or(0.0), validation, test]
+        [train.unwrap_or(0.0), validation.unwrap_or(0.0), test]
     }
 }

@@ -1,23 +1,24 @@
 //! Experiments as files: TOML whose every key is known, with all defaults written back.
 
+mod alike;
 mod data;
 mod mistakes;
 mod names;
 mod settings;
 
 pub use data::{Data, Generated, Patterns, SplitBy, SplitTable};
-pub(super) use mistakes::{in_words, of_toml};
+pub(super) use mistakes::{in_words, of_domain, of_toml, refuse_infinite};
 pub use names::{ActivationName, InitName, LossName, NormName, OptimizerName, PrecisionName, ScaleName};
 pub use settings::{Model, OptimizerTable, ScheduleTable, Settings, StopTable, Training};
 
 use super::grid;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::features::Representation;
 use crate::train::{Metric, Part};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The most repeats.
 const MOST_REPEATS: usize = 1 << 16;
@@ -46,9 +47,6 @@ pub struct Spec {
     /// What is compared.
     #[serde(default)]
     pub compare: Compare,
-    /// The folder from which relative paths start.
-    #[serde(skip)]
-    pub(super) folder: PathBuf,
 }
 
 /// The name of an experiment, its seeds, and what a quick run replaces.
@@ -135,6 +133,17 @@ pub(super) fn wrong(what: impl Into<String>) -> Error {
     Error::domain("experiment", what)
 }
 
+/// Checks a name, which is also that of a folder.
+pub(super) fn check_name(name: &str) -> Result<()> {
+    let plain = |c: char| c.is_alphanumeric() || ['-', '_', '.', ' '].contains(&c);
+    if name.trim().is_empty() || !name.chars().all(plain) || name.starts_with('.') {
+        return Err(wrong(format!(
+            "experiment.name: expected letters, digits, spaces, dots and dashes (the first no dot), found {name:?}"
+        )));
+    }
+    Ok(())
+}
+
 impl Spec {
     /// Reads an experiment. What is not given is set to its default.
     ///
@@ -153,20 +162,10 @@ impl Spec {
     /// # Errors
     /// The errors of [`Spec::read`].
     pub fn parse(text: &str, path: &Path, folder: &Path) -> Result<Self> {
+        let table: toml::Table = toml::from_str(text).map_err(|error| of_toml(path, text, &error))?;
+        refuse_infinite(path, &table)?;
         let mut spec: Self = toml::from_str(text).map_err(|error| of_toml(path, text, &error))?;
-        folder.clone_into(&mut spec.folder);
-        spec.complete().map_err(|error| match error.kind() {
-            ErrorKind::Domain { what, .. } => {
-                let (expected, found) = what.rsplit_once(", found ").unwrap_or((what, "another value"));
-                // "KEY: expected WHAT" becomes "WHAT for KEY", because the error says "expected" itself.
-                let expected = match expected.split_once(": expected ") {
-                    Some((key, expected)) => format!("{expected} for {key}"),
-                    None => expected.trim_start_matches("expected ").to_owned(),
-                };
-                Error::parse(path, None, expected, found)
-            }
-            _ => error,
-        })?;
+        spec.complete(folder).map_err(|error| of_domain(path, error))?;
         Ok(spec)
     }
 
@@ -190,21 +189,23 @@ impl Spec {
         toml::to_string(self).unwrap_or_default()
     }
 
-    fn complete(&mut self) -> Result<()> {
-        let name = &self.experiment.name;
-        let plain = |c: char| c.is_alphanumeric() || ['-', '_', '.', ' '].contains(&c);
-        if name.trim().is_empty() || !name.chars().all(plain) || name.starts_with('.') {
-            return Err(wrong(format!(
-                "experiment.name: expected letters, digits, spaces, dots and dashes, the first no dot, found {name:?}"
-            )));
-        }
+    fn complete(&mut self, folder: &Path) -> Result<()> {
+        check_name(&self.experiment.name)?;
         let repeats = self.experiment.repeats;
         if !(1..=MOST_REPEATS).contains(&repeats) {
             return Err(wrong(format!("experiment.repeats: expected 1 to {MOST_REPEATS}, found {repeats}")));
         }
-        self.complete_data()?;
+        self.check_quick()?;
+        self.complete_data(folder)?;
         let mut settings = self.settings();
-        settings.complete()?;
+        // Where the grid has other optimizers, each has defaults of its own.
+        if self.grid.keys().any(|key| key == "train.optimizer" || key == "train.optimizer.kind") {
+            settings.train.optimizer = OptimizerTable::default();
+            settings.complete()?;
+            settings.train.optimizer = self.train.optimizer.clone();
+        } else {
+            settings.complete()?;
+        }
         (self.model, self.train) = (settings.model, settings.train);
         let mut names = HashSet::new();
         for representation in self.representations()? {
@@ -214,10 +215,40 @@ impl Spec {
             }
         }
         self.metric()?;
+        if let Some(margin) = self.compare.margin.filter(|margin| *margin <= 0.0) {
+            return Err(wrong(format!("compare.margin: expected a number above 0, found {margin}")));
+        }
         // Every combination of the grid has valid settings, and what is compared varies.
-        grid::cells(self)?;
+        for cell in grid::cells(self)? {
+            self.check_stop(&cell.settings)?;
+        }
         grid::compared(self)?;
         Ok(())
+    }
+
+    fn check_quick(&self) -> Result<()> {
+        let Quick { repeats, rows, epochs } = self.experiment.quick;
+        let counts = [("repeats", repeats.map(|n| n as u64)), ("rows", rows.map(|n| n as u64)), ("epochs", epochs)];
+        match counts.into_iter().find(|(_, count)| *count == Some(0)) {
+            Some((name, _)) => Err(wrong(format!("experiment.quick.{name}: expected at least 1, found 0"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that a stopping rule has samples to look at.
+    fn check_stop(&self, settings: &Settings) -> Result<()> {
+        let Some(stop) = &settings.train.stop else { return Ok(()) };
+        let part =
+            Part::ALL.into_iter().find(|part| stop.on.split_once('.').is_some_and(|(name, _)| name == part.name()));
+        match part.filter(|part| self.shares()[*part as usize] == 0.0) {
+            Some(part) => {
+                let (on, name) = (&stop.on, part.name());
+                let what =
+                    format!("train.stop.on: expected a part with samples, found {on:?}, and a share of 0 for {name}");
+                Err(wrong(what))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns what a grid varies.
@@ -264,15 +295,16 @@ impl Spec {
         });
         let Some((part, metric)) = found else {
             let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
-            let wanted = format!("train, validation or test, a dot, and {}", known.join(", "));
+            let wanted = format!("a part, a dot and a metric (train, validation or test; {})", known.join(", "));
             return Err(wrong(format!("compare.metric: expected {wanted}, found {text:?}")));
         };
         if self.shares()[part as usize] == 0.0 {
-            return Err(wrong(format!("compare.metric: expected samples for {}, found none", part.name())));
+            let what = format!("expected a part with samples, found {text:?}, and a share of 0 for {}", part.name());
+            return Err(wrong(format!("compare.metric: {what}")));
         }
         if (self.train.loss == LossName::Mse) != (metric == Metric::Loss) && self.train.loss == LossName::Mse {
             return Err(wrong(format!(
-                "compare.metric: expected a loss, because the targets are values, found {text:?}"
+                "compare.metric: expected a loss, because values have no classes, found {text:?}"
             )));
         }
         Ok((part, metric))

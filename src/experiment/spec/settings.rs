@@ -182,6 +182,10 @@ impl From<ScheduleTable> for Schedule {
 type Given<'a> = (&'static str, &'a mut Option<f64>, bool);
 
 impl OptimizerTable {
+    /// The names of the hyperparameters.
+    pub(in crate::experiment) const NAMES: [&str; 7] =
+        ["lr", "momentum", "dampening", "weight_decay", "beta1", "beta2", "eps"];
+
     fn entries(&mut self) -> [Given<'_>; 7] {
         let adam = matches!(self.kind, OptimizerName::Adam | OptimizerName::Adamw);
         [
@@ -205,7 +209,9 @@ impl OptimizerTable {
             match known {
                 true => *value = value.or_else(|| defaults.get(name)),
                 false if value.is_some() => {
-                    return Err(wrong(format!("train.optimizer.{name}: expected another optimizer, found {kind}")));
+                    return Err(wrong(format!(
+                        "train.optimizer.{name}: expected an optimizer that has it, found {kind}"
+                    )));
                 }
                 false => {}
             }
@@ -215,9 +221,20 @@ impl OptimizerTable {
 }
 
 impl Settings {
+    /// Reads settings from JSON with the tables `model` and `train` of an experiment. What is not given has its default.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) for an unknown key or word, and for a value out of its range.
+    pub fn parse(json: &str) -> Result<Self> {
+        Self::of_value(serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?)
+    }
+
     /// Reads settings that were written as JSON, with values of a grid.
     pub(in crate::experiment) fn of_value(value: Value) -> Result<Self> {
-        let mut settings: Self = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+        let mut settings: Self = serde_json::from_value(value).map_err(|error| {
+            let (expected, found) = super::in_words(&error.to_string());
+            wrong(format!("expected {expected}, found {found}"))
+        })?;
         settings.complete()?;
         Ok(settings)
     }
@@ -243,7 +260,7 @@ impl Settings {
             return Err(wrong(format!("train: expected a batch and epochs of at least 1, found {found}")));
         }
         if self.train.label_smoothing != 0.0 && self.train.loss != LossName::Ce {
-            return Err(wrong("train.label_smoothing: expected loss = \"ce\""));
+            return Err(wrong("train.label_smoothing: expected loss = \"ce\" beside it, found another loss"));
         }
         if !(0.0..=1.0).contains(&self.train.label_smoothing) {
             let found = self.train.label_smoothing;
@@ -253,7 +270,10 @@ impl Settings {
     }
 
     /// Returns the hyperparameters of a run.
-    pub(in crate::experiment) fn hyper(&self) -> Result<Hyper> {
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if a value is out of its range.
+    pub fn hyper(&self) -> Result<Hyper> {
         let mut hyper = Optimizer::from(self.train.optimizer.kind).defaults();
         for (name, value, _) in self.train.optimizer.clone().entries() {
             if let Some(value) = *value {
@@ -293,19 +313,19 @@ impl Settings {
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if the network or the loss does not fit the data.
-    pub(in crate::experiment) fn trainer(
-        &self,
-        inputs: usize,
-        (classes, values): (usize, usize),
-        split: Split,
-    ) -> Result<Trainer> {
+    pub fn trainer(&self, inputs: usize, (classes, values): (usize, usize), split: Split) -> Result<Trainer> {
         let train = &self.train;
         let outputs = match (train.loss, classes) {
             (LossName::Mse, 0) => values,
             (LossName::Mse, _) => {
                 return Err(wrong("train.loss: expected values as targets for \"mse\", found labels"));
             }
-            (_, 0) => return Err(wrong("train.loss: expected \"mse\", because the targets are values")),
+            (loss, 0) => {
+                let found = serde_json::to_string(&loss).unwrap_or_default();
+                return Err(wrong(format!(
+                    "train.loss: expected \"mse\", because the targets are values, found {found}"
+                )));
+            }
             (loss, _) => loss.outputs(classes).map_err(|what| wrong(format!("train.loss: {what}")))?,
         };
         let trainer =

@@ -135,19 +135,50 @@ impl Equivalence {
 /// alpha is not between 0 and 0.5, power is not between 0 and 1, or more than 2^40 pairs were needed.
 pub fn runs_needed(deviation: f64, margin: f64, alpha: f64, power: f64) -> Result<u64> {
     const NAME: &str = "runs needed";
-    checks::inside(NAME, "margin", margin, f64::INFINITY)?;
-    checks::inside(NAME, "level alpha", alpha, 0.5)?;
-    checks::inside(NAME, "power", power, 1.0)?;
-    if !(0.0..f64::INFINITY).contains(&deviation) {
-        return Err(Error::domain(NAME, format!("expected a standard deviation, found {deviation}")));
+    check(NAME, deviation, margin, alpha, power)?;
+    let needed = needed(deviation, 0.0, margin, alpha, power);
+    needed.ok_or_else(|| {
+        let what = format!("expected a deviation that a margin of {margin} can resolve, found {deviation}");
+        Error::domain(NAME, what)
+    })
+}
+
+/// Returns how many pairs [`Equivalence::corrected`] needs, as [`runs_needed`] does. `ratio` is
+/// [`Corrected::ratio`](super::Corrected). More divisions of one data set do not add samples to it: the standard error
+/// stays above the square root of the ratio times the deviation, so there may be no number that suffices (`None`).
+///
+/// # Errors
+/// As for [`runs_needed`], and [`crate::ErrorKind::Domain`] if the ratio is negative or not finite.
+pub fn resampled_runs_needed(deviation: f64, ratio: f64, margin: f64, alpha: f64, power: f64) -> Result<Option<u64>> {
+    const NAME: &str = "runs needed";
+    check(NAME, deviation, margin, alpha, power)?;
+    if !(0.0..f64::INFINITY).contains(&ratio) {
+        return Err(Error::domain(NAME, format!("expected a ratio of at least 0, found {ratio}")));
     }
+    Ok(needed(deviation, ratio, margin, alpha, power))
+}
+
+fn check(name: &'static str, deviation: f64, margin: f64, alpha: f64, power: f64) -> Result<()> {
+    checks::inside(name, "margin", margin, f64::INFINITY)?;
+    checks::inside(name, "level alpha", alpha, 0.5)?;
+    checks::inside(name, "power", power, 1.0)?;
+    if (0.0..f64::INFINITY).contains(&deviation) {
+        Ok(())
+    } else {
+        Err(Error::domain(name, format!("expected a standard deviation, found {deviation}")))
+    }
+}
+
+/// Returns the smallest number of pairs that is enough, if up to 2^40 are.
+fn needed(deviation: f64, ratio: f64, margin: f64, alpha: f64, power: f64) -> Option<u64> {
     let enough = |n: u64| {
         let t = |tail: f64| student_critical(tail, number(n - 1));
-        number(n) >= ((t(alpha) + t(0.5 * (1.0 - power))) * deviation / margin).powi(2)
+        let least = ((t(alpha) + t(0.5 * (1.0 - power))) * deviation / margin).powi(2);
+        number(n) >= least * (1.0 + number(n) * ratio)
     };
     const MOST: u64 = 1 << 40;
     if !enough(MOST) {
-        return Err(Error::domain(NAME, format!("a deviation of {deviation} is too large for a margin of {margin}")));
+        return None;
     }
     // The right side falls with n, so the numbers that are enough are those from one on.
     let (mut few, mut many) = (1, MOST);
@@ -155,5 +186,5 @@ pub fn runs_needed(deviation: f64, margin: f64, alpha: f64, power: f64) -> Resul
         let middle = few + (many - few) / 2;
         if enough(middle) { many = middle } else { few = middle }
     }
-    Ok(many)
+    Some(many)
 }

@@ -10,7 +10,7 @@
 //! | which of two settings is better, run with the same seeds | [`Paired`], [`Paired::resampled`], [`Verdict`] |
 //! | which of two models is better on one test set | [`McNemar`] |
 //! | several comparisons at the same time | [`holm`] |
-//! | whether nothing is lost | [`Equivalence`], [`runs_needed`] |
+//! | whether nothing is lost | [`Equivalence`], [`runs_needed`], [`resampled_runs_needed`] |
 //! | what the best of k runs is worth | [`expected_best`] |
 //! | whether two quantities are related | [`pearson`], [`spearman`] |
 //! | whether one sample tends to be larger | [`mann_whitney`] |
@@ -64,7 +64,7 @@ pub(in crate::experiment) use checks::number;
 pub use claims::{Bound, Interval, Status, Verdict};
 pub(in crate::experiment) use correlation::every_order;
 pub use correlation::{Correlation, pearson, spearman};
-pub use equivalence::{Equivalence, runs_needed};
+pub use equivalence::{Equivalence, resampled_runs_needed, runs_needed};
 pub use estimate::Estimate;
 pub use mcnemar::McNemar;
 pub use multiple::holm;

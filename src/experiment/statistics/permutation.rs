@@ -28,6 +28,12 @@ impl Permutation {
         Self { p: super::checks::number(count) / super::checks::number(arrangements), arrangements, exact: true }
     }
 
+    /// Returns the smallest p value that is possible with as many arrangements, of which `alike` are the data's own.
+    pub(in crate::experiment) fn smallest(&self, alike: u64) -> f64 {
+        let number = super::checks::number;
+        if self.exact { number(alike) / number(self.arrangements) } else { 1.0 / number(1 + self.arrangements) }
+    }
+
     /// Returns the result of [`DRAWS`] random arrangements, of which `count` are as extreme as the data.
     pub(super) fn drawn(count: u64) -> Self {
         let p = super::checks::number(1 + count) / super::checks::number(1 + DRAWS);

@@ -160,7 +160,7 @@ impl C2st {
             ("seed", self.seed),
         ]);
         made.score = "mean_accuracy";
-        Self::note(&mut made);
+        self.note(&mut made);
         Ok(made.finished())
     }
 
@@ -231,12 +231,16 @@ impl C2st {
         ])
     }
 
-    fn note(made: &mut Tournament) {
+    fn note(&self, made: &mut Tournament) {
         let apart = (0..made.pairs.len()).filter(|&pair| made.value("p_holm", pair).is_some_and(|p| p <= 0.05)).count();
         made.notes.push(format!(
-            "{apart} of {} pairs are told apart: their p values, adjusted by Holm's method, are at most 0.05.",
-            made.pairs.len()
+            "{apart} of {} told apart, by p values of at most 0.05 after Holm's adjustment.",
+            if made.pairs.len() == 1 { "1 pair is".to_owned() } else { format!("{} pairs are", made.pairs.len()) }
         ));
+        if self.repeats == 1 {
+            made.notes.push("With one seed, nothing tells how far the accuracy depends on the halves.".to_owned());
+            return;
+        }
         made.notes.push(
             "The first seed alone decides the p values, because the seeds divide the same strings. The interval of the \
              mean accuracy takes that into account, by the correction of Nadeau and Bengio."

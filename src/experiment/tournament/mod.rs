@@ -25,6 +25,7 @@
 //! ```
 
 mod c2st;
+mod data;
 mod joint;
 mod kl;
 mod qgan;
@@ -33,6 +34,7 @@ mod report;
 mod strings;
 
 pub use c2st::C2st;
+pub use data::BitStrings;
 pub use kl::Kl;
 pub use qgan::Qgan;
 use relation::Known;

@@ -266,6 +266,7 @@ impl Relation {
     pub fn sentences(&self) -> Vec<String> {
         let score = &self.score;
         let mut said = Vec::new();
+        let pairs = |count: usize| format!("{count} {}", if count == 1 { "pair" } else { "pairs" });
         // Even the most extreme arrangement has this p value.
         let few = self.exact && number(self.arrangements) * LEVEL < 1.0;
         match (self.pearson, self.spearman) {
@@ -291,12 +292,12 @@ impl Relation {
                 () => "they differ",
             };
             said.push(format!(
-                "The mean of {score} is {:.4} within classes ({} pairs) and {:.4} between classes ({} pairs): {verdict} \
+                "The mean of {score} is {:.4} within classes ({}) and {:.4} between classes ({}): {verdict} \
                  (p {:.4}; with pairs counted as independent, Mann-Whitney p {:.2e}).",
                 classes.within,
-                classes.mann_whitney.sizes[1],
+                pairs(classes.mann_whitney.sizes[1]),
                 classes.between,
-                classes.mann_whitney.sizes[0],
+                pairs(classes.mann_whitney.sizes[0]),
                 classes.p,
                 classes.mann_whitney.p
             ));

@@ -57,8 +57,9 @@ impl Tournament {
         };
         let settings: Vec<String> = self.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let strings: usize = self.groups.iter().map(|group| group.strings).sum();
+        let pairs = if self.pairs.len() == 1 { "pair" } else { "pairs" };
         let mut text = format!(
-            "# {title}\n\n{} groups, {} pairs; {strings} strings of {} bits; {}.\n",
+            "# {title}\n\n{} groups, {} {pairs}; {strings} strings of {} bits; {}.\n",
             self.groups.len(),
             self.pairs.len(),
             self.bits,
@@ -97,12 +98,11 @@ impl Tournament {
             let _ = writeln!(text, "| `{}` | {} |", own.score, cells.map(shown).join(" | "));
         }
         if let Some(own) = self.relations.first() {
-            let which = if own.exact { "all" } else { "random" };
-            let _ = writeln!(
-                text,
-                "\nPairs share groups, so p values are those of {} {which} arrangements of the groups.",
-                own.arrangements
-            );
+            let all = match own.exact {
+                true => format!("all {} arrangements", own.arrangements),
+                false => format!("{} random arrangements", own.arrangements),
+            };
+            let _ = writeln!(text, "\nPairs share groups, so p values are those of {all} of the groups.");
         }
     }
 

@@ -182,7 +182,7 @@ impl Groups {
     }
 
     /// Sets the classes of groups by index, if all strings of each group have the same label.
-    fn find_classes(&mut self, count: usize, labels: &[u32], classes: &[String]) {
+    pub(super) fn find_classes(&mut self, count: usize, labels: &[u32], classes: &[String]) {
         let of_group = |place: usize| labels.iter().skip(place).step_by(count).collect::<BTreeSet<_>>();
         let sets: Vec<_> = (0..count).map(of_group).collect();
         self.mixed = sets.iter().any(|set| set.len() != 1);

@@ -1,8 +1,9 @@
 //! The accuracy on images of digits, beside that of torch.
 
-use super::Claim;
+use super::{Claim, check_counts, check_margin};
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::experiment::spec::wrong;
 use crate::experiment::statistics::{Equivalence, Estimate, Status};
 use crate::features::generate;
 use crate::io::{self, TableTargets, Wanted};
@@ -46,16 +47,28 @@ impl Default for Digits {
 }
 
 impl Digits {
+    pub(super) fn check_parameters(&self) -> Result<()> {
+        let Self { seeds, folds, epochs, margin, samples, source, torch } = self;
+        let counts = [("seeds", seeds, 2), ("folds", folds, 2), ("samples", samples, 10 * *folds as u64)];
+        check_counts(counts.map(|(name, count, least)| (name, *count as u64, least)))?;
+        check_counts([("epochs", *epochs, 1)])?;
+        match (source, torch) {
+            (Some(source), None) => {
+                let found = source.display();
+                Err(wrong(format!("torch: expected the accuracies on the table, found source = \"{found}\" alone")))
+            }
+            (None, Some(torch)) => {
+                let found = torch.display();
+                Err(wrong(format!("source: expected the table of the accuracies, found torch = \"{found}\" alone")))
+            }
+            _ => check_margin("margin", *margin),
+        }
+    }
+
     pub(super) fn check(&self, ctx: &Context, seed: u64, folder: &Path) -> Result<Vec<Claim>> {
-        let (samples, torch) = match &self.source {
+        let (samples, torch) = match self.source.as_ref().zip(self.torch.as_ref()) {
             None => (images(self.samples)?, accuracies(ACCURACIES, Path::new("accuracies.txt"))?),
-            Some(source) => {
-                let Some(torch) = &self.torch else {
-                    return Err(Error::domain(
-                        "verify",
-                        "digits: expected torch, the accuracies on source, found none",
-                    ));
-                };
+            Some((source, torch)) => {
                 let path = folder.join(torch);
                 let text = std::fs::read_to_string(&path).map_err(|error| Error::io("read", &path, error))?;
                 (table(&folder.join(source))?, accuracies(&text, &path)?)

@@ -14,7 +14,8 @@
 //! ```
 //!
 //! A claim about a quantity that varies passes if the whole interval is on the right side of the bound, fails if all of
-//! it is on the wrong side, and is undecided otherwise.
+//! it is on the wrong side, and is undecided otherwise. Where a claim says that two quantities are the same, the
+//! interval must also be narrow enough to show a difference that matters, which is the margin of the claim.
 
 mod devices;
 mod digits;
@@ -23,8 +24,9 @@ mod rankings;
 mod sides;
 mod trajectory;
 
-use super::spec::{of_toml, wrong};
+use super::spec::{check_name, of_domain, of_toml, refuse_infinite, wrong};
 use super::statistics::{Interval, Status};
+use super::store::{Folder, Of};
 use crate::cache::KeyHasher;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -34,6 +36,9 @@ use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// A change that may alter what any claim finds requires a new number.
+const NUMERICS: u64 = 1;
 
 /// A verification: its name, its seed, and its claims.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,15 +121,19 @@ struct Stored {
 }
 
 /// What a verification found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verified {
     /// The name.
     pub name: String,
+    /// The version of this crate that was checked.
+    pub version: String,
     /// All claims.
     pub claims: Vec<Claim>,
     /// The seconds that each kind of claims took.
     pub seconds: Vec<(String, f64)>,
+    /// The kinds whose claims are not checked yet.
+    pub missing: Vec<String>,
 }
 
 impl Kind {
@@ -139,6 +148,19 @@ impl Kind {
             Self::Laws(_) => "laws",
             Self::Sides(_) => "sides",
         }
+    }
+
+    /// Checks the parameters, before any claim is checked.
+    fn check_parameters(&self) -> Result<()> {
+        let checked = match self {
+            Self::Trajectory {} => Ok(()),
+            Self::Digits(digits) => digits.check_parameters(),
+            Self::Devices(devices) => devices.check_parameters(),
+            Self::Rankings(rankings) => rankings.check_parameters(),
+            Self::Laws(laws) => laws.check_parameters(),
+            Self::Sides(sides) => sides.check_parameters(),
+        };
+        checked.map_err(|error| error.within(self.name()))
     }
 
     fn check(&self, ctx: &Context, seed: u64, folder: &Path) -> Result<Vec<Claim>> {
@@ -176,6 +198,8 @@ impl Claim {
         rule: impl Into<String>,
         status: Status,
     ) -> Self {
+        // Nothing is decided by numbers that are not defined, and they cannot be stored.
+        let interval = interval.filter(|own| own.low.is_finite() && own.high.is_finite());
         Self { interval, status, ..Self::exact(statement, estimate, rule, true) }
     }
 
@@ -201,69 +225,150 @@ impl Verification {
     /// [`Io`](crate::ErrorKind::Io) if the file cannot be read.
     pub fn read(path: &Path, quick: bool) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
+        let table: toml::Table = toml::from_str(&text).map_err(|error| of_toml(path, &text, &error))?;
+        refuse_infinite(path, &table)?;
         let File { experiment, claims } = toml::from_str(&text).map_err(|error| of_toml(path, &text, &error))?;
+        check_name(&experiment.name).map_err(|error| of_domain(path, error))?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        let kinds = claims.into_iter().map(|mut table| {
-            let name = table.get("kind").cloned().unwrap_or_default();
-            if let Some(replaced) = table.remove("quick") {
-                let Value::Object(replaced) = replaced else {
-                    return Err(Error::parse(path, None, format!("a table `quick` of {name}"), replaced.to_string()));
-                };
-                if quick {
-                    table.extend(replaced);
+        let mut kinds = Vec::new();
+        for mut table in claims {
+            let replaced = match table.remove("quick") {
+                None => Map::new(),
+                Some(Value::Object(replaced)) => replaced,
+                Some(other) => {
+                    let name = table.get("kind").cloned().unwrap_or_default();
+                    return Err(Error::parse(path, None, format!("a table `quick` of {name}"), other.to_string()));
                 }
-            }
-            serde_json::from_value(Value::Object(table)).map_err(|error| {
-                let (expected, found) = super::spec::in_words(&error.to_string());
-                Error::parse(path, None, format!("{expected} in the claim {name}"), found)
-            })
-        });
-        let kinds = kinds.collect::<Result<Vec<Kind>>>()?;
+            };
+            let full = kind_of(path, table.clone())?;
+            table.extend(replaced);
+            // What is wrong with the quick form is said at once, too.
+            let short = kind_of(path, table)?;
+            kinds.push(if quick { short } else { full });
+        }
         if kinds.is_empty() {
             return Err(Error::parse(path, None, "at least one claim", "none"));
         }
         Ok(Self { name: experiment.name, seed: experiment.seed, kinds, folder })
     }
 
+    /// Returns whether a folder has the files of a verification.
+    #[must_use]
+    pub fn is_begun(folder: &Path) -> bool {
+        Folder::is_begun(folder, Of::Verification)
+    }
+
     /// Checks all claims, and stores what was found in a folder. Kinds whose claims were stored there before, with the
-    /// same parameters, are not checked again. `told` is called before each kind.
+    /// same parameters and by the same version, are not checked again. `told` is called before each kind.
     ///
     /// # Errors
-    /// The errors of the operations that are checked; [`Io`](crate::ErrorKind::Io);
-    /// [`Cancelled`](crate::ErrorKind::Cancelled).
+    /// [`Domain`](crate::ErrorKind::Domain) if another process works in the folder, or it has other files; the errors
+    /// of the operations that are checked; [`Io`](crate::ErrorKind::Io); [`Cancelled`](crate::ErrorKind::Cancelled).
     pub fn run(&self, ctx: &Context, folder: &Path, mut told: impl FnMut(&Kind)) -> Result<Verified> {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, error))?;
-        let mut found = Verified { name: self.name.clone(), claims: Vec::new(), seconds: Vec::new() };
-        for kind in &self.kinds {
-            let mut hasher = KeyHasher::new("fiedler 2026-11-26 claims");
-            let parameters = serde_json::to_string(kind).map_err(|error| wrong(error.to_string()))?;
-            hasher.bytes(parameters.as_bytes()).number(self.seed);
-            hasher.bytes(ctx.adapter().map(|adapter| adapter.name.clone()).unwrap_or_default().as_bytes());
-            let name = format!("claims-{}-{}.json", kind.name(), &hasher.finish().to_string()[..8]);
-            let path = folder.join(name);
-            let known = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Stored>(&text).ok());
-            let Stored { claims, seconds } = match known {
-                Some(known) => known,
-                None => {
-                    told(kind);
-                    let began = Instant::now();
-                    let claims = kind.check(ctx, self.seed, &self.folder)?;
-                    let stored = Stored { claims, seconds: began.elapsed().as_secs_f64() };
-                    io::write_text(&path, &serde_json::to_string(&stored).unwrap_or_default())?;
-                    stored
-                }
-            };
-            found.claims.extend(claims);
-            found.seconds.push((kind.name().to_owned(), seconds));
+        let _lock = Folder::create(folder, Of::Verification)?;
+        let read = |kind| {
+            let text = std::fs::read_to_string(folder.join(self.stored(ctx, kind))).ok()?;
+            serde_json::from_str::<Stored>(&text).ok()
+        };
+        let mut all: Vec<Option<Stored>> = self.kinds.iter().map(read).collect();
+        let mut found = self.found(&all);
+        found.write(folder)?;
+        for (place, kind) in self.kinds.iter().enumerate() {
+            if all[place].is_some() {
+                continue;
+            }
+            told(kind);
+            let began = Instant::now();
+            let claims = kind.check(ctx, self.seed, &self.folder)?;
+            let stored = Stored { claims, seconds: began.elapsed().as_secs_f64() };
+            let path = folder.join(self.stored(ctx, kind));
+            io::write_text(&path, &serde_json::to_string(&stored).unwrap_or_default())?;
+            all[place] = Some(stored);
+            found = self.found(&all);
+            found.write(folder)?;
         }
-        let json = serde_json::to_string_pretty(&found).unwrap_or_default();
-        io::write_text(&folder.join("verification.json"), &format!("{json}\n"))?;
-        io::write_text(&folder.join("verification.md"), &found.to_markdown())?;
         Ok(found)
+    }
+
+    /// Returns the name of the file with the claims of a kind: other parameters, another version of this crate and
+    /// another adapter have another one.
+    fn stored(&self, ctx: &Context, kind: &Kind) -> String {
+        let mut hasher = KeyHasher::new("fiedler 2026-11-26 claims, by the version that was checked");
+        hasher.number(NUMERICS).bytes(env!("CARGO_PKG_VERSION").as_bytes());
+        hasher.bytes(serde_json::to_string(kind).unwrap_or_default().as_bytes()).number(self.seed);
+        hasher.bytes(ctx.adapter().map(|adapter| adapter.name.clone()).unwrap_or_default().as_bytes());
+        format!("claims-{}-{}.json", kind.name(), &hasher.finish().to_string()[..8])
+    }
+
+    /// Returns what is known so far.
+    fn found(&self, all: &[Option<Stored>]) -> Verified {
+        let (mut claims, mut seconds, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        for (kind, stored) in self.kinds.iter().zip(all) {
+            let name = kind.name().to_owned();
+            match stored {
+                Some(stored) => {
+                    claims.extend(stored.claims.clone());
+                    seconds.push((name, stored.seconds));
+                }
+                None => missing.push(name),
+            }
+        }
+        Verified { name: self.name.clone(), version: env!("CARGO_PKG_VERSION").to_owned(), claims, seconds, missing }
+    }
+}
+
+/// Reads a kind of claims with its parameters.
+fn kind_of(path: &Path, table: Map<String, Value>) -> Result<Kind> {
+    let name = table.get("kind").cloned().unwrap_or_default();
+    let kind: Kind = serde_json::from_value(Value::Object(table)).map_err(|error| {
+        let (expected, found) = super::spec::in_words(&error.to_string());
+        Error::parse(path, None, format!("{expected} in the claim {name}"), found)
+    })?;
+    kind.check_parameters().map_err(|error| of_domain(path, error))?;
+    Ok(kind)
+}
+
+/// Checks that counts are large enough, which are given with their names and their least values.
+fn check_counts<const N: usize>(counts: [(&str, u64, u64); N]) -> Result<()> {
+    match counts.into_iter().find(|(_, count, least)| count < least) {
+        Some((name, count, least)) => Err(wrong(format!("{name}: expected at least {least}, found {count}"))),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a margin is above 0.
+fn check_margin(name: &str, margin: f64) -> Result<()> {
+    if margin > 0.0 { Ok(()) } else { Err(wrong(format!("{name}: expected a number above 0, found {margin}"))) }
+}
+
+/// Judges by an interval whether a value is what it should be. An interval that is wider than the margin to either side
+/// could contain anything, so it decides nothing.
+fn judge(fails: bool, interval: Interval, margin: f64) -> Status {
+    match interval.half_width() <= margin {
+        _ if fails => Status::Fail,
+        true => Status::Pass,
+        false => Status::Undecided,
     }
 }
 
 impl Verified {
+    /// Reads what a verification found in a folder.
+    ///
+    /// # Errors
+    /// [`Io`](crate::ErrorKind::Io) if there is no verification; [`Parse`](crate::ErrorKind::Parse) if its file is
+    /// damaged.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(Of::Verification.file());
+        let text = std::fs::read_to_string(&path).map_err(|error| Error::io("read", &path, error))?;
+        serde_json::from_str(&text).map_err(|error| Error::parse(&path, None, "a verification", error.to_string()))
+    }
+
+    fn write(&self, folder: &Path) -> Result<()> {
+        let json = serde_json::to_string_pretty(self).unwrap_or_default();
+        io::write_text(&folder.join("verification.md"), &self.to_markdown())?;
+        io::write_text(&folder.join(Of::Verification.file()), &format!("{json}\n"))
+    }
+
     /// Returns the number of claims that have a status.
     #[must_use]
     pub fn count(&self, status: Status) -> usize {
@@ -274,13 +379,18 @@ impl Verified {
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut text = format!(
-            "# {}\n\n{} claims: {} pass, {} fail, {} are undecided.\n\n",
+            "# {}\n\n{} {} of version {}: {} pass, {} fail, {} undecided.\n\n",
             self.name,
             self.claims.len(),
+            if self.claims.len() == 1 { "claim" } else { "claims" },
+            self.version,
             self.count(Status::Pass),
             self.count(Status::Fail),
             self.count(Status::Undecided)
         );
+        if !self.missing.is_empty() {
+            let _ = writeln!(text, "Not checked yet: {}.\n", self.missing.join(", "));
+        }
         text.push_str("| | claim | estimate | interval | rule | note |\n|---|---|---:|---|---|---|\n");
         for claim in &self.claims {
             let interval = claim.interval.map_or_else(String::new, |Interval { low, high, level }| {
@@ -303,4 +413,70 @@ impl Verified {
 /// Returns a number with four significant digits.
 fn shown(x: f64) -> String {
     if x != 0.0 && x.abs() < 1e-3 { format!("{x:.2e}") } else { format!("{x:.4}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values are refused before anything is checked, and those of the quick form too.
+    #[test]
+    fn wrong_parameters_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claims.toml");
+        let read = |claim: &str, quick: bool| {
+            std::fs::write(&path, format!("experiment.name = 'x'\n[[claims]]\n{claim}\n")).unwrap();
+            Verification::read(&path, quick).map_err(|error| error.to_string())
+        };
+        for (claim, part) in [
+            ("kind = 'digits'\nseeds = 0", "at least 2 for digits: seeds, found 0"),
+            ("kind = 'digits'\nfolds = 1", "folds, found 1"),
+            ("kind = 'digits'\nepochs = 0", "epochs, found 0"),
+            ("kind = 'digits'\nmargin = -0.1", "above 0 for digits: margin, found -0.1"),
+            ("kind = 'digits'\nmargin = nan", "margin, found NaN"),
+            ("kind = 'digits'\ntorch = 'a.txt'", "source"),
+            ("kind = 'digits'\nsource = 'a.csv'", "torch"),
+            ("kind = 'devices'\ndevices = 2", "devices, found 2"),
+            ("kind = 'rankings'\nrepeats = 0", "repeats, found 0"),
+            ("kind = 'laws'\nvariance_margin = 0", "variance_margin, found 0"),
+            ("kind = 'sides'\nseeds = 1", "seeds, found 1"),
+            ("kind = 'laws'\nquick = { chain = 3 }", "did you mean `chains`?"),
+            ("kind = 'laws'\nquick = { chains = 0 }", "chains, found 0"),
+        ] {
+            for quick in [false, true] {
+                let error = read(claim, quick).unwrap_err();
+                assert!(error.contains(part) && error.contains("claims.toml"), "{claim}: {error}");
+            }
+        }
+        let quick = read("kind = 'laws'\nquick = { chains = 9 }", true).unwrap();
+        assert!(matches!(&quick.kinds[0], Kind::Laws(laws) if laws.chains == 9));
+    }
+
+    /// An interval that could contain anything decides nothing.
+    #[test]
+    fn a_wide_interval_decides_nothing() {
+        let around = |half: f64| Interval { low: 1.0 - half, high: 1.0 + half, level: 0.95 };
+        assert_eq!(judge(false, around(0.04), 0.05), Status::Pass);
+        assert_eq!(judge(false, around(0.06), 0.05), Status::Undecided);
+        assert_eq!(judge(true, around(0.06), 0.05), Status::Fail);
+        let few = laws::Laws { chains: 2, ..laws::Laws::default() };
+        let claims = few.stationary(&Context::cpu(), 1).unwrap();
+        assert!(claims.iter().all(|claim| claim.status == Status::Undecided), "{claims:?}");
+        let few = devices::Devices { samples: 60, epochs: 1, ..devices::Devices::default() };
+        let claims = few.check(&Context::cpu(), 1).unwrap();
+        assert!(claims.iter().all(|claim| claim.status != Status::Pass), "{claims:?}");
+    }
+
+    /// What another version has found is not what this one has found.
+    #[test]
+    fn stored_claims_are_those_of_this_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let kinds = vec![Kind::Trajectory {}];
+        let made = Verification { name: "x".to_owned(), seed: 1, kinds, folder: PathBuf::new() };
+        let (ctx, out) = (Context::cpu(), folder.path().join("out"));
+        let first = made.run(&ctx, &out, |_| ()).unwrap();
+        assert_eq!((first.version.as_str(), first.missing.len()), (env!("CARGO_PKG_VERSION"), 0));
+        assert_eq!(made.run(&ctx, &out, |kind| panic!("{}", kind.name())).unwrap(), first);
+        assert_eq!(Verified::read(&out).unwrap(), first);
+    }
 }

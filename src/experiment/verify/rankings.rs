@@ -1,10 +1,13 @@
 //! Tournaments of simulated devices: whether their scores rank pairs by how much the devices differ.
 
-use super::Claim;
+use super::{Claim, check_counts};
 use crate::context::Context;
 use crate::error::Result;
+use crate::experiment::statistics::{Bound, Interval, Status, number, spearman};
 use crate::experiment::tournament::{C2st, Groups, Kl, Qgan, Tournament};
 use crate::features::generate::Strings;
+use crate::train::distributions::student_critical;
+use crate::train::moments;
 use serde::{Deserialize, Serialize};
 
 const BITS: usize = 100;
@@ -12,8 +15,11 @@ const BITS: usize = 100;
 const POSITIONS: usize = 64;
 /// What is added to each share before a divergence.
 const ADDED: f64 = 1e-10;
-/// The correlation that a score which ranks pairs exceeds.
-const RANKS: f64 = 0.9;
+/// The correlation that a score which ranks pairs exceeds, with its whole interval. That of noise is around 0.
+const RANKS: f64 = 0.8;
+/// The level of the intervals, and the fewest devices that have some: without one, there are three pairs to correlate.
+const LEVEL: f64 = 0.95;
+const FEWEST: usize = 4;
 
 /// The claims about tournaments of devices, a third of each class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +44,13 @@ impl Default for Rankings {
 }
 
 impl Rankings {
+    pub(super) fn check_parameters(&self) -> Result<()> {
+        let Self { devices, strings, steps, repeats, permutations: _ } = self;
+        let counts = [("devices", *devices as u64, 2), ("strings", *strings as u64, 2)];
+        check_counts(counts)?;
+        check_counts([("steps", *steps, 1), ("repeats", *repeats as u64, 1)])
+    }
+
     pub(super) fn check(&self, ctx: &Context, seed: u64) -> Result<Vec<Claim>> {
         let samples = self.devices * self.strings;
         let strings = Strings::new(samples, self.devices, BITS, seed)?;
@@ -51,10 +64,15 @@ impl Rankings {
         let kl = Kl::new().permutations(self.permutations).seed(seed).run(ctx, &groups)?;
         let classifiers = C2st::new().repeats(self.repeats).seed(seed).run(ctx, &groups)?;
         let adversarial = Qgan::new().steps(self.steps).seed(seed).run(ctx, &groups)?;
-        let note = format!("{} pairs of {} devices, {} strings each", kl.pairs.len(), self.devices, self.strings);
+        let pairs = if kl.pairs.len() == 1 { "pair" } else { "pairs" };
+        let note = format!("{} {pairs} of {} devices, {} strings each", kl.pairs.len(), self.devices, self.strings);
         let off = self.off(&bits, &kl);
-        let (ranked, exact) = (spearman(&adversarial, "kl"), spearman(&classifiers, "mean_accuracy"));
-        let p = relation_p(&adversarial, "kl");
+        let of = |tournament: &Tournament, score: &str| Ranked::new(tournament, score, self.devices);
+        let (histogram, exact) = (of(&kl, "histogram"), of(&classifiers, "mean_accuracy"));
+        let ranked = of(&adversarial, "kl");
+        let p = adversarial.relation("kl").and_then(|relation| relation.spearman).map(|own| own.p);
+        let shown = |x: Option<f64>, digits: usize| x.map_or_else(|| "none".to_owned(), |x| format!("{x:.digits$}"));
+        let less = exact.minus(&ranked);
         Ok(vec![
             Claim::exact(
                 "the divergences of the shares of ones are those of a direct count",
@@ -63,15 +81,26 @@ impl Rankings {
                 off <= 1e-12,
             )
             .note(note.clone()),
-            ranks("the divergence of histograms ranks pairs of devices", spearman(&kl, "histogram"), &note),
-            ranks("classifiers that tell two devices apart rank the pairs", exact, &note),
-            Claim::exact(
+            ranks("the divergence of histograms ranks pairs of devices", &histogram, &note),
+            ranks("classifiers that tell two devices apart rank the pairs", &exact, &note),
+            Claim::judged(
                 "adversarial pairs rank the pairs less well than classifiers do",
-                exact - ranked,
-                "Spearman's correlation with the difference of the shares of ones is smaller",
-                ranked < exact,
+                less.whole.unwrap_or(f64::NAN),
+                less.interval(|r| r, |r| r),
+                "the interval of the difference of Spearman's correlations (jackknife over devices) is above 0",
+                match less.interval(|r| r, |r| r) {
+                    Some(own) if own.low > 0.0 => Status::Pass,
+                    Some(own) if own.high <= 0.0 => Status::Fail,
+                    _ => Status::Undecided,
+                },
             )
-            .note(format!("correlation {ranked:.3} with p {p:.3} after {} steps, classifiers {exact:.3}", self.steps)),
+            .note(format!(
+                "correlation {} with p {} after {}, classifiers {}",
+                shown(ranked.whole, 3),
+                shown(p, 4),
+                if self.steps == 1 { "1 step".to_owned() } else { format!("{} steps", self.steps) },
+                shown(exact.whole, 3)
+            )),
         ])
     }
 
@@ -96,16 +125,84 @@ impl Rankings {
     }
 }
 
-fn ranks(statement: &str, correlation: f64, note: &str) -> Claim {
-    let rule = format!("Spearman's correlation with the difference of the shares of ones above {RANKS}");
-    Claim::exact(statement, correlation, rule, correlation > RANKS).note(note)
+fn ranks(statement: &str, ranked: &Ranked, note: &str) -> Claim {
+    let interval = ranked.interval(atanh, f64::tanh);
+    let rule = format!(
+        "the interval of Spearman's correlation with the difference of the shares of ones (jackknife over devices, by \
+         Fisher's z) is above {RANKS}"
+    );
+    let status = Bound::AtLeast(RANKS).judge(interval);
+    Claim::judged(statement, ranked.whole.unwrap_or(f64::NAN), interval, rule, status).note(note)
 }
 
-/// Returns Spearman's correlation of a score with the difference of the shares of ones; NaN if there is none.
-fn spearman(tournament: &Tournament, score: &str) -> f64 {
-    tournament.relation(score).and_then(|relation| relation.spearman).map_or(f64::NAN, |related| related.r)
+/// Fisher's z of a correlation, which has none at 1.
+fn atanh(r: f64) -> f64 {
+    r.clamp(-1.0 + 1e-9, 1.0 - 1e-9).atanh()
 }
 
-fn relation_p(tournament: &Tournament, score: &str) -> f64 {
-    tournament.relation(score).and_then(|relation| relation.spearman).map_or(f64::NAN, |related| related.p)
+/// Spearman's correlation of a score with the difference of the shares of ones. Pairs share devices, so what is left
+/// out for an interval is one device with all its pairs at a time.
+struct Ranked {
+    whole: Option<f64>,
+    /// The correlation without each of the devices.
+    without: Vec<Option<f64>>,
+}
+
+impl Ranked {
+    fn new(tournament: &Tournament, score: &str, devices: usize) -> Self {
+        let of = |left_out: Option<usize>| {
+            let own = tournament.pairs.iter().enumerate();
+            let own = own.filter(|(_, pair)| left_out.is_none_or(|device| !pair.groups.contains(&device)));
+            let (scores, differences): (Vec<f64>, Vec<f64>) =
+                own.filter_map(|(place, pair)| Some((tournament.value(score, place)?, pair.difference))).unzip();
+            spearman(&scores, &differences, 0).ok().map(|found| found.r)
+        };
+        let without = if devices < FEWEST { Vec::new() } else { (0..devices).map(|device| of(Some(device))).collect() };
+        Self { whole: of(None), without }
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        let difference = |(one, other): (&Option<f64>, &Option<f64>)| Some((*one)? - (*other)?);
+        let without = self.without.iter().zip(&other.without).map(difference).collect();
+        Self { whole: difference((&self.whole, &other.whole)), without }
+    }
+
+    /// Returns the jackknife's interval on the scale of a transform, with its inverse; `None` if devices are too few.
+    fn interval(&self, transform: impl Fn(f64) -> f64, inverse: impl Fn(f64) -> f64) -> Option<Interval> {
+        let whole = transform(self.whole?);
+        let each: Vec<f64> = self.without.iter().map(|r| r.map(&transform)).collect::<Option<_>>()?;
+        if each.is_empty() {
+            return None;
+        }
+        let n = number(each.len() as u64);
+        let (_, deviation) = moments(&each);
+        let error = deviation * (n - 1.0) / n.sqrt();
+        let reach = student_critical(0.5 * (1.0 - LEVEL), n - 1.0) * error;
+        Some(Interval { low: inverse(whole - reach), high: inverse(whole + reach), level: LEVEL })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For a mean, the jackknife's error is the deviation over the square root of n: the means without 1, 2, 3, 4 are
+    /// 3, 8/3, 7/3, 2, and the deviation of 1 to 4 is 1.29.
+    #[test]
+    fn the_jackknife_of_a_mean_is_its_standard_error() {
+        let ranked = Ranked { whole: Some(2.5), without: [9.0, 8.0, 7.0, 6.0].map(|sum| Some(sum / 3.0)).to_vec() };
+        let found = ranked.interval(|x| x, |x| x).expect("an interval");
+        let wanted = student_critical(0.025, 3.0) * (5.0_f64 / 3.0).sqrt() / 2.0;
+        assert!((found.half_width() - wanted).abs() < 1e-12, "{found:?} {wanted}");
+    }
+
+    #[test]
+    fn few_devices_decide_nothing() {
+        for devices in [2, 3] {
+            let few = Rankings { devices, strings: 60, steps: 1, repeats: 1, permutations: 9 };
+            let claims = few.check(&Context::cpu(), 1).expect("claims");
+            assert_eq!(claims[0].status, Status::Pass);
+            assert!(claims[1..].iter().all(|claim| claim.status == Status::Undecided), "{claims:?}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The CPU beside the device.
 
-use super::{Claim, digits, laws};
+use super::{Claim, check_counts, check_margin, digits, laws};
 use crate::context::Context;
 use crate::error::Result;
 use crate::experiment::statistics::Status;
@@ -31,6 +31,12 @@ impl Default for Sides {
 }
 
 impl Sides {
+    pub(super) fn check_parameters(&self) -> Result<()> {
+        let Self { seeds, samples, epochs, margin } = self;
+        check_counts([("seeds", *seeds as u64, 2), ("samples", *samples as u64, 20), ("epochs", *epochs, 1)])?;
+        check_margin("margin", *margin)
+    }
+
     pub(super) fn check(&self, ctx: &Context, seed: u64) -> Result<Vec<Claim>> {
         let statement = "a training on the device is as accurate as one on the CPU";
         let Some(adapter) = ctx.adapter() else {

@@ -67,7 +67,10 @@ struct Call {
 impl Experiment {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         let (Action::Plan(call) | Action::Run(call) | Action::Resume(call) | Action::Report(call)) = &self.action;
-        let claims = call.file.is_file() && Verification::is_one(&call.file)?;
+        let claims = match call.file.is_file() {
+            true => Verification::is_one(&call.file)?,
+            false => Verification::is_begun(&call.file),
+        };
         match (&self.action, claims) {
             (Action::Plan(call), false) => call.plan(),
             (Action::Run(call), false) => call.work(false),
@@ -75,7 +78,8 @@ impl Experiment {
             (Action::Report(call), false) => call.report(),
             (Action::Plan(call), true) => call.plan_claims(),
             (Action::Run(call), true) => call.verify(false),
-            (Action::Resume(call) | Action::Report(call), true) => call.verify(true),
+            (Action::Resume(call), true) => call.verify(true),
+            (Action::Report(call), true) => call.report_claims(),
         }
     }
 }

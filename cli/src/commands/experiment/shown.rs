@@ -2,6 +2,7 @@
 
 use super::super::many;
 use super::within;
+use crate::page::numbers::p_value;
 use fiedler::Context;
 use fiedler::experiment::statistics::{Interval, Verdict};
 use fiedler::experiment::{Plan, Report, Times};
@@ -32,13 +33,13 @@ pub(super) fn plan(plan: &Plan, ctx: &Context) -> String {
     }
     for group in &plan.groups {
         let runs = many(group.runs, "run", "runs");
-        let form = if group.form.is_empty() { String::new() } else { format!(" ({})", group.form) };
         let _ = writeln!(
             text,
-            "{}: {runs} of {} on {}{form}, at most {}",
+            "{}: {runs} of {} on {} ({}), at most {}",
             group.name,
             group.net,
             side(group.side),
+            group.form,
             duration(group.seconds)
         );
     }
@@ -73,14 +74,24 @@ pub(super) fn report(report: &Report, times: Times, seconds: f64, side: &str, fo
     );
     for cell in &report.configurations {
         let Some(estimate) = cell.estimate else {
-            let _ = write!(text, "\n  {}: no run ended well", cell.name);
+            let _ = write!(text, "\n  {}: {}", cell.name, cell.why_none());
+            if !cell.left_out().is_empty() {
+                let _ = write!(text, " ({})", cell.left_out());
+            }
             continue;
         };
         let _ = write!(text, "\n  {}: {} {:.4}", cell.name, report.metric, estimate.mean);
-        if let Some(interval) = estimate.interval {
-            let _ = write!(text, " +- {:.4}", interval.half_width());
+        match estimate.interval {
+            Some(Interval { low, high, .. }) => {
+                let _ = write!(text, " ({low:.4} to {high:.4})");
+            }
+            None if estimate.n > 1 => text.push_str(" (no interval: equal with every seed)"),
+            None => {}
         }
         let _ = write!(text, " over {}", many(estimate.n, "seed", "seeds"));
+        if !cell.left_out().is_empty() {
+            let _ = write!(text, "; left out: {}", cell.left_out());
+        }
         if let Some(best) = cell.best.filter(|best| best.of > 1) {
             let _ = write!(text, "; best {:.4}, expected of {}: {:.4}", best.value, best.of, best.expected);
         }
@@ -89,20 +100,32 @@ pub(super) fn report(report: &Report, times: Times, seconds: f64, side: &str, fo
         let verdict = match one.verdict {
             Verdict::Better => "better than",
             Verdict::Worse => "worse than",
-            Verdict::Undecided => "not told apart from",
+            Verdict::Undecided => "undecided against",
         };
         let _ = write!(text, "\n  {} is {verdict} {}: {:+.4}", one.name, one.baseline_name, one.paired.mean);
         if let Some(Interval { low, high, .. }) = one.interval {
-            let _ = write!(text, " ({low:+.4} to {high:+.4}, p {:.3})", one.adjusted_p);
+            let p = one.adjusted_p.map_or_else(String::new, |p| format!(", Holm's p {}", p_value(p)));
+            let _ = write!(text, " ({low:+.4} to {high:+.4}{p})");
         }
-        if let Some(found) = one.equivalence {
-            let word = if found.equivalent { "equivalent within" } else { "equivalence not shown within" };
-            let _ = write!(text, "; {word} {}", found.margin);
+        if let Some(why) = one.why_no_interval() {
+            let _ = write!(text, " (interval: {why})");
+        }
+        if let Some(words) = one.equivalence_in_words() {
+            let _ = write!(text, "; equivalence {words}");
+        }
+        if let Some(words) = one.mcnemar_in_words() {
+            let _ = write!(text, "\n    {words}");
         }
     }
-    let _ = write!(text, "\nbetween seeds, {}", report.varied);
-    if report.selected_on_test {
-        text.push_str("\nselected on test: the runs were stopped by their test samples, so these are too good");
+    if !report.comparisons.is_empty() {
+        let _ = write!(text, "\n{}", report.rule());
+    }
+    let _ = write!(text, "\n{}", report.varied);
+    if let Some(part) = report.selected_on {
+        let _ = write!(
+            text,
+            "\nselected on {part}: the runs were stopped by their {part} samples, so results on {part} are too good"
+        );
     }
     let _ = write!(text, "\nreport: {}", within(folder, PAGE));
     text

@@ -6,8 +6,7 @@ use super::printing::Printing;
 use super::values::{counted, whole};
 use super::{Failure, Outcome, Where, print};
 use clap::{Args, Subcommand};
-use fiedler::experiment::tournament::{C2st, GroupBy, Groups, Kl, OnPairs, Qgan, Tournament as Found};
-use fiedler::io::Layers;
+use fiedler::experiment::tournament::{BitStrings, C2st, GroupBy, Groups, Kl, OnPairs, Qgan, Tournament as Found};
 use fiedler::{Context, Error};
 use indicatif::ProgressBar;
 use std::path::PathBuf;
@@ -125,17 +124,17 @@ impl Call {
         }
         let ctx = self.place.with(Context::builder().device(false))?;
         let begun = Instant::now();
-        let layers = Layers::open(std::slice::from_ref(&self.data))?;
+        let strings = BitStrings::open(&self.data)?;
         let by = match self.devices {
-            Some(count) if !(2..=layers.len()).contains(&count) => {
-                let what = format!("--devices: expected 2 to {}, the number of strings, found {count}", layers.len());
+            Some(count) if !(2..=strings.len()).contains(&count) => {
+                let what = format!("--devices: expected 2 to {}, the number of strings, found {count}", strings.len());
                 return Err(Failure::Call(what));
             }
             Some(count) => GroupBy::Index(count),
             None => GroupBy::Class,
         };
-        let groups = Groups::read(&layers, by)?;
-        drop(layers);
+        let groups = strings.groups(by)?;
+        drop(strings);
         let bar =
             self.printing.bar(groups.len() * (groups.len() - 1) / 2, "{bar:20} {pos} of {len} pairs; to go: {eta}");
         let found = tournament(&ctx, &groups, on_pairs(bar.clone()));

@@ -1,0 +1,109 @@
+"""Spectral features of graphs and batched linear algebra, on any GPU and on the CPU, each result with a certificate.
+
+>>> import fiedler
+>>> path = [(0, 1), (1, 2)]
+>>> encoding = fiedler.encode(fiedler.GraphBatch.from_edges(path), k=2)
+>>> encoding.eigenvalues.round(5)
+array([[0., 1.]], dtype=float32)
+
+`encode` takes files and graphs of PyTorch Geometric, DGL, NetworkX, SciPy, igraph and rustworkx. `fiedler.linalg`,
+`.fft`, `.stats` and `.random` have NumPy's names, `.features` computes representations of samples, and `.train` trains
+many small networks at once. `fiedler.torch_geometric`, `.dgl` and `.sklearn` stand in for what these libraries compute
+themselves. Nothing is opened or started before the first call.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import dgl, features, fft, linalg, random, sklearn, stats, torch_geometric, train
+    from ._context import Context, doctor, explain, get_num_threads, set_num_threads, tune
+    from ._encode import Encoding, GraphEncoding, encode
+    from ._errors import (
+        DeviceError,
+        DeviceLostError,
+        DomainError,
+        Error,
+        InternalError,
+        LimitError,
+        NoAdapterError,
+        OutOfMemoryError,
+        ParseError,
+        ShapeError,
+        UncertifiedError,
+        UncertifiedWarning,
+    )
+    from ._graphs import GraphBatch
+
+_MODULES = ("dgl", "features", "fft", "linalg", "random", "sklearn", "stats", "torch_geometric", "train")
+_NAMES = {
+    "_context": ("Context", "doctor", "explain", "get_num_threads", "set_num_threads", "tune"),
+    "_encode": ("Encoding", "GraphEncoding", "encode"),
+    "_errors": (
+        "DeviceError",
+        "DeviceLostError",
+        "DomainError",
+        "Error",
+        "InternalError",
+        "LimitError",
+        "NoAdapterError",
+        "OutOfMemoryError",
+        "ParseError",
+        "ShapeError",
+        "UncertifiedError",
+        "UncertifiedWarning",
+    ),
+    "_graphs": ("GraphBatch",),
+    "_fiedler": ("__version__",),
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = [
+    "Context",
+    "DeviceError",
+    "DeviceLostError",
+    "DomainError",
+    "Encoding",
+    "Error",
+    "GraphBatch",
+    "GraphEncoding",
+    "InternalError",
+    "LimitError",
+    "NoAdapterError",
+    "OutOfMemoryError",
+    "ParseError",
+    "ShapeError",
+    "UncertifiedError",
+    "UncertifiedWarning",
+    "dgl",
+    "doctor",
+    "encode",
+    "explain",
+    "features",
+    "fft",
+    "get_num_threads",
+    "linalg",
+    "random",
+    "set_num_threads",
+    "sklearn",
+    "stats",
+    "torch_geometric",
+    "train",
+    "tune",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a name when it is first used, so that the command starts without NumPy."""
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _HOME:
+        value = globals()[name] = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,118 @@
+"""Arrays of any library as NumPy arrays, without a copy where it can be, and results in the library of the input."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Wrap = Callable[[Any], Any]
+
+_CPU = 1  # kDLCPU
+
+
+def _same(result: Any) -> Any:
+    return result
+
+
+def _of_torch(result: Any) -> Any:
+    return sys.modules["torch"].from_numpy(result)
+
+
+def _of_jax(result: Any) -> Any:
+    return sys.modules["jax.numpy"].asarray(result)
+
+
+def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:
+    """Returns the array, and a function that turns NumPy arrays into arrays of the library of ``x``."""
+    if isinstance(x, np.ndarray):
+        return np.asarray(x), _same
+    if getattr(x, "requires_grad", False):
+        raise TypeError(f"{name}: cannot use a tensor that requires grad; use tensor.detach() instead")
+    place = getattr(x, "__dlpack_device__", None)
+    if place is not None:
+        if place()[0] != _CPU:
+            raise TypeError(f"{name}: expected an array on the CPU, found one on a device; use .cpu() first")
+        library = type(x).__module__.partition(".")[0]
+        wrap = {"torch": _of_torch, "jax": _of_jax, "jaxlib": _of_jax}.get(library, _same)
+        try:
+            return np.from_dlpack(x), wrap
+        except (BufferError, TypeError, RuntimeError):
+            return np.asarray(x), wrap  # types that DLPack does not know, or read-only memory under an old NumPy
+    return np.asarray(x), _same
+
+
+_KEPT = {"f4": np.float32, "f8": np.float64, "c8": np.complex64, "c16": np.complex128}
+
+
+def prepared(x: np.ndarray[Any, Any], name: str, *, half: bool = False, complex_: bool = False) -> np.ndarray[Any, Any]:
+    """Returns the array in C order and in a type that is computed in.
+
+    float32 and float64 stay what they are. float16 becomes float32, unless ``half``. Integers and booleans become
+    float64. Complex numbers are accepted if ``complex_``.
+    """
+    kind = f"{x.dtype.kind}{x.dtype.itemsize}"
+    if kind == "f2":
+        dtype: Any = np.float16 if half else np.float32
+    elif kind in _KEPT and (complex_ or x.dtype.kind == "f"):
+        dtype = _KEPT[kind]
+    elif x.dtype.kind in "iub":
+        dtype = np.float64
+    else:
+        wanted = "float16, float32, float64, complex64, complex128" if complex_ else "float16, float32, float64"
+        raise TypeError(f"{name}: expected an array of {wanted}, integers or booleans, found {x.dtype}")
+    return np.require(x, dtype, ["C", "A"])
+
+
+def matrices(x: np.ndarray[Any, Any], name: str) -> tuple[np.ndarray[Any, Any], tuple[int, ...]]:
+    """Returns the matrices of an array as (batch, rows, columns), and the leading axes."""
+    if x.ndim < 2:
+        from ._errors import ShapeError
+
+        raise ShapeError(f"{name}: expected at least two axes, found the shape {x.shape}")
+    lead = x.shape[:-2]
+    return x.reshape((count(lead), *x.shape[-2:])), lead
+
+
+def count(shape: tuple[int, ...]) -> int:
+    """Returns the number of elements of a shape."""
+    product = 1
+    for length in shape:
+        product *= length
+    return product
+
+
+def whole(value: Any, name: str, most: int = 2**63 - 1) -> int:
+    """Returns an integer from 0 to ``most``, or raises `DomainError`."""
+    number = operator.index(value)
+    if not 0 <= number <= most:
+        from ._errors import DomainError
+
+        raise DomainError(f"{name}: expected an integer from 0 to {most}, found {number}")
+    return number
+
+
+def along(x: np.ndarray[Any, Any], axis: int, name: str) -> tuple[np.ndarray[Any, Any], int]:
+    """Returns the array as (before, length, after), and the axis counted from 0."""
+    if not -x.ndim <= axis < x.ndim:
+        raise np.exceptions.AxisError(axis, x.ndim, name)
+    axis %= x.ndim
+    shape = x.shape
+    return x.reshape((count(shape[:axis]), shape[axis], count(shape[axis + 1 :]))), axis
+
+
+def on_cpu(x: Any) -> Any:
+    """Returns a tensor in the memory of the CPU and apart from gradients, and any other array as it is."""
+    torch = sys.modules.get("torch")
+    return x.detach().cpu() if torch is not None and isinstance(x, torch.Tensor) else x
+
+
+def like(result: np.ndarray[Any, Any], x: Any) -> Any:
+    """Returns the array as a tensor on the device of ``x`` if that is a tensor of torch, else as it is."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(x, torch.Tensor):
+        return result
+    return torch.from_numpy(result).to(x.device)

@@ -1,0 +1,315 @@
+"""Laplacian encodings of graphs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _fiedler
+from ._context import Context, _context
+from ._errors import UncertifiedError, UncertifiedWarning
+from ._graphs import GraphBatch, as_graphs
+
+Array = np.ndarray[Any, Any]
+
+_NAMES = (
+    "eigenvalues",
+    "eigenvectors",
+    "node_offsets",
+    "residual",
+    "orthogonality",
+    "status",
+    "components",
+    "tie_group",
+    "tie_cut",
+    "mask",
+    "random_walk",
+)
+
+
+class GraphEncoding(NamedTuple):
+    """The encoding of one graph with n nodes."""
+
+    eigenvalues: Array
+    """(k,), NaN beyond the pairs of the graph."""
+    eigenvectors: Array
+    """(n, k), 0 beyond the pairs of the graph."""
+    random_walk: Array | None
+    """(n, walk_steps), or None."""
+    status: int
+    """0 converged, 1 not converged, 3 not resolved."""
+    residual: float
+    orthogonality: float
+    components: int
+    tie_group: Array
+    mask: Array
+
+
+class Encoding:
+    """The encodings of a batch of graphs, in the arrays of the command's files.
+
+    Attributes
+    ----------
+    eigenvalues : array, (graphs, k)
+        Ascending; NaN beyond a graph's pairs.
+    eigenvectors : array, (nodes, k)
+        Columns have unit 2-norm in each graph; 0 beyond its pairs.
+    node_offsets : array of int64, (graphs + 1,)
+        The first node of each graph, and the number of all nodes.
+    residual, orthogonality : array of float32, (graphs,)
+        What the pairs are off by.
+    status : array of uint8, (graphs,)
+        0 converged, 1 not converged, 3 not resolved.
+    components : array of int64, (graphs,)
+        The number of connected components.
+    tie_group : array of int64, (graphs, k)
+        Pairs of one group have the same eigenvalue, and the canonical basis of their space; -1 beyond a graph's pairs.
+    tie_cut : array of uint8, (graphs,)
+        1 if a group is not complete.
+    mask : array of uint8, (graphs, k)
+        1 where a pair exists.
+    random_walk : array of float32, (nodes, walk_steps), or None
+        The return probabilities of a random walk.
+    node_ids : array, list or None
+        The ids that a file gives to the nodes.
+    report : dict
+        Where it was computed, and why.
+    """
+
+    eigenvalues: Array
+    eigenvectors: Array
+    node_offsets: Array
+    residual: Array
+    orthogonality: Array
+    status: Array
+    components: Array
+    tie_group: Array
+    tie_cut: Array
+    mask: Array
+    random_walk: Array | None
+
+    def __init__(self, arrays: dict[str, Array], node_ids: Any = None, report: dict[str, Any] | None = None) -> None:
+        for name in _NAMES:
+            setattr(self, name, arrays.get(name))
+        self.node_ids = node_ids
+        self.report = report or {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Encoding, (self.arrays(), self.node_ids, self.report)
+
+    def __repr__(self) -> str:
+        nodes, k = self.eigenvectors.shape
+        bad = int(np.count_nonzero(self.status))
+        return f"fiedler.Encoding of {len(self)} graphs, {nodes} nodes, {k} pairs, {bad} not converged"
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def __iter__(self) -> Iterator[GraphEncoding]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, i: int) -> GraphEncoding:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"expected a graph from 0 to {len(self) - 1}, found {i}")
+        i %= len(self)
+        rows = slice(self.node_offsets[i], self.node_offsets[i + 1])
+        return GraphEncoding(
+            self.eigenvalues[i],
+            self.eigenvectors[rows],
+            None if self.random_walk is None else self.random_walk[rows],
+            int(self.status[i]),
+            float(self.residual[i]),
+            float(self.orthogonality[i]),
+            int(self.components[i]),
+            self.tie_group[i],
+            self.mask[i],
+        )
+
+    def arrays(self) -> dict[str, Array]:
+        """Returns the arrays by their names."""
+        return {name: getattr(self, name) for name in _NAMES if getattr(self, name) is not None}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the arrays to a .npz file, which appears whole or not at all."""
+        path = os.fspath(path)
+        if not path.endswith(".npz"):
+            raise ValueError(f"path: expected a file that ends in .npz, found {path!r}")
+        arrays = self.arrays()
+        if self.node_ids is not None:
+            arrays["node_ids"] = np.asarray(self.node_ids)
+        part = f"{path}.{os.getpid()}.part"
+        try:
+            with open(part, "wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+            os.replace(part, path)
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
+
+    def raise_for_status(self) -> Encoding:
+        """Raises `UncertifiedError`, whose ``encoding`` is this, unless every status is 0. Returns this encoding."""
+        bad = np.flatnonzero(self.status)
+        if bad.size:
+            error = UncertifiedError(_uncertified(self))
+            error.encoding = self
+            raise error
+        return self
+
+
+def _uncertified(encoding: Encoding) -> str:
+    bad = np.flatnonzero(encoding.status)
+    words = {1: "not converged", 2: "a NaN or an infinity", 3: "not resolved by the working precision"}
+    first = f"the first is graph {bad[0]}: {words.get(int(encoding.status[bad[0]]), 'not converged')}"
+    return f"{bad.size} of {len(encoding)} graphs lack the status converged; {first}"
+
+
+def _bar(progress: Any, total: int) -> tuple[Callable[[int, int], object] | None, Callable[[], object]]:
+    """Returns what is called with the progress, and what ends it."""
+    if callable(progress):
+        return progress, lambda: None
+    if not progress:
+        return None, lambda: None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None, lambda: None
+    bar = tqdm(total=total, unit="graph", file=sys.stderr)
+
+    def tell(done: int, _: int) -> None:
+        bar.update(done - bar.n)
+
+    return tell, bar.close
+
+
+def encode(
+    graphs: Any,
+    k: int = 8,
+    *,
+    laplacian: str = "symmetric",
+    which: str = "smallest",
+    trivial: str = "keep",
+    walk_steps: int = 0,
+    method: str = "auto",
+    precision: str = "f32",
+    preset: str | None = None,
+    symmetrize: str | None = None,
+    weight: str | None = "auto",
+    num_nodes: int | None = None,
+    batch: Any = None,
+    sign: str | int = "canonical",
+    cache: bool = True,
+    resume: str | os.PathLike[str] | None = None,
+    progress: bool | Callable[[int, int], object] | None = None,
+    on_uncertified: str = "warn",
+    device: str | None = None,
+    context: Context | None = None,
+) -> Encoding:
+    """Computes k eigenpairs of the Laplacian of every graph.
+
+    Eigenvectors are canonical: the same graph has the same vectors on every machine, up to rounding, also where
+    eigenvalues are repeated.
+
+    Parameters
+    ----------
+    graphs
+        A path; a Data, a Batch, a data set or a list of PyTorch Geometric; graphs of DGL, NetworkX, igraph or
+        rustworkx; a scipy.sparse adjacency matrix; an edge_index (2, E); a list of such graphs; or a `GraphBatch`.
+    k : int
+        The number of pairs. If a graph has fewer, the others are masked.
+    laplacian : {'symmetric', 'random-walk', 'combinatorial'}
+    which : {'smallest', 'largest'}
+        The end of the spectrum.
+    trivial : {'keep', 'components', 'first'}
+        What happens to eigenvectors of the eigenvalue 0: nothing; one is left out for each connected component; or the
+        first column is left out, whatever it is, as PyTorch Geometric and DGL do.
+    walk_steps : int
+        The number of steps of a random walk whose return probabilities are computed too.
+    method : {'auto', 'exact', 'fast'}
+        Dense decompositions, iterations on the sparse Laplacian, or whichever is expected to be faster.
+    precision : {'f32', 'f64'}
+        f64 is computed on the CPU alone.
+    preset : {'scipy', 'networkx', 'pyg', 'dgl'}, optional
+        Treat edges as this library does.
+    symmetrize : {'max', 'sum', 'mean', 'keep', 'error'}, optional
+        What happens to edges that are listed in one direction; 'max' by default, and the preset's own with one.
+    weight : str, optional
+        The name of the weights of edges. By default it is that of the library ('weight' in NetworkX, 'edge_weight' in
+        PyTorch Geometric). With None, every edge weighs 1.
+    num_nodes, batch
+        For an edge_index, see `GraphBatch.from_edge_index`.
+    sign : 'canonical' or int
+        A seed from which each eigenvector is given a random sign, for augmentation.
+    cache : bool
+        Whether to look results up in the cache of the command, and to store them there.
+    resume : path, optional
+        A folder in which finished parts are stored, so that a call that was killed can go on.
+    progress : bool or callable, optional
+        True shows a bar of tqdm where it is installed; a callable is given the graphs that are done and their number,
+        on this thread.
+    on_uncertified : {'warn', 'raise', 'ignore'}
+        What happens if some graphs lack the status converged.
+
+    Examples
+    --------
+    >>> edge_index = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
+    >>> encoding = fiedler.encode(edge_index, k=4, laplacian="combinatorial")
+    >>> encoding[0].eigenvalues.round(5)
+    array([0., 2., 2., 4.], dtype=float32)
+    >>> encoding.tie_group
+    array([[0, 1, 1, 2]])
+    """
+    if trivial not in ("keep", "components", "first"):
+        raise ValueError(f"trivial: expected 'keep', 'components' or 'first', found {trivial!r}")
+    if on_uncertified not in ("warn", "raise", "ignore"):
+        raise ValueError(f"on_uncertified: expected 'warn', 'raise' or 'ignore', found {on_uncertified!r}")
+    if precision not in ("f32", "f64"):
+        raise ValueError(f"precision: expected 'f32' or 'f64', found {precision!r}")
+    if sign != "canonical" and not isinstance(sign, (int, np.integer)):
+        raise ValueError(f"sign: expected 'canonical' or a seed, found {sign!r}")
+    if k < 0 or walk_steps < 0:
+        raise ValueError(f"k, walk_steps: expected 0 or more, found {k} and {walk_steps}")
+    listed: GraphBatch = as_graphs(
+        graphs, weight=weight, num_nodes=num_nodes, batch=batch, preset=preset, symmetrize=symmetrize
+    )
+    first = trivial == "first"
+    options = {
+        "k": k + first,
+        "laplacian": laplacian,
+        "which": which,
+        "drop_trivial": trivial == "components",
+        "walk_steps": walk_steps,
+        "method": method,
+        "wide": precision == "f64",
+        "cache": cache,
+        "resume": None if resume is None else os.fspath(resume),
+    }
+    tell, close = _bar(progress, len(listed))
+    try:
+        arrays, report = _fiedler.encode(_context(context, device), listed._native, options, tell)
+    finally:
+        close()
+    if first:
+        for name in ("eigenvalues", "eigenvectors", "tie_group", "mask"):
+            arrays[name] = np.ascontiguousarray(arrays[name][:, 1:])
+    if sign != "canonical":
+        _flip(arrays, int(sign))
+    encoding = Encoding(arrays, listed.node_ids, report)
+    if np.any(encoding.status) and on_uncertified != "ignore":
+        if on_uncertified == "raise":
+            encoding.raise_for_status()
+        warnings.warn(_uncertified(encoding), UncertifiedWarning, stacklevel=2)
+    return encoding
+
+
+def _flip(arrays: dict[str, Array], seed: int) -> None:
+    """Gives each eigenvector of each graph a random sign."""
+    graphs, k = arrays["mask"].shape
+    signs = np.random.default_rng(seed).integers(0, 2, size=(graphs, k)) * 2 - 1
+    sizes = np.diff(arrays["node_offsets"])
+    vectors = arrays["eigenvectors"]
+    vectors *= np.repeat(signs, sizes, axis=0).astype(vectors.dtype)

@@ -1,0 +1,81 @@
+"""The exceptions of this package. Each says what was expected and what was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numpy.linalg import LinAlgError
+
+if TYPE_CHECKING:
+    from ._encode import Encoding
+
+__all__ = [
+    "DeviceError",
+    "DeviceLostError",
+    "DomainError",
+    "Error",
+    "InternalError",
+    "LimitError",
+    "NoAdapterError",
+    "OutOfMemoryError",
+    "ParseError",
+    "ShapeError",
+    "UncertifiedError",
+    "UncertifiedWarning",
+]
+
+
+class Error(Exception):
+    """The base of all exceptions of this package, except ``OSError`` where the system refuses a file."""
+
+
+class ShapeError(Error, ValueError):
+    """The shapes of the operands do not fit together."""
+
+
+class DomainError(Error, ValueError):
+    """A value is outside the domain of an operation."""
+
+
+class ParseError(Error, ValueError):
+    """The content of a file is not as expected.
+
+    ``path`` is the file, and ``line`` its line, counted from 1, or None.
+    """
+
+    path: Any = None
+    line: int | None = None
+
+
+class LimitError(Error, ValueError):
+    """The call needs more than the device, the memory budget or the method allows."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The device or the memory budget has no room for an allocation."""
+
+
+class DeviceError(Error, RuntimeError):
+    """The device reported an error."""
+
+
+class DeviceLostError(DeviceError):
+    """The device was lost, or belongs to the process that this one was forked from. A new ``Context`` works again."""
+
+
+class NoAdapterError(DeviceError):
+    """No adapter matches the request."""
+
+
+class InternalError(Error, RuntimeError):
+    """A bug of this package. The message has the place and the backtrace."""
+
+
+class UncertifiedError(Error, LinAlgError):
+    """Some results lack the status converged. ``encoding`` has all results, these included."""
+
+    encoding: Encoding | None = None
+
+
+class UncertifiedWarning(RuntimeWarning):
+    """Some results lack the status converged; the others are as promised."""

@@ -1,0 +1,111 @@
+"""Features of samples: many representations of every sample, computed in one read of the data.
+
+A representation is a preset, such as 'stats', 'core33' or 'tsfresh-minimal', or a kind with parameters, such as
+"moments(columns=['mean', 'sd'])"; ``fiedler features --list`` shows all of them. Columns that were computed before are
+found in the cache of the command.
+
+>>> import numpy as np
+>>> from fiedler import features
+>>> found = features.extract(np.array([[1.0, 2.0, 3.0, 4.0]]), "moments(columns=['mean', 'sd'])")
+>>> found.names, found.values.round(3)
+(['moments.mean', 'moments.sd'], array([[2.5  , 1.118]], dtype=float32))
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _fiedler
+from ._arrays import as_numpy, prepared
+from ._context import Context, _context
+from ._encode import _bar
+from ._errors import ShapeError
+
+__all__ = ["Features", "extract"]
+
+Array = np.ndarray[Any, Any]
+
+
+class Features(NamedTuple):
+    """The result of `extract`."""
+
+    values: Array
+    """(samples, columns), float32."""
+    names: list[str]
+    """The names of the columns: representation, layer if there are several, column."""
+    status: Array
+    """(samples,), uint8: 0 computed, others as the command has them; no sample is left out."""
+    ids: list[str] | None
+    """What identifies the samples in the files."""
+    report: dict[str, int]
+    """How many representations of blocks of samples were found in the cache ('stored'), and 'computed'."""
+
+
+def _layer(name: str, x: Any) -> tuple[str, Array, list[int] | None]:
+    """Returns the name, the numbers and, if samples have their own lengths, these."""
+    if isinstance(x, (list, tuple)) and x and np.ndim(x[0]) == 1 and len({len(one) for one in x}) > 1:
+        parts = [prepared(as_numpy(one, name)[0], name) for one in x]
+        if any(part.ndim != 1 for part in parts):
+            raise ShapeError(f"{name}: expected vectors, found other shapes among them")
+        joined = np.concatenate(parts)
+        return name, joined, [len(part) for part in parts]
+    array = prepared(as_numpy(x, name)[0], name)
+    if array.ndim == 0:
+        raise ShapeError(f"{name}: expected an array whose first axis is that of the samples, found a number")
+    return name, array, None
+
+
+def _samples(data: Any) -> Any:
+    if isinstance(data, (str, os.PathLike)):
+        return _fiedler.Samples.open([os.fspath(data)])
+    if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
+        return _fiedler.Samples.open([os.fspath(one) for one in data])
+    layers = data if isinstance(data, Mapping) else {"values": data}
+    return _fiedler.Samples.of_arrays([_layer(str(name), x) for name, x in layers.items()])
+
+
+def extract(
+    data: Any,
+    representations: str | Sequence[str],
+    *,
+    layers: Sequence[str] = (),
+    cache: bool = True,
+    progress: bool | Callable[[int, int], object] | None = None,
+    device: str | None = None,
+    context: Context | None = None,
+) -> Features:
+    """Computes representations of every sample.
+
+    Parameters
+    ----------
+    data
+        A path or several, of any format that ``fiedler features`` reads; an array (samples, numbers) or (samples, rows,
+        columns); a list of vectors of different lengths; or a mapping from names of layers to arrays.
+    representations : str or sequence of str
+    layers : sequence of str
+        The names of layers, in which ``*`` stands for any letters; by default all layers.
+    cache : bool
+        Whether to look columns up in the cache, and to store them there.
+    progress : bool or callable, optional
+        As for `fiedler.encode`.
+
+    Examples
+    --------
+    >>> found = features.extract([[1.0, 2.0], [3.0, 4.0, 8.0]], "moments(columns=['mean'])", cache=False)
+    >>> found.values
+    array([[1.5],
+           [5. ]], dtype=float32)
+    """
+    samples = _samples(data)
+    listed = representations if isinstance(representations, str) else ", ".join(representations)
+    tell, close = _bar(progress, len(samples))
+    try:
+        found = _fiedler.extract(_context(context, device), samples, listed, list(layers), cache, tell)
+    finally:
+        close()
+    report = {"stored": found["stored"], "computed": found["computed"]}
+    return Features(found["values"], found["names"], found["status"], samples.ids, report)

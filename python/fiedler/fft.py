@@ -1,0 +1,263 @@
+"""Fourier transforms with NumPy's names, shapes and conventions: unscaled forward, 1/n inverse, any length.
+
+Real input of `fft` may be float32 or float64; the result is complex64 or complex128. float32 and complex64 are
+transformed on the device where that is faster. See `fiedler.linalg` for the kinds of arrays.
+
+>>> import numpy as np
+>>> from fiedler import fft
+>>> fft.fft(np.array([1.0, 2.0, 3.0, 4.0])).round(6)
+array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _fiedler
+from ._arrays import along, as_numpy, matrices, prepared
+from ._context import Context, _context
+from ._errors import DomainError
+
+__all__ = ["PowerSpectrum", "fft", "fft2", "ifft", "ifft2", "irfft", "power_spectrum", "rfft", "rfftfreq"]
+
+Array = Any
+
+
+def _resized(x: np.ndarray[Any, Any], n: int | None, axis: int) -> np.ndarray[Any, Any]:
+    """Crops the axis, or fills it up with zeros, to n elements."""
+    if n is None:
+        n = x.shape[axis]
+    if n < 1:
+        raise DomainError(f"n: expected at least one element along axis {axis}, found {n}")
+    if n == x.shape[axis]:
+        return x
+    if n < x.shape[axis]:
+        return x.take(range(n), axis)
+    filling = [(0, 0)] * x.ndim
+    filling[axis] = (0, n - x.shape[axis])
+    return np.pad(x, filling)
+
+
+def _scale(norm: str | None, n: int, *, inverse: bool) -> float:
+    """Returns the factor by which the result is multiplied beyond the 1/n of inverse transforms."""
+    root = float(n) ** 0.5
+    scales: dict[str | None, float] = {
+        None: 1.0,
+        "backward": 1.0,
+        "ortho": root if inverse else 1 / root,
+        "forward": float(n) if inverse else 1 / n,
+    }
+    if norm not in scales:
+        raise ValueError(f"norm: expected 'backward', 'ortho' or 'forward', found {norm!r}")
+    return scales[norm]
+
+
+def _scaled(made: np.ndarray[Any, Any], scale: float) -> np.ndarray[Any, Any]:
+    if scale != 1.0:
+        made *= made.real.dtype.type(scale)
+    return made
+
+
+def _complex(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    x = prepared(x, "a", complex_=True)
+    if x.dtype.kind == "c":
+        return x
+    return x.astype(np.complex64 if x.dtype == np.float32 else np.complex128)
+
+
+def _one(a: Array, n: int | None, axis: int, norm: str | None, inverse: bool, native: Any) -> Array:
+    x, wrap = as_numpy(a)
+    three, axis = along(x, axis, "axis")
+    three = _complex(_resized(three, n, 1))
+    made = _fiedler.transform(native, three, "ifft" if inverse else "fft")
+    length = three.shape[1]
+    shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
+    return wrap(_scaled(made, _scale(norm, length, inverse=inverse)).reshape(shape))
+
+
+def fft(
+    a: Array,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    *,
+    device: str | None = None,
+    context: Context | None = None,
+) -> Array:
+    """Computes the discrete Fourier transform along an axis.
+
+    Parameters
+    ----------
+    a : array, (..., m, ...)
+    n : int, optional
+        The length: the axis is cropped, or filled up with zeros.
+    axis : int
+    norm : {'backward', 'ortho', 'forward'}, optional
+        Where the factor 1/n is; by default in the inverse.
+
+    Returns
+    -------
+    array, (..., n, ...), complex
+    """
+    return _one(a, n, axis, norm, False, _context(context, device))
+
+
+def ifft(
+    a: Array,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    *,
+    device: str | None = None,
+    context: Context | None = None,
+) -> Array:
+    """Computes the inverse of `fft`.
+
+    >>> fft.ifft(fft.fft([1.0, 2.0, 4.0])).real.round(6)
+    array([1., 2., 4.])
+    """
+    return _one(a, n, axis, norm, True, _context(context, device))
+
+
+def rfft(
+    a: Array,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    *,
+    device: str | None = None,
+    context: Context | None = None,
+) -> Array:
+    """Computes the n // 2 + 1 frequencies from 0 to half of a real array. The parameters are those of `fft`.
+
+    >>> fft.rfft([1.0, 0.0, 0.0, 0.0]).real
+    array([1., 1., 1.])
+    """
+    x, wrap = as_numpy(a)
+    three, axis = along(x, axis, "axis")
+    three = prepared(_resized(three, n, 1), "a")
+    length = three.shape[1]
+    made = _fiedler.real(_context(context, device), three)
+    shape = (*x.shape[:axis], length // 2 + 1, *x.shape[axis + 1 :])
+    return wrap(_scaled(made, _scale(norm, length, inverse=False)).reshape(shape))
+
+
+def irfft(
+    a: Array,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    *,
+    device: str | None = None,
+    context: Context | None = None,
+) -> Array:
+    """Computes the inverse of `rfft`: n real numbers, by default 2 (m - 1) of m frequencies.
+
+    >>> fft.irfft(fft.rfft([1.0, 2.0, 3.0, 5.0])).round(6)
+    array([1., 2., 3., 5.])
+    """
+    x, wrap = as_numpy(a)
+    three, axis = along(x, axis, "axis")
+    length = 2 * (three.shape[1] - 1) if n is None else n
+    if length < 1:
+        raise DomainError(f"n: expected at least one real number, found {length}")
+    three = _complex(_resized(three, length // 2 + 1, 1))
+    made = _fiedler.inverse_real(_context(context, device), three, length)
+    shape = (*x.shape[:axis], length, *x.shape[axis + 1 :])
+    return wrap(_scaled(made, _scale(norm, length, inverse=True)).reshape(shape))
+
+
+def _both(a: Array, norm: str | None, inverse: bool, native: Any) -> Array:
+    x, wrap = as_numpy(a)
+    batch, _ = matrices(_complex(x), "a")
+    length = batch.shape[1] * batch.shape[2]
+    if length == 0:
+        raise DomainError(f"a: expected at least one element along the last two axes, found the shape {x.shape}")
+    made = _fiedler.transform(native, batch, "ifft2" if inverse else "fft2")
+    return wrap(_scaled(made, _scale(norm, length, inverse=inverse)).reshape(x.shape))
+
+
+def fft2(
+    a: Array, norm: str | None = None, *, device: str | None = None, context: Context | None = None
+) -> Array:
+    """Computes the discrete Fourier transform along the last two axes.
+
+    >>> fft.fft2(np.ones((2, 2))).real
+    array([[4., 0.],
+           [0., 0.]])
+    """
+    return _both(a, norm, False, _context(context, device))
+
+
+def ifft2(
+    a: Array, norm: str | None = None, *, device: str | None = None, context: Context | None = None
+) -> Array:
+    """Computes the inverse of `fft2`."""
+    return _both(a, norm, True, _context(context, device))
+
+
+def rfftfreq(n: int, d: float = 1.0) -> np.ndarray[Any, Any]:
+    """Returns the frequencies of `rfft` in cycles per unit of ``d``, the distance of samples.
+
+    >>> fft.rfftfreq(4, 0.5)
+    array([0. , 0.5, 1. ])
+    """
+    return np.fft.rfftfreq(n, d)
+
+
+class PowerSpectrum(NamedTuple):
+    """The result of `power_spectrum`."""
+
+    power: Array
+    """The power of each frequency, (..., n // 2 + 1, ...)."""
+    frequencies: np.ndarray[Any, Any]
+    """The frequencies in Hz, (n // 2 + 1,)."""
+    centroid: Array
+    """The mean frequency, weighted by power, (...)."""
+    band_powers: Array | None
+    """The power in each band, (..., bands, ...), or None."""
+
+
+def power_spectrum(
+    a: Array,
+    *,
+    axis: int = -1,
+    window: str = "rectangular",
+    rate: float = 1.0,
+    bands: Any = (),
+    device: str | None = None,
+    context: Context | None = None,
+) -> PowerSpectrum:
+    """Computes the one-sided power spectrum of real signals.
+
+    Parameters
+    ----------
+    a : array, (..., n, ...)
+    axis : int
+    window : {'rectangular', 'hann', 'hamming', 'blackman'}
+        Periodic, as in SciPy's ``get_window``.
+    rate : float
+        The number of samples per second.
+    bands : sequence of float
+        The ascending edges of bands in Hz.
+
+    Examples
+    --------
+    >>> spectrum = fft.power_spectrum(np.cos(2 * np.pi * np.arange(8) / 4), rate=8.0)
+    >>> float(spectrum.frequencies[spectrum.power.argmax()]), round(float(spectrum.centroid), 6)
+    (2.0, 2.0)
+    """
+    x, wrap = as_numpy(a)
+    three, axis = along(x, axis, "axis")
+    three = prepared(three, "a")
+    if three.shape[1] == 0:
+        raise DomainError(f"a: expected at least one element along axis {axis}, found the shape {x.shape}")
+    edges = [float(edge) for edge in bands]
+    native = _context(context, device)
+    power, frequencies, centroid, band_powers = _fiedler.power_spectrum(native, three, window, rate, edges)
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    shaped = None if band_powers is None else wrap(band_powers.reshape((*before, len(edges) - 1, *after)))
+    power = wrap(power.reshape((*before, len(frequencies), *after)))
+    return PowerSpectrum(power, frequencies, wrap(centroid.reshape((*before, *after))), shaped)

@@ -1,0 +1,362 @@
+"""Decompositions and products of batches of matrices, with NumPy's names, shapes and conventions.
+
+Every decomposition returns a tuple as NumPy's does, which also has ``certificates``: for each matrix the residual, the
+departure from orthogonality and the status (0 is converged). float32 is computed in float32, on the device where that
+is faster; float64, integers and booleans are computed in float64, on the CPU. Leading axes are the batch. All functions
+take ``device`` ('auto', 'gpu', 'cpu') or a `fiedler.Context`, release the GIL, and accept NumPy arrays, tensors of
+torch and JAX on the CPU, and whatever ``numpy.asarray`` takes; results are of the library of the input.
+
+>>> import numpy as np
+>>> from fiedler import linalg
+>>> w, v = linalg.eigh(np.array([[2.0, 1.0], [1.0, 2.0]]))
+>>> w
+array([1., 3.])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import _fiedler
+from ._arrays import as_numpy, count, matrices, prepared, whole
+from ._context import Context, _context
+from ._errors import ShapeError, UncertifiedError
+
+if TYPE_CHECKING:
+    from ._graphs import GraphBatch
+
+__all__ = ["EighResult", "SVDResult", "eigh", "eigsh", "eigvalsh", "matmul", "svd", "svd_truncated", "svdvals"]
+
+Array = Any
+
+
+class Certificates(NamedTuple):
+    """What a decomposition says of itself, an element for each matrix."""
+
+    residual: np.ndarray[Any, Any]
+    """The largest residual of an eigenpair or triplet, relative to the norm of the matrix."""
+    orthogonality: np.ndarray[Any, Any]
+    """The largest departure of the vectors from orthonormality."""
+    status: np.ndarray[Any, Any]
+    """0 converged, 1 not converged, 2 the matrix has a NaN or an infinity, 3 not resolved by the working precision."""
+
+    def raise_for_status(self) -> None:
+        """Raises `UncertifiedError` unless every status is 0."""
+        bad = np.flatnonzero(self.status)
+        if bad.size:
+            words = {1: "not converged", 2: "a NaN or an infinity in the matrix", 3: "not resolved by the precision"}
+            status = words[int(np.ravel(self.status)[bad[0]])]
+            what = f"{bad.size} of {self.status.size} matrices lack the status converged"
+            raise UncertifiedError(f"{what}; the first is matrix {bad[0]}: {status}")
+
+
+class _Certified:
+    """A result tuple with certificates. The tuple's fields are NumPy's."""
+
+    certificates: Certificates
+
+
+class _Eigh(NamedTuple):
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EighResult(_Eigh, _Certified):
+    """Eigenvalues, ascending, and eigenvectors, which are columns of unit 2-norm."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (EighResult, tuple(self), vars(self))
+
+
+class _SVD(NamedTuple):
+    U: Array
+    S: Array
+    Vh: Array
+
+
+class SVDResult(_SVD, _Certified):
+    """The factors of A = U diag(S) Vh; S descends."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (SVDResult, tuple(self), vars(self))
+
+
+def _restored(kind: Any, fields: tuple[Any, ...], more: dict[str, Any]) -> Any:
+    """Returns a result that was pickled, with the certificates and whatever else it has beside its fields."""
+    made = kind(*fields)
+    vars(made).update(more)
+    return made
+
+
+def _certificates(lead: tuple[int, ...], found: Any) -> Certificates:
+    return Certificates(*(array.reshape(lead) for array in found))
+
+
+def _square(x: np.ndarray[Any, Any], name: str) -> tuple[np.ndarray[Any, Any], tuple[int, ...]]:
+    batch, lead = matrices(x, name)
+    if batch.shape[1] != batch.shape[2]:
+        raise ShapeError(f"{name}: expected square matrices, found the shape {x.shape}")
+    return batch, lead
+
+
+def _triangle(uplo: str) -> bool:
+    if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
+        raise ValueError(f"UPLO: expected 'L' or 'U', found {uplo!r}")
+    return uplo.upper() == "U"
+
+
+def eigh(
+    a: Array,
+    UPLO: str = "L",
+    *,
+    k: int | None = None,
+    which: str = "smallest",
+    device: str | None = None,
+    context: Context | None = None,
+) -> EighResult:
+    """Computes eigenvalues and eigenvectors of symmetric matrices.
+
+    Parameters
+    ----------
+    a : array, (..., n, n)
+        Real symmetric matrices, of which one triangle is read.
+    UPLO : {'L', 'U'}
+        The triangle that is read.
+    k : int, optional
+        Only the k smallest pairs, or the k largest.
+    which : {'smallest', 'largest'}
+        The end of the spectrum from which ``k`` counts.
+
+    Returns
+    -------
+    EighResult
+        ``eigenvalues`` (..., k), ascending, ``eigenvectors`` (..., n, k), columns of unit 2-norm, and ``certificates``.
+        A matrix with a NaN or an infinity has NaN eigenvalues and the status 2, and does not affect the others.
+
+    Examples
+    --------
+    >>> import numpy as np, fiedler
+    >>> found = fiedler.linalg.eigh(np.array([[0.0, 1.0], [1.0, 0.0]], dtype=np.float32))
+    >>> found.eigenvalues.round(5), int(found.certificates.status)
+    (array([-1.,  1.], dtype=float32), 0)
+    """
+    x, wrap = as_numpy(a)
+    batch, lead = _square(prepared(x, "a"), "a")
+    wanted = None if k is None else whole(k, "k")
+    w, v, found = _fiedler.eigh(_context(context, device), batch, _triangle(UPLO), wanted, which, True)
+    n, taken = batch.shape[1], w.shape[1]
+    vectors = v.reshape((*lead, taken, n)).swapaxes(-1, -2)
+    result = EighResult(wrap(w.reshape((*lead, taken))), wrap(vectors))
+    result.certificates = _certificates(lead, found)
+    return result
+
+
+def eigvalsh(a: Array, UPLO: str = "L", *, device: str | None = None, context: Context | None = None) -> Array:
+    """Computes the eigenvalues (..., n) of symmetric matrices (..., n, n), ascending. See `eigh`.
+
+    >>> fiedler.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])
+    array([1., 3.])
+    """
+    x, wrap = as_numpy(a)
+    batch, lead = _square(prepared(x, "a"), "a")
+    w, _, _ = _fiedler.eigh(_context(context, device), batch, _triangle(UPLO), None, "smallest", False)
+    return wrap(w.reshape((*lead, batch.shape[1])))
+
+
+def svd(
+    a: Array,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    *,
+    device: str | None = None,
+    context: Context | None = None,
+) -> Any:
+    """Computes the singular value decomposition A = U diag(S) Vh of matrices.
+
+    Parameters
+    ----------
+    a : array, (..., m, n)
+    full_matrices : bool
+        Whether U is (m, m) and Vh is (n, n). Otherwise they have min(m, n) columns and rows.
+    compute_uv : bool
+        Whether to compute U and Vh. Otherwise the result is S alone.
+
+    Returns
+    -------
+    SVDResult
+        ``U``, ``S`` (descending), ``Vh`` and ``certificates``.
+
+    Examples
+    --------
+    >>> u, s, vh = fiedler.linalg.svd([[3.0, 0.0], [0.0, -4.0]])
+    >>> s
+    array([4., 3.])
+    """
+    x, wrap = as_numpy(a)
+    batch, lead = matrices(prepared(x, "a"), "a")
+    u, s, vh, found = _fiedler.svd(_context(context, device), batch, full_matrices, compute_uv)
+    s = wrap(s.reshape((*lead, s.shape[1])))
+    if not compute_uv:
+        return s
+    result = SVDResult(wrap(u.reshape((*lead, *u.shape[1:]))), s, wrap(vh.reshape((*lead, *vh.shape[1:]))))
+    result.certificates = _certificates(lead, found)
+    return result
+
+
+def svdvals(a: Array, *, device: str | None = None, context: Context | None = None) -> Array:
+    """Computes the singular values (..., min(m, n)) of matrices (..., m, n), descending. See `svd`.
+
+    >>> fiedler.linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])
+    array([2., 1.])
+    """
+    return svd(a, compute_uv=False, device=device, context=context)
+
+
+def svd_truncated(
+    a: Array,
+    k: int,
+    *,
+    oversample: int = 10,
+    passes: int = 100,
+    seed: int = 0,
+    device: str | None = None,
+    context: Context | None = None,
+) -> SVDResult:
+    """Computes the k leading singular triplets of matrices by block Lanczos bidiagonalization, on the CPU.
+
+    Parameters
+    ----------
+    a : array, (..., m, n)
+    k : int
+        At most min(m, n).
+    oversample : int
+        The number of directions that are sampled in addition to k.
+    passes : int
+        The most products with the matrix and with its transpose.
+    seed : int
+        The same seed gives the same bits.
+
+    Returns
+    -------
+    SVDResult
+        ``U`` (..., m, k), ``S`` (..., k), ``Vh`` (..., k, n), ``certificates``, and ``missed`` (...), the share
+        ``|A - U S Vh| / |A|`` of each matrix in the Frobenius norm.
+
+    Examples
+    --------
+    >>> fiedler.linalg.svd_truncated(np.outer(np.ones(9), np.ones(4)), 1).S.round(6)
+    array([6.])
+    """
+    x, wrap = as_numpy(a)
+    batch, lead = matrices(prepared(x, "a"), "a")
+    native = _context(context, device)
+    k, seed = whole(k, "k"), whole(seed, "seed", 2**64 - 1)
+    more = (whole(oversample, "oversample"), whole(passes, "passes"))
+    u, s, vh, missed, found = _fiedler.svd_truncated(native, batch, k, *more, seed)
+    parts = (u.reshape((*lead, *u.shape[1:])), s.reshape((*lead, k)), vh.reshape((*lead, *vh.shape[1:])))
+    result = SVDResult(*map(wrap, parts))
+    result.certificates = _certificates(lead, found)
+    result.missed = wrap(missed.reshape(lead))  # type: ignore[attr-defined]
+    return result
+
+
+def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | None = None) -> Array:
+    """Computes products of matrices as ``numpy.matmul`` does: vectors are promoted, leading axes are broadcast.
+
+    Both arrays have one type. Products of float16 are summed in float32 and stay float16.
+
+    >>> fiedler.linalg.matmul([[1.0, 2.0]], [[3.0], [4.0]])
+    array([[11.]])
+    """
+    (x, wrap), (y, _) = as_numpy(a), as_numpy(b, "b")
+    if x.ndim == 0 or y.ndim == 0:
+        raise ShapeError(f"matmul: expected arrays with axes, found the shapes {x.shape} and {y.shape}")
+    dtype = np.result_type(x, y)
+    x, y = (prepared(array.astype(dtype, copy=False), name, half=True) for array, name in ((x, "a"), (y, "b")))
+    left, right = (x[None] if x.ndim == 1 else x), (y[:, None] if y.ndim == 1 else y)
+    if left.shape[-1] != right.shape[-2]:
+        what = f"{x.shape} and {y.shape}"
+        raise ShapeError(f"matmul: expected as many columns in a as rows in b, found the shapes {what}")
+    try:
+        lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    except ValueError:
+        what = f"{x.shape} and {y.shape}"
+        raise ShapeError(f"matmul: expected leading axes that can be broadcast, found the shapes {what}") from None
+    batch = count(lead)
+    flat = []
+    for part in (left, right):
+        # A single matrix is not repeated for the batch.
+        if count(part.shape[:-2]) != 1 and part.shape[:-2] != lead:
+            part = np.ascontiguousarray(np.broadcast_to(part, (*lead, *part.shape[-2:])))
+        flat.append(part.reshape((count(part.shape[:-2]), *part.shape[-2:])))
+    made = _fiedler.matmul(_context(context, device), *flat)
+    shape = (*lead, *([] if x.ndim == 1 else [left.shape[-2]]), *([] if y.ndim == 1 else [right.shape[-1]]))
+    return wrap(made.reshape(shape))
+
+
+def eigsh(
+    a: Any,
+    k: int = 6,
+    which: str = "SA",
+    *,
+    sigma: float | None = None,
+    tol: float = 0,
+    laplacian: str | None = None,
+    dtype: Any = None,
+    seed: int = 0,
+    device: str | None = None,
+    context: Context | None = None,
+) -> EighResult:
+    """Computes k eigenpairs of a large sparse symmetric matrix, or of the Laplacian of a graph.
+
+    Parameters
+    ----------
+    a : scipy.sparse matrix (n, n), or a graph that `fiedler.encode` takes
+    k : int
+    which : {'SA', 'LA'}
+        The smallest or the largest eigenvalues.
+    sigma : float, optional
+        Find the eigenvalues nearest to this number instead.
+    tol : float
+        The largest residual relative to the 1-norm of the matrix; 0 stands for the default of the precision.
+    laplacian : {'symmetric', 'random-walk', 'combinatorial'}, optional
+        Take ``a`` as a graph, and compute pairs of this Laplacian.
+    dtype : {numpy.float32, numpy.float64}, optional
+        The precision; by default that of the matrix, and float64 for a graph.
+
+    Returns
+    -------
+    EighResult
+        ``eigenvalues`` (k,), ascending, ``eigenvectors`` (n, k), ``certificates`` with an element for each pair, and
+        ``null_space``, the number of null vectors that were known in advance.
+    """
+    ends = {"SA": "smallest", "LA": "largest", "smallest": "smallest", "largest": "largest"}
+    if which not in ends:
+        raise ValueError(f"which: expected 'SA' or 'LA', found {which!r}")
+    k, seed = whole(k, "k"), whole(seed, "seed", 2**64 - 1)
+    options = {"k": k, "which": ends[which], "tolerance": tol or None, "sigma": sigma, "seed": seed}
+    native = _context(context, device)
+    if laplacian is not None:
+        from ._graphs import as_graphs
+
+        graphs: GraphBatch = as_graphs(a)
+        wide = np.dtype(np.float64 if dtype is None else dtype) == np.float64
+        found = _fiedler.eigsh_laplacian(native, graphs._native, laplacian, wide, options)
+    else:
+        if not hasattr(a, "tocsr"):
+            raise TypeError(f"a: expected a scipy.sparse matrix, or laplacian= and a graph, found {type(a).__name__}")
+        rows = a.tocsr()
+        if rows.shape[0] != rows.shape[1]:
+            raise ShapeError(f"a: expected a square matrix, found the shape {rows.shape}")
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        values = prepared(rows.data if dtype is None else rows.data.astype(dtype), "a")
+        found = _fiedler.eigsh(native, rows.indptr.astype(np.int64), rows.indices.astype(np.int64), values, options)
+    w, v, residual, orthogonality, status, null_space = found
+    result = EighResult(w, v.T)
+    result.certificates = Certificates(residual, np.full(k, orthogonality), status)
+    result.null_space = null_space  # type: ignore[attr-defined]
+    return result

@@ -1,0 +1,91 @@
+//! NumPy arrays: read in place, and made from results without a copy.
+
+use fiedler::Shape;
+use fiedler::array::Real;
+use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods as _, PyUntypedArrayMethods as _};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A number in which operations compute, and which NumPy has too.
+pub(crate) trait Number: Real + Element {}
+
+impl Number for f32 {}
+impl Number for f64 {}
+
+/// The elements of a C-contiguous array, which stays alive as long as this value.
+///
+/// As with NumPy's own functions, whoever writes to the array while an operation reads it gets some mixture of old and
+/// new numbers.
+pub(crate) struct Borrowed<T> {
+    _array: Py<PyArrayDyn<T>>,
+    first: *const T,
+    len: usize,
+}
+
+#[expect(unsafe_code, reason = "the pointer is into an array that the value keeps alive, and is only read")]
+// SAFETY: `Py` may be sent and dropped on any thread; the elements are plain numbers that are only read.
+unsafe impl<T: Send> Send for Borrowed<T> {}
+#[expect(unsafe_code, reason = "as above")]
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Borrowed<T> {}
+
+impl<T: Element> Borrowed<T> {
+    /// Borrows an array with aligned elements in C order.
+    pub(crate) fn of(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<Self> {
+        if !array.is_c_contiguous() || array.data().align_offset(align_of::<T>()) != 0 {
+            return Err(PyValueError::new_err("expected an aligned array in C order, found another layout"));
+        }
+        Ok(Self { _array: array.clone().unbind(), first: array.data(), len: array.len() })
+    }
+}
+
+impl<T> AsRef<[T]> for Borrowed<T> {
+    #[expect(unsafe_code, reason = "the array's memory, seen as a slice")]
+    fn as_ref(&self) -> &[T] {
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: the array is alive, aligned and contiguous, and has `len` elements from `first` on.
+        unsafe { std::slice::from_raw_parts(self.first, self.len) }
+    }
+}
+
+/// Returns the lengths of an array with three axes: `(batch, rows, columns)`.
+pub(crate) fn three<T: Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[usize; 3]> {
+    array
+        .shape()
+        .try_into()
+        .map_err(|_| PyValueError::new_err(format!("expected three axes, found the shape {:?}", array.shape())))
+}
+
+/// Returns the library's shape of an array `(batch, rows, columns)` whose memory is read as it is: its last axis
+/// becomes the rows.
+pub(crate) fn turned([batch, rows, columns]: [usize; 3]) -> Shape {
+    Shape::new(columns, rows, batch)
+}
+
+/// Makes an array of the given shape from its elements in C order, without a copy.
+pub(crate) fn returned<'py, T: Element>(
+    py: Python<'py>,
+    elements: Vec<T>,
+    shape: impl IntoIterator<Item = usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape: Vec<usize> = shape.into_iter().collect();
+    Ok(PyArray1::from_vec(py, elements).reshape(shape)?.into_any())
+}
+
+/// Calls a function of one type parameter for the type of a NumPy array, which is one of those that are listed.
+macro_rules! by_type {
+    (@one $array:expr, $type:ty, $function:ident, ($($argument:expr),* $(,)?)) => {
+        $array.cast::<numpy::PyArrayDyn<$type>>().ok().map(|array| $function::<$type>(array, $($argument),*))
+    };
+    ($array:expr, [$($type:ty),+], $function:ident $arguments:tt) => {
+        $(if let Some(done) = $crate::arrays::by_type!(@one $array, $type, $function, $arguments) { done } else)+ {
+            let dtype = $array.getattr("dtype");
+            let found = dtype.map_or_else(|_| $array.get_type().to_string(), |dtype| dtype.to_string());
+            let expected = [$(stringify!($type)),+].join(" or ");
+            Err(pyo3::exceptions::PyTypeError::new_err(format!("expected an array of {expected}, found {found}")))
+        }
+    };
+}
+pub(crate) use by_type;

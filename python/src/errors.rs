@@ -1,0 +1,48 @@
+//! The errors of the library as exceptions of `fiedler._errors`, which are written in Python.
+
+use fiedler::{Error, ErrorKind};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
+use pyo3::prelude::*;
+
+/// Returns the exception for an error.
+pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
+    let class = match error.kind() {
+        ErrorKind::NoAdapter { .. } => "NoAdapterError",
+        ErrorKind::DeviceLost { .. } => "DeviceLostError",
+        ErrorKind::OutOfMemory { .. } => "OutOfMemoryError",
+        ErrorKind::Limit { .. } => "LimitError",
+        ErrorKind::Kernel { .. } | ErrorKind::Device { .. } => "DeviceError",
+        ErrorKind::Shape { .. } => "ShapeError",
+        ErrorKind::Domain { .. } => "DomainError",
+        ErrorKind::Uncertified { .. } => "UncertifiedError",
+        ErrorKind::Parse { .. } => "ParseError",
+        // Only an interrupted call cancels its work.
+        ErrorKind::Cancelled => return PyKeyboardInterrupt::new_err(()),
+        ErrorKind::Io { doing, path, source } => {
+            let Some(code) = source.raw_os_error() else { return PyOSError::new_err(error.to_string()) };
+            let why = source.to_string();
+            let why = why.split(" (os error").next().unwrap_or_default();
+            return PyOSError::new_err((code, format!("cannot {doing}: {why}"), path.clone()));
+        }
+        // Kinds that a later version of the library adds.
+        _ => "Error",
+    };
+    let made = || -> PyResult<PyErr> {
+        let exception = py.import("fiedler._errors")?.getattr(class)?.call1((error.to_string(),))?;
+        if let ErrorKind::Parse { path, line, .. } = error.kind() {
+            exception.setattr("path", path.clone())?;
+            exception.setattr("line", *line)?;
+        }
+        Ok(PyErr::from_value(exception))
+    };
+    made().unwrap_or_else(|failed| failed)
+}
+
+/// Returns the exception for a panic, which is a bug of the library. `told` is its message with the backtrace.
+pub(crate) fn internal(py: Python<'_>, told: &str) -> PyErr {
+    let made = || -> PyResult<PyErr> {
+        let words = format!("this is a bug of fiedler; please report it\n{told}");
+        Ok(PyErr::from_value(py.import("fiedler._errors")?.getattr("InternalError")?.call1((words,))?))
+    };
+    made().unwrap_or_else(|failed| failed)
+}

@@ -1,0 +1,102 @@
+//! `fiedler.features`.
+
+use crate::arrays::{Borrowed, returned};
+use crate::context::Door;
+use crate::errors::raised;
+use crate::wait::waited;
+use fiedler::features::{Extractor, Representation};
+use fiedler::io::{LayerRows, Layers, Numbers};
+use fiedler::ops::series::Status;
+use fiedler::{Context, Result};
+use numpy::{PyArrayDyn, PyUntypedArrayMethods as _};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// A data set: samples that consist of layers. Created by `fiedler.features`.
+#[pyclass(frozen, module = "fiedler._fiedler")]
+pub(crate) struct Samples(Layers);
+
+#[pymethods]
+impl Samples {
+    /// Opens files.
+    #[staticmethod]
+    fn open(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Self> {
+        py.detach(|| Layers::open(&paths)).map(Self).map_err(|error| raised(py, &error))
+    }
+
+    /// Copies arrays, whose first axis is that of the samples. An array with lengths has the numbers of one sample
+    /// after the other.
+    #[staticmethod]
+    fn of_arrays(py: Python<'_>, layers: Vec<(String, Bound<'_, PyAny>, Option<Vec<usize>>)>) -> PyResult<Self> {
+        let layers = layers.into_iter().map(|(name, array, lengths)| {
+            let (shape, numbers) = match (array.cast::<PyArrayDyn<f32>>(), array.cast::<PyArrayDyn<f64>>()) {
+                (Ok(narrow), _) => (narrow.shape(), Numbers::F32(Borrowed::of(narrow)?.as_ref().to_vec())),
+                (_, Ok(wide)) => (wide.shape(), Numbers::F64(Borrowed::of(wide)?.as_ref().to_vec())),
+                _ => return Err(PyTypeError::new_err("expected float32 or float64")),
+            };
+            Ok((name, shape.get(1..).unwrap_or_default().to_vec(), LayerRows { numbers, lengths }))
+        });
+        let layers = layers.collect::<PyResult<Vec<_>>>()?;
+        Layers::of_memory(layers).map(Self).map_err(|error| raised(py, &error))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The names of the layers.
+    #[getter]
+    fn layers(&self) -> Vec<String> {
+        self.0.layers().iter().map(|layer| layer.name.clone()).collect()
+    }
+
+    /// What identifies the samples, or None.
+    #[getter]
+    fn ids(&self) -> Option<Vec<String>> {
+        self.0.ids().map(<[String]>::to_vec)
+    }
+}
+
+/// Computes representations of every sample: names, values `(samples, columns)`, statuses, and how many of them were
+/// computed and found in the cache.
+#[pyfunction]
+pub(crate) fn extract<'py>(
+    context: &Bound<'py, Door>,
+    samples: &Bound<'py, Samples>,
+    representations: &str,
+    layers: Vec<String>,
+    cache: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (py, door, data) = (context.py(), context.get(), &samples.get().0);
+    let made = || -> Result<Extractor> {
+        let mut extractor = Extractor::new(Representation::parse_list(representations)?).layers(&layers);
+        if let Some(cache) = if cache { door.columns()? } else { None } {
+            extractor = extractor.cache(cache);
+        }
+        Ok(extractor)
+    };
+    let extractor = made().map_err(|error| raised(py, &error))?;
+    let choose = |ctx: &Context| extractor.choose(ctx, data);
+    let (names, values, status, units) = waited(py, door, choose, progress, |ctx, tell| {
+        let names = extractor.names(ctx, data)?;
+        let (mut values, mut status) = (Vec::new(), Vec::<Status>::new());
+        let report = extractor.stream(ctx, data, |some, of, progress| {
+            values.extend_from_slice(some);
+            status.extend_from_slice(of);
+            tell.progress(progress.samples, progress.total);
+            Ok(())
+        })?;
+        Ok((names, values, status, report.units))
+    })?;
+    let found = PyDict::new(py);
+    let (samples, columns) = (status.len(), names.len());
+    found.set_item("values", returned(py, values, [samples, columns])?)?;
+    found.set_item("status", returned(py, status.iter().map(|&status| status as u8).collect(), [samples])?)?;
+    found.set_item("names", names)?;
+    found.set_item("stored", units[0])?;
+    found.set_item("computed", units[1])?;
+    Ok(found)
+}

@@ -1,0 +1,176 @@
+//! Batches of graphs, from arrays of edges or from files.
+
+use crate::arrays::{Borrowed, returned};
+use crate::errors::raised;
+use fiedler::graph::{Conventions, EdgeList, GraphBatch, Preset, Symmetrization};
+use fiedler::io::{Format, NodeIds, ReadOptions};
+use fiedler::{Error, Result};
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::path::PathBuf;
+
+/// Graphs of any sizes. Created by the functions of `fiedler.GraphBatch`.
+#[pyclass(frozen, module = "fiedler._fiedler")]
+pub(crate) struct Graphs {
+    pub(crate) batch: GraphBatch,
+    /// The number by which messages call the first graph: a TUDataset counts from 1.
+    pub(crate) first: usize,
+    preset: Option<String>,
+    symmetrize: Option<String>,
+    node_ids: Option<NodeIds>,
+    notices: Vec<String>,
+}
+
+/// Returns the conventions of a preset, or the default ones, with a symmetrization if one is named.
+fn conventions(preset: Option<&str>, symmetrize: Option<&str>) -> Result<Conventions> {
+    let mut conventions = preset.map(str::parse::<Preset>).transpose()?.map(Preset::conventions).unwrap_or_default();
+    if let Some(name) = symmetrize {
+        conventions.symmetrization = match name {
+            "keep" => Symmetrization::Keep,
+            "sum" => Symmetrization::Sum,
+            "mean" => Symmetrization::Mean,
+            "max" => Symmetrization::Max,
+            "error" => Symmetrization::Error,
+            _ => {
+                let what = format!("expected max, sum, mean, keep or error, found {name:?}");
+                return Err(Error::domain("symmetrize", what));
+            }
+        };
+    }
+    Ok(conventions)
+}
+
+#[pymethods]
+impl Graphs {
+    /// Builds graphs from the sources and targets of edges, which number the nodes through all graphs. Graph g has the
+    /// nodes `node_offsets[g]` to `node_offsets[g + 1]`.
+    #[staticmethod]
+    fn of_edges(
+        py: Python<'_>,
+        source: &Bound<'_, PyArrayDyn<i64>>,
+        target: &Bound<'_, PyArrayDyn<i64>>,
+        weights: Option<&Bound<'_, PyArrayDyn<f64>>>,
+        node_offsets: &Bound<'_, PyArrayDyn<i64>>,
+        preset: Option<String>,
+        symmetrize: Option<String>,
+    ) -> PyResult<Self> {
+        let (source, target) = (Borrowed::of(source)?, Borrowed::of(target)?);
+        let (weights, offsets) = (weights.map(Borrowed::of).transpose()?, Borrowed::of(node_offsets)?);
+        let made = || -> Result<GraphBatch> {
+            let conventions = conventions(preset.as_deref(), symmetrize.as_deref())?;
+            let (source, target) = (source.as_ref(), target.as_ref());
+            let offsets: Vec<usize> =
+                offsets.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect();
+            let mut edges = EdgeList::batch(offsets)?;
+            edges.reserve(source.len());
+            let nodes = edges.nodes();
+            let node = |edge: usize, number: i64| {
+                u32::try_from(number).ok().filter(|&node| (node as usize) < nodes).ok_or_else(|| {
+                    let what = format!("edge {edge} has the node {number}; expected 0 to {} nodes", nodes);
+                    Error::domain("graph", what)
+                })
+            };
+            for (edge, (&from, &to)) in source.iter().zip(target).enumerate() {
+                let (from, to) = (node(edge, from)?, node(edge, to)?);
+                match &weights {
+                    None => edges.push(from, to),
+                    #[expect(clippy::cast_possible_truncation, reason = "weights are f32; infinities are refused")]
+                    Some(weights) => edges.push_weighted(from, to, weights.as_ref()[edge] as f32),
+                }
+            }
+            GraphBatch::from_edge_list(edges, &conventions)
+        };
+        let batch = py.detach(made).map_err(|error| raised(py, &error))?;
+        Ok(Self { batch, first: 0, preset, symmetrize, node_ids: None, notices: Vec::new() })
+    }
+
+    /// Reads the data set at a path.
+    #[staticmethod]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        preset: Option<String>,
+        symmetrize: Option<String>,
+        weight_column: Option<usize>,
+    ) -> PyResult<Self> {
+        let read = || {
+            let mut options = ReadOptions::default();
+            options.edge_weight_column = weight_column;
+            fiedler::io::read_with(&path, &conventions(preset.as_deref(), symmetrize.as_deref())?, &options)
+        };
+        let data = py.detach(read).map_err(|error| raised(py, &error))?;
+        let first = usize::from(data.format == Format::TuDataset);
+        Ok(Self { batch: data.graphs, first, preset, symmetrize, node_ids: data.node_ids, notices: data.notices })
+    }
+
+    /// The number of graphs.
+    fn __len__(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// The number of nodes of all graphs.
+    #[getter]
+    fn nodes(&self) -> usize {
+        self.batch.nodes()
+    }
+
+    /// The ids that a file gives to the nodes, or None if they are 0, 1, 2 and so on.
+    #[getter]
+    fn node_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(match &self.node_ids {
+            None => None,
+            Some(NodeIds::Integers(ids)) => Some(returned(py, ids.clone(), [ids.len()])?),
+            Some(NodeIds::Text(ids)) => Some(ids.into_pyobject(py)?),
+        })
+    }
+
+    /// What another program might read differently.
+    #[getter]
+    fn notices(&self) -> Vec<String> {
+        self.notices.clone()
+    }
+
+    /// Restores a batch that was pickled.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the fields of the batch, as pickle keeps them")]
+    fn restored(
+        py: Python<'_>,
+        node_offsets: &Bound<'_, PyArrayDyn<i64>>,
+        row_offsets: &Bound<'_, PyArrayDyn<i64>>,
+        columns: &Bound<'_, PyArrayDyn<u32>>,
+        weights: Option<&Bound<'_, PyArrayDyn<f32>>>,
+        first: usize,
+        preset: Option<String>,
+        symmetrize: Option<String>,
+    ) -> PyResult<Self> {
+        let offsets = |array| -> PyResult<Vec<usize>> {
+            let numbers = Borrowed::<i64>::of(array)?;
+            Ok(numbers.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect())
+        };
+        let weights = weights.map(Borrowed::of).transpose()?.map(|weights| weights.as_ref().to_vec());
+        let (nodes, rows) = (offsets(node_offsets)?, offsets(row_offsets)?);
+        let columns = Borrowed::of(columns)?.as_ref().to_vec();
+        let made = || {
+            let conventions = conventions(preset.as_deref(), symmetrize.as_deref())?;
+            GraphBatch::from_csr(nodes, rows, columns, weights, conventions)
+        };
+        let batch = made().map_err(|error| raised(py, &error))?;
+        Ok(Self { batch, first, preset, symmetrize, node_ids: None, notices: Vec::new() })
+    }
+
+    /// What [`Graphs::restored`] takes: the compressed sparse rows of the adjacency matrices, and the settings.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, graphs) = (slf.py(), slf.get());
+        let array = |offsets: &[usize]| {
+            let signed: Vec<i64> = offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
+            returned(py, signed, [offsets.len()])
+        };
+        let Self { batch, first, preset, symmetrize, .. } = graphs;
+        let columns = returned(py, batch.columns().to_vec(), [batch.columns().len()])?;
+        let weights = batch.weights().map(|weights| returned(py, weights.to_vec(), [weights.len()])).transpose()?;
+        let (nodes, rows) = (array(batch.node_offsets())?, array(batch.row_offsets())?);
+        let state = (nodes, rows, columns, weights, *first, preset.clone(), symmetrize.clone()).into_pyobject(py)?;
+        Ok((slf.get_type().getattr("restored")?, state))
+    }
+}

@@ -1,0 +1,83 @@
+//! The native half of the Python package `fiedler`: it borrows NumPy arrays, calls the library without the GIL, and
+//! returns NumPy arrays. Names, defaults, shapes and kinds of input are decided in `fiedler/*.py`, which is the public
+//! half.
+
+#![warn(unreachable_pub)]
+
+mod arrays;
+mod context;
+mod encode;
+mod errors;
+mod features;
+mod fft;
+mod graphs;
+mod linalg;
+mod logs;
+mod panics;
+mod random;
+mod stats;
+mod train;
+mod wait;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// Runs the command `fiedler` and returns its exit status.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| fiedler_cli::main(arguments))
+}
+
+/// Panics, for the tests of what happens then.
+#[pyfunction]
+fn panic(context: &Bound<'_, context::Door>) -> PyResult<()> {
+    let choose = |ctx: &fiedler::Context| Ok(ctx.explain(&Default::default(), false));
+    wait::waited(context.py(), context.get(), choose, None, |_, _| -> fiedler::Result<()> { panic!("as asked") })
+}
+
+#[pyfunction]
+fn is_worker(py: Python<'_>) -> PyResult<bool> {
+    wait::is_worker(py)
+}
+
+#[pymodule(gil_used = false)]
+fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<context::Door>()?;
+    module.add_class::<graphs::Graphs>()?;
+    module.add_class::<random::Numbers>()?;
+    module.add_class::<features::Samples>()?;
+    module.add_class::<train::Trained>()?;
+    module.add_class::<train::chains::Sampled>()?;
+    module.add_class::<train::model::Predictor>()?;
+    for function in [
+        wrap_pyfunction!(main, module)?,
+        wrap_pyfunction!(panic, module)?,
+        wrap_pyfunction!(is_worker, module)?,
+        wrap_pyfunction!(context::set_threads, module)?,
+        wrap_pyfunction!(context::threads, module)?,
+        wrap_pyfunction!(encode::encode, module)?,
+        wrap_pyfunction!(features::extract, module)?,
+        wrap_pyfunction!(linalg::eigh, module)?,
+        wrap_pyfunction!(linalg::svd, module)?,
+        wrap_pyfunction!(linalg::svd_truncated, module)?,
+        wrap_pyfunction!(linalg::matmul, module)?,
+        wrap_pyfunction!(linalg::eigsh, module)?,
+        wrap_pyfunction!(linalg::eigsh_laplacian, module)?,
+        wrap_pyfunction!(fft::transform, module)?,
+        wrap_pyfunction!(fft::real, module)?,
+        wrap_pyfunction!(fft::inverse_real, module)?,
+        wrap_pyfunction!(fft::power_spectrum, module)?,
+        wrap_pyfunction!(stats::describe, module)?,
+        wrap_pyfunction!(stats::quantiles, module)?,
+        wrap_pyfunction!(stats::histogram, module)?,
+        wrap_pyfunction!(stats::cov, module)?,
+        wrap_pyfunction!(stats::divergence, module)?,
+        wrap_pyfunction!(stats::pca, module)?,
+        wrap_pyfunction!(train::fit, module)?,
+        wrap_pyfunction!(train::chains::sample, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,301 @@
+//! `fiedler.linalg`: decompositions and products. Arrays have three axes here, `(batch, rows, columns)` in C order.
+
+use crate::arrays::{Borrowed, Number, by_type, returned, three, turned};
+use crate::context::Door;
+use crate::encode::{normalization, which};
+use crate::errors::raised;
+use crate::graphs::Graphs;
+use crate::wait::waited;
+use fiedler::array::{Array, HostArray, Scalar};
+use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
+use fiedler::ops::eigsh::choose_eigsh;
+use fiedler::ops::matmul::Multiplied;
+use fiedler::ops::sparse::Operator;
+use fiedler::ops::svd::{TruncatedOptions, choose_svd, choose_svd_truncated};
+use fiedler::ops::{self, Certificate, EigshOptions, Gemm, Status, Vectors};
+use fiedler::{Context, Result, Shape};
+use half::f16;
+use numpy::{Element, PyArrayDyn};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// Residuals, departures from orthogonality, and statuses.
+type Certificates = (Vec<f64>, Vec<f64>, Vec<u8>);
+
+fn split(certificates: &[Certificate]) -> Certificates {
+    (
+        certificates.iter().map(|certificate| certificate.residual).collect(),
+        certificates.iter().map(|certificate| certificate.orthogonality).collect(),
+        certificates.iter().map(|certificate| certificate.status as u8).collect(),
+    )
+}
+
+/// Returns the three arrays of certificates.
+fn certified(py: Python<'_>, (residual, orthogonality, status): Certificates) -> PyResult<Bound<'_, PyTuple>> {
+    let batch = status.len();
+    let arrays =
+        [returned(py, residual, [batch])?, returned(py, orthogonality, [batch])?, returned(py, status, [batch])?];
+    PyTuple::new(py, arrays)
+}
+
+/// Adds 0 to every number, which turns negative zeros into zeros, as the command does.
+fn without_negative_zeros<T: Number>(mut numbers: Vec<T>) -> Vec<T> {
+    let zero = T::from_f64(0.0);
+    numbers.iter_mut().for_each(|x| *x += zero);
+    numbers
+}
+
+/// Computes eigenvalues, and eigenvectors if `vectors`, of symmetric matrices `(batch, n, n)`. The eigenvectors come as
+/// `(batch, k, n)`: the rows are the vectors. With `upper`, the upper triangle is read.
+#[pyfunction]
+pub(crate) fn eigh<'py>(
+    context: &Bound<'py, Door>,
+    a: &Bound<'py, PyAny>,
+    upper: bool,
+    k: Option<usize>,
+    end: &str,
+    vectors: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    by_type!(a, [f32, f64], eigh_of(context.get(), upper, k, end, vectors))
+}
+
+fn eigh_of<'py, T: Number>(
+    a: &Bound<'py, PyArrayDyn<T>>,
+    door: &Door,
+    upper: bool,
+    k: Option<usize>,
+    end: &str,
+    vectors: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = a.py();
+    let [batch, rows, columns] = three(a)?;
+    let which = which(end).map_err(|error| raised(py, &error))?;
+    let shape = Shape::new(rows, columns, batch);
+    let borrowed = Borrowed::of(a)?;
+    let orders = vec![u32::try_from(rows).unwrap_or(u32::MAX); batch];
+    let choose = |ctx: &Context| {
+        Ok(if vectors { choose_eigh::<T>(ctx, &orders, false) } else { choose_eigvalsh::<T>(ctx, &orders, false) })
+    };
+    let (values, vectors, certificates) = waited(py, door, choose, None, |ctx, _| {
+        // Read as columns, the rows of the upper triangle are the columns of the lower one, which operations read.
+        let a =
+            if upper { Array::from_owner(shape, borrowed)? } else { Array::from_row_major(shape, borrowed.as_ref())? };
+        if !vectors {
+            let found = ops::eigvalsh(ctx, &a)?;
+            return Ok((found.values.to_host(ctx)?, None, split(&found.certificates(ctx)?)));
+        }
+        let found = match k {
+            Some(k) => ops::eigh_subset(ctx, &a, which, k)?,
+            None => ops::eigh(ctx, &a)?,
+        };
+        let (values, vectors) = (found.values.read(ctx)?, found.vectors.read(ctx)?);
+        Ok((values.wait()?, Some(vectors.wait()?), split(&found.certificates(ctx)?)))
+    })?;
+    let k = values.shape().rows;
+    let values = returned(py, without_negative_zeros(values.into_vec()), [batch, k])?;
+    let vectors = match vectors {
+        Some(vectors) => returned(py, without_negative_zeros(vectors.into_vec()), [batch, k, rows])?,
+        None => py.None().into_bound(py),
+    };
+    (values, vectors, certified(py, certificates)?).into_pyobject(py)
+}
+
+/// Computes U, S and Vh of matrices `(batch, m, n)`, or S alone.
+#[pyfunction]
+pub(crate) fn svd<'py>(
+    context: &Bound<'py, Door>,
+    a: &Bound<'py, PyAny>,
+    full: bool,
+    vectors: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    by_type!(a, [f32, f64], svd_of(context.get(), full, vectors))
+}
+
+fn svd_of<'py, T: Number>(
+    a: &Bound<'py, PyArrayDyn<T>>,
+    door: &Door,
+    full: bool,
+    vectors: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = a.py();
+    let [batch, rows, columns] = three(a)?;
+    let shape = Shape::new(rows, columns, batch);
+    let borrowed = Borrowed::of(a)?;
+    let wanted = if full { Vectors::Full } else { Vectors::Thin };
+    let choose = |ctx: &Context| Ok(choose_svd::<T>(ctx, shape, wanted, false));
+    let (bases, s, certificates) = waited(py, door, choose, None, |ctx, _| {
+        let a = Array::from_row_major(shape, borrowed.as_ref())?;
+        if !vectors {
+            let found = ops::svdvals(ctx, &a)?;
+            return Ok((None, found.s.to_host(ctx)?, split(&found.certificates(ctx)?)));
+        }
+        let found = ops::svd(ctx, &a, wanted)?;
+        let (u, s, vh) = (found.u.read(ctx)?, found.s.read(ctx)?, found.vh.read(ctx)?);
+        Ok((Some((u.wait()?, vh.wait()?)), s.wait()?, split(&found.certificates(ctx)?)))
+    })?;
+    let count = s.shape().rows;
+    let s = returned(py, without_negative_zeros(s.into_vec()), [batch, count])?;
+    let certificates = certified(py, certificates)?;
+    let Some((u, vh)) = bases else { return (py.None(), s, py.None(), certificates).into_pyobject(py) };
+    (in_rows(py, &u)?, s, in_rows(py, &vh)?, certificates).into_pyobject(py)
+}
+
+/// Returns matrices `(batch, rows, columns)` without negative zeros.
+fn in_rows<'py, T: Number>(py: Python<'py>, matrices: &HostArray<T>) -> PyResult<Bound<'py, PyAny>> {
+    let Shape { rows, cols, batch } = matrices.shape();
+    returned(py, without_negative_zeros(matrices.to_row_major()), [batch, rows, cols])
+}
+
+/// Computes the k leading singular triplets of matrices `(batch, m, n)`, and the share of each matrix that they miss.
+#[pyfunction]
+pub(crate) fn svd_truncated<'py>(
+    context: &Bound<'py, Door>,
+    a: &Bound<'py, PyAny>,
+    k: usize,
+    oversample: usize,
+    passes: usize,
+    seed: u64,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let options = TruncatedOptions { oversample, passes, seed };
+    by_type!(a, [f32, f64], svd_truncated_of(context.get(), k, options))
+}
+
+fn svd_truncated_of<'py, T: Number>(
+    a: &Bound<'py, PyArrayDyn<T>>,
+    door: &Door,
+    k: usize,
+    options: TruncatedOptions,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = a.py();
+    let [batch, rows, columns] = three(a)?;
+    let shape = Shape::new(rows, columns, batch);
+    let borrowed = Borrowed::of(a)?;
+    let choose = |ctx: &Context| Ok(choose_svd_truncated(ctx, shape, k, options));
+    let (u, s, vh, missed, certificates) = waited(py, door, choose, None, |ctx, _| {
+        let found = ops::svd_truncated(ctx, &Array::from_row_major(shape, borrowed.as_ref())?, k, options)?;
+        let host = |array: &Array<T>| array.to_host(ctx);
+        let certificates = split(found.certificates());
+        Ok((host(&found.u)?, host(&found.s)?, host(&found.vh)?, host(&found.residual)?, certificates))
+    })?;
+    let s = returned(py, without_negative_zeros(s.into_vec()), [batch, k])?;
+    let missed = returned(py, missed.into_vec(), [batch])?;
+    (in_rows(py, &u)?, s, in_rows(py, &vh)?, missed, certified(py, certificates)?).into_pyobject(py)
+}
+
+/// Computes the products of matrices `(batch, m, k)` and `(batch, k, n)`. Either batch may be 1.
+#[pyfunction]
+pub(crate) fn matmul<'py>(
+    context: &Bound<'py, Door>,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    by_type!(a, [f32, f64, f16], matmul_of(context.get(), b))
+}
+
+fn matmul_of<'py, T: Multiplied + Scalar + Element>(
+    a: &Bound<'py, PyArrayDyn<T>>,
+    door: &Door,
+    b: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    let b = b.cast::<PyArrayDyn<T>>()?;
+    let ([x, m, _], [y, _, n]) = (three(a)?, three(b)?);
+    let (left, right) = (turned(three(a)?), turned(three(b)?));
+    let (a, b) = (Borrowed::of(a)?, Borrowed::of(b)?);
+    // Read as columns, every matrix is transposed, and so is the product: C' = B' A'. Nothing is rearranged.
+    let gemm = Gemm::<T>::new();
+    let product = waited(
+        py,
+        door,
+        |ctx| gemm.choose(ctx, right, left, false),
+        None,
+        |ctx, _| gemm.run(ctx, &Array::from_owner(right, b)?, &Array::from_owner(left, a)?)?.to_host(ctx),
+    )?;
+    returned(py, product.into_vec(), [if x == 1 { y } else { x }, m, n])
+}
+
+/// The options of [`eigsh`], as `fiedler/linalg.py` passes them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Iteration {
+    k: usize,
+    which: String,
+    tolerance: Option<f64>,
+    sigma: Option<f64>,
+    seed: u64,
+}
+
+/// Computes k eigenpairs of a symmetric matrix in compressed sparse rows. The eigenvectors come as `(k, n)`.
+#[pyfunction]
+pub(crate) fn eigsh<'py>(
+    context: &Bound<'py, Door>,
+    row_offsets: &Bound<'py, PyArrayDyn<i64>>,
+    columns: &Bound<'py, PyArrayDyn<i64>>,
+    values: &Bound<'py, PyAny>,
+    options: Iteration,
+) -> PyResult<Bound<'py, PyTuple>> {
+    by_type!(values, [f32, f64], eigsh_of(context.get(), row_offsets, columns, &options))
+}
+
+fn eigsh_of<'py, T: Number>(
+    values: &Bound<'py, PyArrayDyn<T>>,
+    door: &Door,
+    row_offsets: &Bound<'py, PyArrayDyn<i64>>,
+    columns: &Bound<'py, PyArrayDyn<i64>>,
+    options: &Iteration,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = values.py();
+    let (rows, columns, values) = (Borrowed::of(row_offsets)?, Borrowed::of(columns)?, Borrowed::of(values)?);
+    let made = || {
+        let rows = rows.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect();
+        let columns = columns.as_ref().iter().map(|&column| u32::try_from(column).unwrap_or(u32::MAX)).collect();
+        Operator::<T>::from_csr(rows, columns, values.as_ref().to_vec())
+    };
+    let operator = py.detach(made).map_err(|error| raised(py, &error))?;
+    solved(py, door, &operator, options)
+}
+
+/// Computes k eigenpairs of the Laplacian of one graph, in f64 if `wide`. The eigenvectors come as `(k, n)`.
+#[pyfunction]
+pub(crate) fn eigsh_laplacian<'py>(
+    context: &Bound<'py, Door>,
+    graphs: &Bound<'py, Graphs>,
+    laplacian: &str,
+    wide: bool,
+    options: Iteration,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (py, door, batch) = (context.py(), context.get(), &graphs.get().batch);
+    let normalization = normalization(laplacian).map_err(|error| raised(py, &error))?;
+    if batch.len() != 1 {
+        let what = format!("expected one graph, found {}", batch.len());
+        return Err(raised(py, &fiedler::Error::domain("eigsh", what)));
+    }
+    if wide {
+        let operator = Operator::<f64>::laplacian(batch.graph(0), normalization).map_err(|e| raised(py, &e))?;
+        return solved(py, door, &operator, &options);
+    }
+    let operator = Operator::<f32>::laplacian(batch.graph(0), normalization).map_err(|e| raised(py, &e))?;
+    solved(py, door, &operator, &options)
+}
+
+fn solved<'py, T: Number>(
+    py: Python<'py>,
+    door: &Door,
+    operator: &Operator<'_, T>,
+    options: &Iteration,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let which = which(&options.which).map_err(|error| raised(py, &error))?;
+    let mut settings = EigshOptions::default().seed(options.seed);
+    (settings.tolerance, settings.sigma) = (options.tolerance, options.sigma);
+    let (k, n) = (options.k, operator.rows());
+    let choose = |ctx: &Context| Ok(choose_eigsh::<T>(ctx, (n, operator.entries()), k));
+    let found =
+        waited(py, door, choose, None, |ctx, _| -> Result<_> { ops::eigsh(ctx, operator, k, which, &settings) })?;
+    let statuses: Vec<u8> = found.statuses.iter().map(|&status: &Status| status as u8).collect();
+    let values = returned(py, without_negative_zeros(found.values), [k])?;
+    let vectors: Vec<T> = found.vectors.data.into();
+    let vectors = returned(py, without_negative_zeros(vectors), [k, n])?;
+    let (residual, status) = (returned(py, found.residuals, [k])?, returned(py, statuses, [k])?);
+    let orthogonality = found.certificate.orthogonality;
+    (values, vectors, residual, orthogonality, status, found.null_space).into_pyobject(py)
+}

@@ -1,0 +1,238 @@
+"""Every error has its class and its attributes; panics, log records, progress, uncertified results."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import pickle
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import fiedler
+from conftest import script
+
+RING = np.array([[0, 1, 2], [1, 2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "bases"),
+    [
+        ("ShapeError", ValueError),
+        ("DomainError", ValueError),
+        ("ParseError", ValueError),
+        ("LimitError", ValueError),
+        ("OutOfMemoryError", MemoryError),
+        ("DeviceError", RuntimeError),
+        ("DeviceLostError", fiedler.DeviceError),
+        ("NoAdapterError", fiedler.DeviceError),
+        ("InternalError", RuntimeError),
+        ("UncertifiedError", np.linalg.LinAlgError),
+    ],
+)
+def test_classes(name, bases):
+    made = getattr(fiedler, name)
+    assert issubclass(made, fiedler.Error)
+    assert issubclass(made, bases)
+    assert issubclass(made, Exception)
+    assert made.__module__ == "fiedler._errors"
+    copied = pickle.loads(pickle.dumps(made("words")))
+    assert (type(copied), str(copied)) == (made, "words")
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    absent = tmp_path / "absent.txt"
+    with pytest.raises(FileNotFoundError) as caught:
+        fiedler.encode(absent)
+    assert caught.value.errno == errno.ENOENT
+    assert os.fspath(caught.value.filename) == str(absent)
+    assert "cannot" in caught.value.strerror
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("edges.txt", "0 1\n1 2\n2 x y z\n", 3),
+        ("matrix.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 9 1.0\n", 3),
+        ("edges.csv", "source,target,weight\n0,1,1.0\n1,2,heavy\n", 3),
+    ],
+)
+def test_files_with_wrong_content(tmp_path, name, text, line):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(fiedler.ParseError) as caught:
+        fiedler.encode(path)
+    assert str(caught.value.path) == str(path)
+    assert caught.value.line == line
+    assert name in str(caught.value)
+
+
+def test_shapes_and_domains():
+    with pytest.raises(fiedler.ShapeError, match="square"):
+        fiedler.linalg.eigh(np.ones((2, 3)))
+    with pytest.raises(fiedler.DomainError, match="edge 0"):
+        fiedler.GraphBatch.from_edge_index(RING + 5, 3)
+
+
+def test_adapters_that_are_not_there():
+    with pytest.raises(fiedler.NoAdapterError):
+        fiedler.Context(device="gpu", adapter="no such adapter").show()
+    with pytest.raises(fiedler.NoAdapterError):
+        fiedler.linalg.eigh(np.eye(3, dtype=np.float32), context=fiedler.Context(adapter="no such adapter"))
+
+
+def test_limits():
+    small = fiedler.Context(device="cpu", memory_budget=1 << 20)
+    ring = np.stack([np.arange(1000), np.roll(np.arange(1000), 1)])
+    with pytest.raises((fiedler.LimitError, fiedler.OutOfMemoryError), match="48000000 needed, 1048576 allowed"):
+        fiedler.encode(ring, 4, method="exact", context=small)
+
+
+def test_settings_of_contexts():
+    for options in (
+        {"device": "tpu"},
+        {"threads": 0},
+        {"threads": 5000},
+        {"memory_budget": "2X"},
+        {"memory_budget": "many"},
+        {"memory_budget": 0},
+        {"device": "cpu", "adapter": "x"},
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            fiedler.Context(**options)
+    with pytest.raises(ValueError, match="threads"):
+        fiedler.set_num_threads(0)
+    budgets = {"512M": 512 << 20, "2GiB": 2 << 30, "3gb": 3 << 30, 4096: 4096, "100000K": 100000 << 10}
+    for text, amount in budgets.items():
+        assert fiedler.Context(device="cpu", memory_budget=text).show()["memory_budget"] == amount
+    context = fiedler.Context("cpu", threads=2, memory_budget="1G")
+    copied = pickle.loads(pickle.dumps(context))
+    assert repr(copied) == repr(context)
+    assert repr(context) == "fiedler.Context(device='cpu', threads=2, memory_budget=1073741824)"
+    assert copied.show() == context.show()
+
+
+def test_a_wrong_environment():
+    program = """
+import numpy as np
+import fiedler
+try:
+    fiedler.linalg.eigvalsh(np.eye(2))
+except ValueError as error:
+    print(type(error).__name__, "FIEDLER_" in str(error))
+"""
+    for name in ("FIEDLER_BACKEND", "FIEDLER_THREADS", "FIEDLER_MEMORY_BUDGET"):
+        assert script(program, **{name: "none of these"}) == "DomainError True\n", name
+
+
+@pytest.mark.parametrize("context", [fiedler.Context(device="cpu")])
+def test_a_panic_is_an_exception(context, capfd):
+    with pytest.raises(fiedler.InternalError) as caught:
+        fiedler._fiedler.panic(context._native)
+    assert isinstance(caught.value, Exception)
+    assert "as asked" in str(caught.value)
+    assert "python/src/lib.rs" in str(caught.value)
+    assert "report it" in str(caught.value)
+    assert capfd.readouterr().err == ""
+    np.testing.assert_array_equal(fiedler.linalg.eigvalsh(np.eye(3), context=context), [1, 1, 1])
+
+
+def test_uncertified_results():
+    found = fiedler.encode(RING, 3)
+    found.status[0] = 1
+    with pytest.raises(fiedler.UncertifiedError, match="1 of 1 graphs.*graph 0: not converged") as caught:
+        found.raise_for_status()
+    assert caught.value.encoding is found
+    assert fiedler.encode(RING, 3).raise_for_status().eigenvalues.shape == (1, 3)
+
+
+def test_what_happens_to_uncertified_results(monkeypatch):
+    native = fiedler._fiedler.encode
+
+    def spoiled(*arguments):
+        arrays, report = native(*arguments)
+        arrays["status"][:] = 3
+        return arrays, report
+
+    class Native:
+        encode = staticmethod(spoiled)
+
+    monkeypatch.setattr("fiedler._encode._fiedler", Native)
+    with pytest.warns(fiedler.UncertifiedWarning, match="not resolved") as told:
+        kept = fiedler.encode(RING, 3)
+    assert told[0].filename == __file__
+    assert kept.status.tolist() == [3]
+    with pytest.raises(fiedler.UncertifiedError) as caught:
+        fiedler.encode(RING, 3, on_uncertified="raise")
+    assert caught.value.encoding.eigenvalues.shape == (1, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fiedler.encode(RING, 3, on_uncertified="ignore")
+
+
+def test_log_records(caplog):
+    ring = np.stack([np.arange(3000), np.roll(np.arange(3000), 1)])
+    with caplog.at_level(logging.DEBUG, "fiedler"):
+        fiedler.encode(ring, 4, device="cpu")
+    assert caplog.records
+    assert {record.name for record in caplog.records} == {"fiedler"}
+    assert all(record.levelno in (10, 20, 30, 40) for record in caplog.records)
+    caplog.clear()
+    with caplog.at_level(logging.CRITICAL, "fiedler"):
+        fiedler.encode(ring, 4, device="cpu")
+    assert not caplog.records
+
+
+def test_progress(capsys):
+    graphs = [RING] * 5000
+    told = []
+    main = threading.get_ident()
+
+    def progress(done, total):
+        assert threading.get_ident() == main
+        told.append((done, total))
+
+    fiedler.encode(graphs, 2, progress=progress)
+    assert told[-1] == (5000, 5000)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    pytest.importorskip("tqdm")
+    fiedler.encode(graphs, 2, progress=True)
+    assert "5000/5000" in capsys.readouterr().err
+    fiedler.encode(graphs, 2)
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_without_tqdm(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert len(fiedler.encode([RING] * 3, 2, progress=True)) == 3
+
+
+NEGATIVE = {
+    "eigh": lambda: fiedler.linalg.eigh(np.eye(3), k=-1),
+    "svd_truncated": lambda: fiedler.linalg.svd_truncated(np.eye(3), -1),
+    "seed": lambda: fiedler.linalg.svd_truncated(np.eye(3), 1, seed=-1),
+    "eigsh": lambda: fiedler.linalg.eigsh(RING, k=-1, laplacian="symmetric"),
+    "histogram": lambda: fiedler.stats.histogram(np.ones(3), bins=-1),
+    "describe": lambda: fiedler.stats.describe(np.ones(3), ddof=-1),
+    "stream": lambda: fiedler.random.Stream(2**64),
+    "shape": lambda: fiedler.random.Stream(1).words((2, -1)),
+    "skip": lambda: fiedler.random.Stream(1).skip(-1),
+    "nodes": lambda: fiedler.encode(RING, 2, num_nodes=-1),
+}
+
+
+@pytest.mark.parametrize("call", NEGATIVE.values(), ids=NEGATIVE.keys())
+def test_integers_that_are_out_of_range(call):
+    with pytest.raises(fiedler.DomainError, match="expected an integer from 0 to"):
+        call()
+
+
+def test_what_is_no_integer():
+    for call in (lambda: fiedler.linalg.eigh(np.eye(3), k=1.5), lambda: fiedler.random.Stream("1")):
+        with pytest.raises(TypeError, match="integer"):
+            call()
+    assert fiedler.random.Stream(np.int64(3)).words(np.int32(2)).shape == (2,)

@@ -1,0 +1,113 @@
+"""fiedler.fft beside NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.signal
+
+import fiedler
+from fiedler import fft
+from gates import layouts
+
+LENGTHS = [1, 2, 3, 7, 12, 64, 97]
+
+
+def near(found, truth, dtype):
+    """Checks the relative error in the 2-norm, along with shape and type."""
+    assert found.shape == truth.shape
+    eps = np.finfo(dtype).eps
+    norm = np.linalg.norm(truth)
+    assert np.linalg.norm(found - truth) <= 4 * eps * max(np.log2(max(truth.size, 2)), 1) * max(norm, 1e-30)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize(("lead", "axis"), [((), 0), ((3,), -1), ((3,), 0), ((2, 3), 1), ((2, 3), -1), ((0,), -1)])
+def test_transforms(name, dtype, n, lead, axis):
+    rng = np.random.default_rng(n)
+    shape = list(lead)
+    shape.insert(axis % (len(lead) + 1), n)
+    x = rng.standard_normal(shape).astype(dtype)
+    if name != "rfft":
+        x = x + (1j * rng.standard_normal(shape)).astype(np.result_type(dtype, np.complex64))
+    if name == "irfft" and n == 1:
+        with pytest.raises(fiedler.DomainError, match="at least one real number"):
+            fft.irfft(x, axis=axis)
+        return
+    wide = x.astype(np.result_type(x, np.float64))
+    found, truth = getattr(fft, name)(x, axis=axis), getattr(np.fft, name)(wide, axis=axis)
+    near(found, truth, dtype)
+    assert found.real.dtype == dtype
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+@pytest.mark.parametrize("norm", [None, "backward", "ortho", "forward"])
+@pytest.mark.parametrize("n", [None, 3, 8, 20])
+def test_norms_and_lengths(name, norm, n):
+    x = np.random.default_rng(0).standard_normal((4, 8))
+    near(getattr(fft, name)(x, n, norm=norm), getattr(np.fft, name)(x, n, norm=norm), np.float64)
+    near(getattr(fft, name)(x, n, 0, norm), getattr(np.fft, name)(x, n, 0, norm), np.float64)
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (0,)])
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+def test_two_axes(lead, norm):
+    x = np.random.default_rng(1).standard_normal((*lead, 6, 5))
+    near(fft.fft2(x, norm=norm), np.fft.fft2(x, norm=norm), np.float64)
+    near(fft.ifft2(x, norm=norm), np.fft.ifft2(x, norm=norm), np.float64)
+
+
+def test_every_layout_gives_the_same_bits():
+    x = np.random.default_rng(2).standard_normal((3, 4, 10))
+    truth = fft.fft(x, axis=1)
+    z = x + 1j * x[::-1]
+    other = fft.ifft(z)
+    for name, made in layouts(x).items():
+        assert fft.fft(made, axis=1).tobytes() == truth.tobytes(), name
+    for name, made in layouts(z).items():
+        assert fft.ifft(made).tobytes() == other.tobytes(), name
+
+
+def test_bad_calls():
+    with pytest.raises(fiedler.DomainError, match="n: expected"):
+        fft.fft(np.ones(4), 0)
+    with pytest.raises(fiedler.DomainError, match="at least one element"):
+        fft.fft(np.ones((3, 0)))
+    with pytest.raises(np.exceptions.AxisError):
+        fft.fft(np.ones(4), axis=1)
+    with pytest.raises(ValueError, match="norm"):
+        fft.fft(np.ones(4), norm="none")
+    with pytest.raises(TypeError, match="float16, float32, float64"):
+        fft.rfft(np.ones(4, np.complex128))
+    with pytest.raises(fiedler.ShapeError, match="two axes"):
+        fft.fft2(np.ones(4))
+    with pytest.raises(fiedler.DomainError, match="window"):
+        fft.power_spectrum(np.ones(4), window="flat")
+
+
+def test_halves_become_single():
+    assert fft.fft(np.ones(4, np.float16)).dtype == np.complex64
+    assert fft.rfft(np.arange(4)).dtype == np.complex128
+
+
+@pytest.mark.parametrize("window", ["rectangular", "hann", "hamming", "blackman"])
+@pytest.mark.parametrize(("shape", "axis"), [((64,), 0), ((3, 50), -1), ((50, 3), 0), ((2, 50, 3), 1)])
+def test_power_spectrum(window, shape, axis):
+    x = np.random.default_rng(3).standard_normal(shape)
+    found = fft.power_spectrum(x, axis=axis, window=window, rate=100.0, bands=[0.0, 20.0, 50.0])
+    n = shape[axis]
+    name = "boxcar" if window == "rectangular" else window
+    taper = scipy.signal.get_window(name, n, fftbins=True)
+    frequencies, truth = scipy.signal.periodogram(
+        x, 100.0, window=taper, detrend=False, scaling="spectrum", axis=axis
+    )
+    np.testing.assert_allclose(found.frequencies, frequencies)
+    np.testing.assert_array_equal(fft.rfftfreq(n, 0.01), frequencies)
+    # SciPy divides by the squared sum of the window; shares do not depend on such a factor.
+    total = truth.sum(axis=axis, keepdims=True)
+    np.testing.assert_allclose(found.power / found.power.sum(axis=axis, keepdims=True), truth / total, rtol=1e-9)
+    rows = np.moveaxis(truth / total, axis, -1)
+    np.testing.assert_allclose(found.centroid, rows @ frequencies, rtol=1e-9)
+    assert found.band_powers.shape[axis] == 2

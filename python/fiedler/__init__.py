@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         UncertifiedError,
         UncertifiedWarning,
     )
+    from ._fiedler import __version__
     from ._graphs import GraphBatch
 
 _MODULES = ("dgl", "features", "fft", "linalg", "random", "sklearn", "stats", "torch_geometric", "train")
@@ -106,4 +107,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

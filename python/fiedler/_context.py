@@ -17,7 +17,7 @@ def _bytes(amount: int | str) -> int:
     text = str(amount).strip().upper().removesuffix("IB").removesuffix("B")
     digits = text.rstrip("KMG")
     shift = _UNITS.get(text[len(digits) :])
-    if shift is None or not digits.isdigit() or int(digits) == 0:
+    if shift is None or not digits.isascii() or not digits.isdigit() or not 0 < int(digits) << shift < 2**63:
         raise ValueError(f"memory_budget: expected bytes such as 512M or 2G, found {amount!r}")
     return int(digits) << shift
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 import warnings
@@ -11,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
+from ._arrays import whole
 from ._context import Context, _context
-from ._errors import UncertifiedError, UncertifiedWarning
+from ._errors import OutOfMemoryError, UncertifiedError, UncertifiedWarning
 from ._graphs import GraphBatch, as_graphs
 
 Array = np.ndarray[Any, Any]
@@ -114,6 +116,7 @@ class Encoding:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, i: int) -> GraphEncoding:
+        i = operator.index(i)
         if not -len(self) <= i < len(self):
             raise IndexError(f"expected a graph from 0 to {len(self) - 1}, found {i}")
         i %= len(self)
@@ -168,7 +171,10 @@ def _uncertified(encoding: Encoding) -> str:
     return f"{bad.size} of {len(encoding)} graphs lack the status converged; {first}"
 
 
-def _bar(progress: Any, total: int) -> tuple[Callable[[int, int], object] | None, Callable[[], object]]:
+Tell = Callable[[int, int], object]
+
+
+def _bar(progress: Any, total: int, unit: str = "graph") -> tuple[Tell | None, Callable[[], object]]:
     """Returns what is called with the progress, and what ends it."""
     if callable(progress):
         return progress, lambda: None
@@ -178,7 +184,7 @@ def _bar(progress: Any, total: int) -> tuple[Callable[[int, int], object] | None
         from tqdm.auto import tqdm
     except ImportError:
         return None, lambda: None
-    bar = tqdm(total=total, unit="graph", file=sys.stderr)
+    bar = tqdm(total=total, unit=unit, file=sys.stderr)
 
     def tell(done: int, _: int) -> None:
         bar.update(done - bar.n)
@@ -238,8 +244,9 @@ def encode(
     symmetrize : {'max', 'sum', 'mean', 'keep', 'error'}, optional
         What happens to edges that are listed in one direction; 'max' by default, and the preset's own with one.
     weight : str, optional
-        The name of the weights of edges. By default it is that of the library ('weight' in NetworkX, 'edge_weight' in
-        PyTorch Geometric). With None, every edge weighs 1.
+        The name of the weights of edges. By default it is that of the library: 'weight' in NetworkX and igraph,
+        'edge_weight' in PyTorch Geometric, and the entries of a matrix. With None, every edge weighs 1. Parallel edges
+        of a multigraph count once, with the largest weight, but entries of a matrix at one place are summed.
     num_nodes, batch
         For an edge_index, see `GraphBatch.from_edge_index`.
     sign : 'canonical' or int
@@ -271,12 +278,14 @@ def encode(
         raise ValueError(f"precision: expected 'f32' or 'f64', found {precision!r}")
     if sign != "canonical" and not isinstance(sign, (int, np.integer)):
         raise ValueError(f"sign: expected 'canonical' or a seed, found {sign!r}")
-    if k < 0 or walk_steps < 0:
-        raise ValueError(f"k, walk_steps: expected 0 or more, found {k} and {walk_steps}")
+    if sign != "canonical":
+        sign = whole(sign, "sign")
+    k, walk_steps = whole(k, "k", _MOST), whole(walk_steps, "walk_steps", _MOST)
     listed: GraphBatch = as_graphs(
         graphs, weight=weight, num_nodes=num_nodes, batch=batch, preset=preset, symmetrize=symmetrize
     )
     first = trivial == "first"
+    _check_memory(listed, k + first + walk_steps)
     options = {
         "k": k + first,
         "laplacian": laplacian,
@@ -285,7 +294,7 @@ def encode(
         "walk_steps": walk_steps,
         "method": method,
         "wide": precision == "f64",
-        "cache": cache,
+        "cache": bool(cache),
         "resume": None if resume is None else os.fspath(resume),
     }
     tell, close = _bar(progress, len(listed))
@@ -304,6 +313,20 @@ def encode(
             encoding.raise_for_status()
         warnings.warn(_uncertified(encoding), UncertifiedWarning, stacklevel=2)
     return encoding
+
+
+_MOST = 2**40
+
+
+def _check_memory(graphs: GraphBatch, columns: int) -> None:
+    """Refuses results of more than half the memory of the machine, before the system gives out."""
+    if not hasattr(os, "sysconf"):
+        return
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    needed = columns * (4 * graphs.num_nodes + 13 * len(graphs))
+    if needed > memory:
+        what = f"{needed} bytes for {columns} columns of {graphs.num_nodes} nodes"
+        raise OutOfMemoryError(f"encode: expected results within {memory} bytes, half of the memory, found {what}")
 
 
 def _flip(arrays: dict[str, Array], seed: int) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _fiedler
 from ._arrays import as_numpy, whole
+from ._edges import Edges, collated, directions, entries_of, index_of, is_data_set
 from ._errors import DomainError, ShapeError
 
 Array = Any
@@ -102,10 +103,7 @@ class GraphBatch:
         batch : array of integers, (num_nodes,), optional
             The graph of each node, ascending from 0.
         """
-        index, _ = as_numpy(edge_index, "edge_index")
-        if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
-            what = f"{index.dtype} with the shape {index.shape}"
-            raise ShapeError(f"edge_index: expected integers with the shape (2, E), found {what}")
+        index = index_of(edge_index)
         if batch is not None:
             of, _ = as_numpy(batch, "batch")
             if of.ndim != 1 or of.dtype.kind not in "iu" or (of.size and (of[0] < 0 or np.any(of[1:] < of[:-1]))):
@@ -165,13 +163,8 @@ class GraphBatch:
         cls, matrix: Any, *, preset: str | None = None, symmetrize: str | None = None
     ) -> GraphBatch:
         """Makes one graph from a square adjacency matrix of scipy.sparse; its entries are the weights."""
-        entries = matrix.tocoo()
-        if entries.shape[0] != entries.shape[1]:
-            raise ShapeError(f"matrix: expected a square adjacency matrix, found the shape {entries.shape}")
-        data = entries.data
-        weights = None if data.dtype.kind == "b" or np.all(data == 1) else data
-        offsets = np.array([0, entries.shape[0]])
-        return cls._of(entries.row, entries.col, weights, offsets, preset, symmetrize)
+        nodes, source, target, weights = entries_of(matrix)
+        return cls._of(source, target, weights, np.array([0, nodes]), preset, symmetrize)
 
     @classmethod
     def from_networkx(
@@ -229,8 +222,20 @@ class GraphBatch:
         weight : str, optional
             The attribute that has the weights of edges, where there is one.
         """
-        source, target, weights, offsets = _collated(data, weight) or _listed(data, weight)
-        return cls._of(source, target, weights, offsets, preset, symmetrize)
+        found = collated(data, weight)
+        if found is None:
+            edges = Edges()
+            for graph in data if is_data_set(data) or not hasattr(data, "edge_index") else [data]:
+                if not hasattr(graph, "edge_index"):
+                    what = type(graph).__name__
+                    how = "; use to_homogeneous() first" if hasattr(graph, "edge_types") else ""
+                    raise TypeError(f"graphs: expected graphs of PyTorch Geometric with edge_index, found {what}{how}")
+                index = index_of(graph.edge_index)
+                ptr = getattr(graph, "ptr", None)
+                sizes = [int(graph.num_nodes)] if ptr is None else np.diff(as_numpy(ptr, "ptr")[0])
+                edges.add(index[0], index[1], getattr(graph, weight, None) if weight else None, sizes)
+            found = edges.joined()
+        return cls._of(*found, preset, symmetrize)
 
     @classmethod
     def from_dgl(
@@ -238,32 +243,31 @@ class GraphBatch:
     ) -> GraphBatch:
         """Makes graphs from a graph of DGL, batched or not, or from several. ``weight`` names a feature of edges."""
         listed = [graphs] if hasattr(graphs, "batch_num_nodes") else list(graphs)
-        parts = []
-        sizes: list[Any] = []
-        first = 0
+        edges = Edges()
         for graph in listed:
-            source, target = (as_numpy(part, "edges")[0] for part in graph.edges())
-            weights = None if weight is None else as_numpy(graph.edata[weight], "weight")[0]
-            counts, _ = as_numpy(graph.batch_num_nodes(), "batch_num_nodes")
-            parts.append((source + first, target + first, weights))
-            sizes.append(counts)
-            first += int(counts.sum())
-        return cls._of(*_joined(parts), _offsets(sizes), preset, symmetrize)
+            weights = None if weight is None else graph.edata[weight]
+            source, target = graph.edges()
+            edges.add(source, target, weights, as_numpy(graph.batch_num_nodes(), "batch_num_nodes")[0])
+        return cls._of(*edges.joined(), preset, symmetrize)
 
     @classmethod
     def from_igraph(
-        cls, graphs: Any, weight: str | None = None, *, preset: str | None = None, symmetrize: str | None = None
+        cls, graphs: Any, weight: str | None = "weight", *, preset: str | None = None, symmetrize: str | None = None
     ) -> GraphBatch:
-        """Makes graphs from a graph of igraph, or from several. ``weight`` names an attribute of edges."""
+        """Makes graphs from a graph of igraph, or from several.
+
+        Parameters
+        ----------
+        weight : str, optional
+            The attribute of edges that has the weights, where there is one.
+        """
         listed = [graphs] if hasattr(graphs, "get_edgelist") else list(graphs)
-        parts = []
-        first = 0
+        edges = Edges()
         for graph in listed:
-            pairs = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape((-1, 2)) + first
-            weights = None if weight is None else np.asarray(graph.es[weight], dtype=np.float64)
-            parts.append(_directions(pairs, weights, directed=graph.is_directed()))
-            first += graph.vcount()
-        return cls._of(*_joined(parts), _offsets([graph.vcount() for graph in listed]), preset, symmetrize)
+            pairs = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape((-1, 2))
+            weights = np.asarray(graph.es[weight], np.float64) if weight in graph.es.attributes() else None
+            edges.add(*directions(pairs, weights, directed=graph.is_directed()), graph.vcount())
+        return cls._of(*edges.joined(), preset, symmetrize)
 
     @classmethod
     def from_rustworkx(
@@ -271,17 +275,15 @@ class GraphBatch:
     ) -> GraphBatch:
         """Makes graphs from a graph of rustworkx, or from several. ``weight`` is a function of the edge's data."""
         listed = [graphs] if hasattr(graphs, "weighted_edge_list") else list(graphs)
-        parts = []
-        first = 0
+        edges = Edges()
         for graph in listed:
-            number = {node: first + i for i, node in enumerate(graph.node_indices())}
+            number = {node: i for i, node in enumerate(graph.node_indices())}
             triples = graph.weighted_edge_list()
             pairs = np.asarray([(number[u], number[v]) for u, v, _ in triples], dtype=np.int64).reshape((-1, 2))
             weights = None if weight is None else np.asarray([weight(data) for *_, data in triples], dtype=np.float64)
             directed = type(graph).__name__.endswith("DiGraph")
-            parts.append(_directions(pairs, weights, directed=directed))
-            first += len(number)
-        return cls._of(*_joined(parts), _offsets([graph.num_nodes() for graph in listed]), preset, symmetrize)
+            edges.add(*directions(pairs, weights, directed=directed), len(number))
+        return cls._of(*edges.joined(), preset, symmetrize)
 
 
 def _restored(native: _fiedler.Graphs, node_ids: Any, notices: list[str]) -> GraphBatch:
@@ -291,98 +293,64 @@ def _restored(native: _fiedler.Graphs, node_ids: Any, notices: list[str]) -> Gra
     return made
 
 
-Parts = tuple[Any, Any, Any]
+def _kind(x: Any) -> str | None:
+    """Returns what kind of graph, or of graphs, this is, or None."""
+    if isinstance(x, GraphBatch):
+        return "a GraphBatch"
+    if isinstance(x, (str, bytes, os.PathLike)):
+        return "a path"
+    if is_data_set(x) or hasattr(x, "edge_types"):
+        return "HeteroData" if not is_data_set(x) else "a data set of PyTorch Geometric"
+    for kind, attributes in _ATTRIBUTES.items():
+        if all(hasattr(x, name) for name in attributes):
+            return kind
+    return "an edge_index" if _is_edge_index(x) else None
 
 
-def _directions(pairs: np.ndarray[Any, Any], weights: Any, *, directed: bool) -> Parts:
-    """Returns sources, targets and weights, with both directions of undirected edges."""
-    if directed:
-        return pairs[:, 0], pairs[:, 1], weights
-    other = pairs[:, 0] != pairs[:, 1]
-    both = np.concatenate([pairs, pairs[other][:, ::-1]])
-    return both[:, 0], both[:, 1], None if weights is None else np.concatenate([weights, weights[other]])
+_ATTRIBUTES = {
+    "a graph of DGL": ("batch_num_nodes",),
+    "a graph of PyTorch Geometric": ("edge_index",),
+    "a graph of NetworkX": ("adjacency", "is_directed"),
+    "a graph of rustworkx": ("weighted_edge_list",),
+    "a graph of igraph": ("get_edgelist",),
+    "a sparse matrix": ("tocoo", "nnz"),
+}
 
 
-def _joined(parts: Sequence[Parts]) -> Parts:
-    """Joins the edges of several graphs. Edges of graphs without weights weigh 1."""
-    if not parts:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), None
-    source, target = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    if all(part[2] is None for part in parts):
-        return source, target, None
-    ones = (np.ones(len(part[0])) if part[2] is None else np.ravel(part[2]) for part in parts)
-    return source, target, np.concatenate(list(ones))
+def _is_edge_index(x: Any) -> bool:
+    shape = getattr(x, "shape", None)
+    dtype = getattr(x, "dtype", None)
+    if shape is None or dtype is None:
+        return False
+    whole = dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
+    return len(shape) == 2 and shape[0] == 2 and whole
 
 
-def _offsets(sizes: Sequence[Any]) -> np.ndarray[Any, Any]:
-    counts = [np.ravel(size) for size in sizes]
-    return np.concatenate([[0], np.cumsum(np.concatenate(counts))]) if counts else np.zeros(1, np.int64)
+def _described(x: Any) -> str:
+    shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
+    what = type(x).__name__
+    return f"{what} of {dtype} with the shape {tuple(shape)}" if shape is not None and dtype is not None else what
 
 
-def _is_data_set(data: Any) -> bool:
-    """Returns whether this is an ``InMemoryDataset``. To ask it for an attribute of graphs would join all graphs."""
-    return {"_data", "slices"} <= getattr(data, "__dict__", {}).keys()
-
-
-def _collated(data: Any, weight: str | None) -> tuple[Any, ...] | None:
-    """Returns the edges of a data set of PyTorch Geometric that keeps its graphs in one storage."""
-    if not _is_data_set(data):
+def _pair(graphs: Any) -> Array | None:
+    """Returns the edge_index of two sequences of integers, sources and targets, or None."""
+    if not isinstance(graphs, (list, tuple)) or len(graphs) != 2:
         return None
-    store, slices = data._data, data.slices
-    if slices is None or "edge_index" not in slices:
+    # A list of tuples is a list of edges.
+    if any(isinstance(part, (str, bytes)) or (isinstance(part, tuple) and isinstance(graphs, list)) for part in graphs):
         return None
-    if getattr(data, "_indices", None) is not None:
-        return None  # a subset, whose graphs are read one by one
-    ends, _ = as_numpy(slices["edge_index"], "edge_index")
-    sizes = _sizes(store, slices, len(ends) - 1)
-    if sizes is None:
+    try:
+        ends = [np.asarray(part) for part in graphs]
+    except (ValueError, TypeError):
         return None
-    index, _ = as_numpy(store.edge_index, "edge_index")
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    shift = np.repeat(offsets[:-1], np.diff(ends))
-    weights = None
-    if weight and getattr(store, weight, None) is not None:
-        weights, _ = as_numpy(getattr(store, weight), weight)
-    return index[0] + shift, index[1] + shift, weights, offsets
-
-
-def _sizes(store: Any, slices: Any, graphs: int) -> Any:
-    """Returns the nodes of each graph of a collated data set, if they can be told without reading the graphs."""
-    counts = getattr(store, "_num_nodes", None) or store.__dict__.get("_num_nodes")
-    if counts is None and "num_nodes" in slices:
-        counts = getattr(store, "num_nodes", None)
-    if isinstance(counts, (list, tuple)) and len(counts) == graphs:
-        return np.asarray(counts, dtype=np.int64)
-    for name in ("x", "pos", "z"):
-        if name in slices and len(slices[name]) == graphs + 1:
-            return np.diff(as_numpy(slices[name], name)[0])
-    return None
-
-
-def _listed(data: Any, weight: str | None) -> tuple[Any, ...]:
-    listed: Iterable[Any] = data if _is_data_set(data) or not hasattr(data, "edge_index") else [data]
-    parts = []
-    sizes: list[Any] = []
-    first = 0
-    for graph in listed:
-        if not hasattr(graph, "edge_index"):
-            what = type(graph).__name__
-            how = "; use to_homogeneous() first" if hasattr(graph, "edge_types") else ""
-            raise TypeError(f"graphs: expected graphs of PyTorch Geometric with an edge_index, found {what}{how}")
-        index, _ = as_numpy(graph.edge_index, "edge_index")
-        ptr = getattr(graph, "ptr", None)
-        counts = [int(graph.num_nodes)] if ptr is None else np.diff(as_numpy(ptr, "ptr")[0])
-        weights = getattr(graph, weight, None) if weight else None
-        parts.append((index[0] + first, index[1] + first, None if weights is None else as_numpy(weights, "weight")[0]))
-        sizes.append(counts)
-        first += int(np.sum(counts))
-    return *_joined(parts), _offsets(sizes)
+    fits = all(end.ndim == 1 and (end.dtype.kind in "iu" or not end.size) for end in ends)
+    return np.stack(ends).astype(np.int64) if fits and len(ends[0]) == len(ends[1]) else None
 
 
 def as_graphs(
     graphs: Any,
     *,
-    weight: str | None = "auto",
+    weight: Any = "auto",
     num_nodes: int | None = None,
     batch: Array | None = None,
     preset: str | None = None,
@@ -390,80 +358,73 @@ def as_graphs(
 ) -> GraphBatch:
     """Returns the batch of whatever `fiedler.encode` takes. ``weight='auto'`` is each library's own name."""
     how: dict[str, Any] = {"preset": preset, "symmetrize": symmetrize}
-    named: dict[str, Any] = how if weight == "auto" else {**how, "weight": weight}
-    if isinstance(graphs, GraphBatch):
+    pair = _pair(graphs)
+    graphs = graphs if pair is None else pair
+    kind, several = _kind(graphs), False
+    if kind is None:
+        graphs, kind, several = *_list_of(graphs), True
+    if kind != "an edge_index" or several:
+        if num_nodes is not None or batch is not None:
+            raise ValueError(f"num_nodes, batch: expected none beside {kind or 'no graphs'}, which has its own nodes")
+    if kind is None:
+        return GraphBatch._of(*Edges().joined(), preset, symmetrize)
+    if kind in ("a GraphBatch", "a path", "an edge_index") and weight is not None and weight != "auto":
+        raise ValueError(f"weight: expected none beside {kind}, whose own weights count, found {weight!r}")
+    if kind in ("a GraphBatch", "a path") and weight is None:
+        raise ValueError(f"weight: expected 'auto' beside {kind}, whose own weights count, found None")
+    if kind == "a GraphBatch":
         if preset is not None or symmetrize is not None:
             raise ValueError("preset, symmetrize: expected none for a GraphBatch, which was made under its own")
-        return graphs
-    if isinstance(graphs, (str, bytes, os.PathLike)):
+        batch_: GraphBatch = graphs
+        return batch_
+    if kind == "a path":
         return GraphBatch.read(os.fsdecode(graphs), preset=preset, symmetrize=symmetrize or "max")
-    first = graphs
-    if isinstance(graphs, (list, tuple)):
-        if not graphs:
-            return GraphBatch._of([], [], None, [0], preset, symmetrize)
-        first = graphs[0]
-        if isinstance(first, (str, os.PathLike)) or hasattr(first, "indptr") or _is_edge_index(first):
-            if len(graphs) == 2 and np.ndim(first) == 1:
-                first = graphs = np.asarray(graphs)  # a pair of lists, source and target
-            else:
-                return _many(graphs, weight, how)
-    if _is_data_set(first):
-        return GraphBatch.from_pyg(graphs, **named)
-    if hasattr(first, "batch_num_nodes"):
-        return GraphBatch.from_dgl(graphs, **named)
-    if hasattr(first, "edge_types"):
-        what = type(first).__name__
-        raise TypeError(f"graphs: expected homogeneous graphs, found {what}; use to_homogeneous() first")
-    if hasattr(first, "edge_index"):
-        return GraphBatch.from_pyg(graphs, **named)
-    if hasattr(first, "adjacency") and hasattr(first, "is_directed"):
-        return GraphBatch.from_networkx(graphs, **named)
-    if hasattr(first, "weighted_edge_list"):
-        return GraphBatch.from_rustworkx(graphs, **named)
-    if hasattr(first, "get_edgelist"):
-        return GraphBatch.from_igraph(graphs, **named)
-    if hasattr(graphs, "tocoo") and hasattr(graphs, "nnz"):
-        return GraphBatch.from_scipy_sparse(graphs, **how)
-    if _is_edge_index(graphs):
+    if kind == "HeteroData":
+        raise TypeError("graphs: expected homogeneous graphs, found HeteroData; use to_homogeneous() first")
+    if kind == "an edge_index" and not several:
         return GraphBatch.from_edge_index(graphs, num_nodes, batch=batch, **how)
-    if hasattr(graphs, "shape") and len(graphs.shape) == 2 and graphs.shape[0] == graphs.shape[1]:
-        what = "a dense matrix; use GraphBatch.from_scipy_sparse(scipy.sparse.coo_array(a)) for an adjacency matrix"
-        raise TypeError(f"graphs: expected {_KINDS}, found {what}")
-    if hasattr(graphs, "__getitem__") and hasattr(graphs, "__len__") and len(graphs) and graphs is not first:
-        raise TypeError(f"graphs: expected {_KINDS}, found a list of {type(first).__name__}")
-    if hasattr(graphs, "__iter__") and not hasattr(graphs, "shape"):
-        return as_graphs(list(graphs), weight=weight, preset=preset, symmetrize=symmetrize)
-    raise TypeError(f"graphs: expected {_KINDS}, found {type(graphs).__name__}")
+    if kind in ("an edge_index", "a sparse matrix"):
+        if weight is not None and weight != "auto":
+            raise ValueError(f"weight: expected None or 'auto' beside {kind}, found {weight!r}")
+        edges = Edges()
+        for graph in graphs if several else [graphs]:
+            if kind == "a sparse matrix":
+                nodes, source, target, weights = entries_of(graph)
+            else:
+                (source, target), weights = index_of(graph), None
+                nodes = max(int(source.max()), int(target.max())) + 1 if source.size else 0
+            edges.add(source, target, None if weight is None else weights, nodes)
+        return GraphBatch._of(*edges.joined(), preset, symmetrize)
+    named = how if weight == "auto" else {**how, "weight": weight}
+    make = {
+        "a graph of DGL": GraphBatch.from_dgl,
+        "a graph of PyTorch Geometric": GraphBatch.from_pyg,
+        "a data set of PyTorch Geometric": GraphBatch.from_pyg,
+        "a graph of NetworkX": GraphBatch.from_networkx,
+        "a graph of rustworkx": GraphBatch.from_rustworkx,
+        "a graph of igraph": GraphBatch.from_igraph,
+    }[kind]
+    return make(graphs, **named)
 
 
-def _is_edge_index(x: Any) -> bool:
-    shape = getattr(x, "shape", None)
-    if shape is None:
-        return isinstance(x, (list, tuple)) and bool(x) and isinstance(x[0], (int, np.integer))
-    dtype = getattr(x, "dtype", None)
-    whole = dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
-    return len(shape) == 2 and shape[0] == 2 and whole
-
-
-def _many(graphs: Sequence[Any], weight: str | None, how: dict[str, Any]) -> GraphBatch:
-    """Joins graphs whose kinds make one graph each: matrices and edge indices."""
-    parts = []
-    sizes = []
-    first = 0
-    for graph in graphs:
-        if isinstance(graph, (str, os.PathLike)):
-            raise TypeError("graphs: expected one path, of a file or a folder, found several; encode them one by one")
-        if hasattr(graph, "tocoo"):
-            entries = graph.tocoo()
-            if entries.shape[0] != entries.shape[1]:
-                raise ShapeError(f"graphs: expected square adjacency matrices, found the shape {entries.shape}")
-            nodes, source, target, weights = entries.shape[0], entries.row, entries.col, entries.data
-        else:
-            index, _ = as_numpy(graph, "edge_index")
-            if index.ndim != 2 or index.shape[0] != 2:
-                raise ShapeError(f"graphs: expected edge indices with the shape (2, E), found {index.shape}")
-            nodes, (source, target), weights = (int(index.max()) + 1 if index.size else 0), index, None
-        parts.append((source.astype(np.int64) + first, target.astype(np.int64) + first, weights if weight else None))
-        sizes.append(nodes)
-        first += nodes
-    return GraphBatch._of(*_joined(parts), _offsets(sizes), how["preset"], how["symmetrize"])
+def _list_of(graphs: Any) -> tuple[list[Any], str | None]:
+    """Returns the graphs of an iterable, and their kind, which is None if there are none."""
+    if isinstance(graphs, Mapping) or hasattr(graphs, "shape") or not hasattr(graphs, "__iter__"):
+        how = ""
+        shape: tuple[int, ...] = tuple(getattr(graphs, "shape", ()))
+        if len(shape) == 2 and shape[0] == shape[1]:
+            how = "; for an adjacency matrix, use scipy.sparse.coo_array(a)"
+        elif len(shape) == 2 and shape[1] == 2:
+            how = "; for pairs, use GraphBatch.from_edges(a)"
+        raise TypeError(f"graphs: expected {_KINDS}, found {_described(graphs)}{how}")
+    listed = list(graphs)
+    kinds = [_kind(graph) for graph in listed]
+    for place, kind in enumerate(kinds):
+        if kind is None:
+            how = "; for a list of edges, use GraphBatch.from_edges" if isinstance(listed[place], tuple) else ""
+            raise TypeError(f"graphs: element {place}: expected a graph, found {_described(listed[place])}{how}")
+        if kind != kinds[0]:
+            raise TypeError(f"graphs: element {place}: expected {kinds[0]} like element 0, found {kind}")
+        if kind in ("a GraphBatch", "a path", "a data set of PyTorch Geometric"):
+            raise TypeError(f"graphs: element {place}: expected one graph, found {kind}; encode them one by one")
+    return listed, kinds[0] if kinds else None

@@ -100,9 +100,11 @@ def extract(
     array([[1.5],
            [5. ]], dtype=float32)
     """
+    if isinstance(layers, str):
+        raise TypeError(f"layers: expected a sequence of names, found the text {layers!r}")
     samples = _samples(data)
     listed = representations if isinstance(representations, str) else ", ".join(representations)
-    tell, close = _bar(progress, len(samples))
+    tell, close = _bar(progress, len(samples), "sample")
     try:
         found = _fiedler.extract(_context(context, device), samples, listed, list(layers), cache, tell)
     finally:

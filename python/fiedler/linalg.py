@@ -336,7 +336,8 @@ def eigsh(
     if which not in ends:
         raise ValueError(f"which: expected 'SA' or 'LA', found {which!r}")
     k, seed = whole(k, "k"), whole(seed, "seed", 2**64 - 1)
-    options = {"k": k, "which": ends[which], "tolerance": tol or None, "sigma": sigma, "seed": seed}
+    near = None if sigma is None else float(sigma)
+    options = {"k": k, "which": ends[which], "tolerance": tol or None, "sigma": near, "seed": seed}
     native = _context(context, device)
     if laplacian is not None:
         from ._graphs import as_graphs

@@ -136,6 +136,8 @@ def histogram(
 
 def _covariance(m: Array, rowvar: bool, correlation: bool, native: Any) -> Array:
     x, wrap = as_numpy(m, "m")
+    if not isinstance(rowvar, (bool, np.bool_)):
+        raise TypeError(f"rowvar: expected True or False, found {type(rowvar).__name__}")
     if x.ndim == 1:
         x = x[None] if rowvar else x[:, None]
     batch, lead = matrices(x if rowvar else x.swapaxes(-1, -2), "m")
@@ -144,8 +146,8 @@ def _covariance(m: Array, rowvar: bool, correlation: bool, native: Any) -> Array
     return wrap(made[..., 0, 0] if x.ndim == 2 and found.shape[1] == 1 else made)
 
 
-def cov(m: Array, rowvar: bool = True, *, device: str | None = None, context: Context | None = None) -> Array:
-    """Computes covariance matrices, divided by n - 1, as ``numpy.cov`` does; leading axes are the batch.
+def cov(m: Array, *, rowvar: bool = True, device: str | None = None, context: Context | None = None) -> Array:
+    """Computes covariance matrices, divided by n - 1, as ``numpy.cov(m)`` does; leading axes are the batch.
 
     Parameters
     ----------
@@ -162,7 +164,7 @@ def cov(m: Array, rowvar: bool = True, *, device: str | None = None, context: Co
     return _covariance(m, rowvar, False, _context(context, device))
 
 
-def corrcoef(m: Array, rowvar: bool = True, *, device: str | None = None, context: Context | None = None) -> Array:
+def corrcoef(m: Array, *, rowvar: bool = True, device: str | None = None, context: Context | None = None) -> Array:
     """Computes correlation matrices. The parameters are those of `cov`."""
     return _covariance(m, rowvar, True, _context(context, device))
 

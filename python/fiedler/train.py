@@ -15,6 +15,7 @@ True
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -22,9 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
-from ._arrays import as_numpy, prepared
+from ._arrays import as_numpy, prepared, whole
 from ._context import Context, _context
-from ._errors import ShapeError
+from ._encode import _bar
+from ._errors import DomainError, ShapeError
 
 __all__ = ["Bound", "Chains", "Fit", "Model", "Sgld", "Trainer"]
 
@@ -56,6 +58,28 @@ def _path(path: str | os.PathLike[str]) -> str:
     if not text.endswith(".safetensors"):
         raise ValueError(f"path: expected a file that ends in .safetensors, found {text!r}")
     return text
+
+
+def _metric(runs: list[dict[str, Any]], name: str) -> Array:
+    """Returns a metric of every run; NaN where a run has none."""
+    known = sorted({key for run in runs for key, value in run.items() if "." in key and np.ndim(value) == 0})
+    if name not in known:
+        raise ValueError(f"name: expected one of {', '.join(known)}, found {name!r}")
+    return np.array([run.get(name, np.nan) for run in runs])
+
+
+def _json(settings: Mapping[str, Any]) -> str:
+    """Returns settings as JSON, with the numbers of NumPy among them."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, (np.generic, np.ndarray)):
+            return value.tolist()
+        raise TypeError(f"expected numbers, words and lists as settings, found {type(value).__name__}")
+
+    try:
+        return json.dumps(settings, default=plain, allow_nan=False)
+    except ValueError:
+        raise DomainError(f"expected finite numbers as settings, found {settings}") from None
 
 
 class Fit:
@@ -91,14 +115,11 @@ class Fit:
 
     def metric(self, name: str) -> Array:
         """Returns a metric, such as 'test.accuracy' or 'validation.loss', of every run; NaN where a run has none."""
-        known = sorted({key for run in self.runs for key, value in run.items() if "." in key and np.ndim(value) == 0})
-        if name not in known:
-            raise ValueError(f"name: expected one of {', '.join(known)}, found {name!r}")
-        return np.array([run.get(name, np.nan) for run in self.runs])
+        return _metric(self.runs, name)
 
     def weights(self, run: int | None = None) -> dict[str, Array]:
         """Returns the parameters of a run, by default the best one, by the names of a module of torch."""
-        return dict(self._native.weights(self.best_run if run is None else run))
+        return dict(self._native.weights(self.best_run if run is None else whole(run, "run")))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the parameters of all runs to a .safetensors file, which `Model` and ``fiedler predict`` read."""
@@ -107,7 +128,7 @@ class Fit:
 
     def export(self, path: str | os.PathLike[str], run: int | None = None) -> None:
         """Writes the parameters of one run as ``load_state_dict`` of torch takes them."""
-        self._native.export(_path(path), self.best_run if run is None else run)
+        self._native.export(_path(path), self.best_run if run is None else whole(run, "run"))
 
 
 class Trainer:
@@ -117,7 +138,7 @@ class Trainer:
     ----------
     hidden : sequence of int
         The widths of the hidden layers; none for a linear model.
-    activation : {'relu', 'leaky-relu', 'gelu', 'tanh', 'sigmoid'}
+    activation : {'relu', 'leaky', 'gelu', 'tanh', 'sigmoid'}
     norm : {'none', 'batch', 'layer'}
     dropout : float
     optimizer : str or mapping
@@ -150,7 +171,10 @@ class Trainer:
         table = {"kind": optimizer} if isinstance(optimizer, str) else dict(optimizer)
         model = {"hidden": list(hidden), "activation": activation, "norm": norm, "dropout": dropout}
         self._settings: dict[str, Any] = {"model": model, "train": {**train, "optimizer": table}}
-        self._loss, self._split, self._split_seed = loss, split, split_seed
+        if len(split) != 3:
+            raise ValueError(f"split: expected shares of training, validation and test samples, found {split}")
+        self._loss, self._split = loss, split
+        self._split_seed = None if split_seed is None else whole(split_seed, "split_seed", 2**64 - 1)
 
     def __repr__(self) -> str:
         return f"fiedler.train.Trainer({json.dumps(self._settings)})"
@@ -165,7 +189,7 @@ class Trainer:
         grid: Mapping[str, Sequence[float]] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
-        progress: Callable[[int, int], object] | None = None,
+        progress: bool | Callable[[int, int], object] | None = None,
         device: str | None = None,
         context: Context | None = None,
     ) -> Fit:
@@ -183,24 +207,30 @@ class Trainer:
             combination.
         checkpoint : path, optional
             A .safetensors file, saved every ``checkpoint_every`` seconds. If it exists, the training goes on from it.
-        progress : callable, optional
-            Called on this thread with the number of runs that have ended, and of all runs.
+        progress : bool or callable, optional
+            True shows a bar of tqdm where it is installed; a callable is given the number of runs that have ended, and
+            of all runs, on this thread.
         """
         inputs, labels, values, classes = _samples(x, y)
         loss = self._loss or ("mse" if labels is None else "ce")
         settings = {**self._settings, "train": {**self._settings["train"], "loss": loss}}
         options = {
-            "settings": json.dumps(settings),
+            "settings": _json(settings),
             "grid": [(name, [float(value) for value in listed]) for name, listed in (grid or {}).items()],
-            "seed": seed,
-            "runs": runs,
+            "seed": whole(seed, "seed", 2**64 - 1),
+            "runs": whole(runs, "runs"),
             "shares": list(self._split),
             "split_seed": self._split_seed,
             "classes": 0 if classes is None else len(classes),
             "checkpoint": None if checkpoint is None else _path(checkpoint),
             "every": checkpoint_every,
         }
-        native = _fiedler.fit(_context(context, device), inputs, labels, values, options, progress)
+        listed = (grid or {}).values()
+        tell, close = _bar(progress, runs * math.prod(len(values) for values in listed), "run")
+        try:
+            native = _fiedler.fit(_context(context, device), inputs, labels, values, options, tell)
+        finally:
+            close()
         return Fit(native, classes)
 
 
@@ -246,7 +276,7 @@ class Model:
         good, best = self._native.good
         if isinstance(runs, str) and runs not in ("good", "best"):
             raise ValueError(f"runs: expected 'good', 'best' or numbers of runs, found {runs!r}")
-        chosen = {"good": good, "best": [best]}[runs] if isinstance(runs, str) else [int(run) for run in runs]
+        chosen = {"good": good, "best": [best]}[runs] if isinstance(runs, str) else [whole(run, "runs") for run in runs]
         inputs = _matrix(x, "x").astype(np.float32, copy=False)
         return self._native.predict(_context(context, device), inputs, chosen)
 
@@ -289,7 +319,7 @@ class Chains:
 
     def metric(self, name: str) -> Array:
         """Returns a metric such as 'test.loss' of every chain, (seeds, temperatures)."""
-        values = np.array([run.get(name, np.nan) for run in self.runs])
+        values = _metric(self.runs, name)
         return values.reshape((-1, len(self.betas)))
 
     def weights(self, seed: int, rung: int) -> dict[str, Array]:
@@ -359,7 +389,8 @@ class Sgld:
         model = {"hidden": list(hidden), "activation": activation}
         self._settings: dict[str, Any] = {"model": model, "train": {"scale": "none", **train}}
         self._loss = loss
-        self._options = {
+        self._chains = len(betas) * chains
+        self._options: dict[str, Any] = {
             "law": law,
             "sigma": float(sigma),
             "betas": [float(beta) for beta in betas],
@@ -376,7 +407,7 @@ class Sgld:
         y: Any,
         *,
         seed: int = 0,
-        progress: Callable[[int, int], object] | None = None,
+        progress: bool | Callable[[int, int], object] | None = None,
         device: str | None = None,
         context: Context | None = None,
     ) -> Chains:
@@ -386,9 +417,13 @@ class Sgld:
         settings = {**self._settings, "train": {**self._settings["train"], "loss": loss}}
         options = {
             **self._options,
-            "settings": json.dumps(settings),
-            "seed": seed,
+            "settings": _json(settings),
+            "seed": whole(seed, "seed", 2**64 - 1),
             "classes": 0 if classes is None else len(classes),
         }
-        native = _fiedler.sample(_context(context, device), inputs, labels, values, options, progress)
+        tell, close = _bar(progress, self._chains, "chain")
+        try:
+            native = _fiedler.sample(_context(context, device), inputs, labels, values, options, tell)
+        finally:
+            close()
         return Chains(native, classes)

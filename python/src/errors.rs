@@ -22,7 +22,7 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
             let Some(code) = source.raw_os_error() else { return PyOSError::new_err(error.to_string()) };
             let why = source.to_string();
             let why = why.split(" (os error").next().unwrap_or_default();
-            return PyOSError::new_err((code, format!("cannot {doing}: {why}"), path.clone()));
+            return PyOSError::new_err((code, format!("cannot {doing}: {why}"), path.display().to_string()));
         }
         // Kinds that a later version of the library adds.
         _ => "Error",

@@ -3,7 +3,7 @@
 use crate::arrays::{Borrowed, returned};
 use crate::context::Door;
 use crate::errors::raised;
-use crate::wait::waited;
+use crate::wait::beside;
 use fiedler::features::{Extractor, Representation};
 use fiedler::io::{LayerRows, Layers, Numbers};
 use fiedler::ops::series::Status;
@@ -80,7 +80,7 @@ pub(crate) fn extract<'py>(
     };
     let extractor = made().map_err(|error| raised(py, &error))?;
     let choose = |ctx: &Context| extractor.choose(ctx, data);
-    let (names, values, status, units) = waited(py, door, choose, progress, |ctx, tell| {
+    let (names, values, status, units) = beside(py, door, choose, progress, |ctx, tell| {
         let names = extractor.names(ctx, data)?;
         let (mut values, mut status) = (Vec::new(), Vec::<Status>::new());
         let report = extractor.stream(ctx, data, |some, of, progress| {

@@ -37,9 +37,20 @@ impl Tell {
     }
 }
 
-/// Runs `work` in a context of `door`. `choose` predicts what it takes. `progress` is called with the items that are
-/// done and the total.
+/// Runs `work` in a context of `door`, on its threads. `choose` predicts what it takes. `progress` is called with the
+/// items that are done and the total.
 pub(crate) fn waited<T: Send>(
+    py: Python<'_>,
+    door: &Door,
+    choose: impl Fn(&Context) -> Result<Choice> + Sync,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Context, &Tell) -> Result<T> + Send,
+) -> PyResult<T> {
+    beside(py, door, choose, progress, |ctx, tell| ctx.install(|| work(ctx, tell)))
+}
+
+/// Does the same for work that waits for the threads of the context, and therefore must not run on one of them.
+pub(crate) fn beside<T: Send>(
     py: Python<'_>,
     door: &Door,
     choose: impl Fn(&Context) -> Result<Choice> + Sync,
@@ -50,7 +61,7 @@ pub(crate) fn waited<T: Send>(
     let worker = is_worker(py)?;
     let session = py.detach(|| door.session(worker, &choose)).map_err(|error| raised(py, &error))?;
     let (ctx, tell) = (&session.ctx, Tell::default());
-    let run = || panics::caught(|| ctx.install(|| work(ctx, &tell)));
+    let run = || panics::caught(|| work(ctx, &tell));
     let outcome = if session.seconds < INLINE && progress.is_none() {
         py.detach(run)
     } else {

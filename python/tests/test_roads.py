@@ -226,11 +226,11 @@ class HeteroData:
     [
         (7, "found int"),
         (None, "found NoneType"),
-        (np.zeros((2, 2)), "a dense matrix"),
-        (np.zeros((4, 4), np.int64), "a dense matrix"),
+        (np.zeros((2, 2)), "float64 with the shape .2, 2.; for an adjacency matrix"),
+        (np.zeros((4, 4), np.int64), "for an adjacency matrix"),
         (np.zeros((2, 5)), "edge_index|found"),
         (object(), "found object"),
-        ([object()], "a list of object"),
+        ([object()], "element 0: expected a graph, found object"),
         (HeteroData(), "to_homogeneous"),
         ([HeteroData()], "to_homogeneous"),
         (["one.txt", "two.txt"], "one by one"),
@@ -249,3 +249,42 @@ def test_a_graph_on_a_device_or_with_a_gradient_is_refused():
     weight = standins.Tensor(np.ones(1), requires_grad=True)
     with pytest.raises(TypeError, match=r"\.detach\(\)"):
         fiedler.encode(standins.Data(np.array([[0], [1]]), 2, edge_weight=weight))
+
+
+def test_an_edge_belongs_to_its_own_graph() -> None:
+    first, second = np.array([[0, 1], [1, 2]]), np.array([[0, -1], [1, 0]])
+    with pytest.raises(fiedler.DomainError, match="graph 1: expected nodes from 0 to 1, found edge 1 with the node -1"):
+        fiedler.encode([first, second], k=2)
+    with pytest.raises(TypeError, match="element 1: expected a graph, found ndarray of float64"):
+        fiedler.encode([first, first + 0.5], k=2)
+
+
+def test_kinds_are_not_mixed_and_nothing_is_ignored() -> None:
+    networkx = pytest.importorskip("networkx")
+    matrix = scipy.sparse.coo_array(([5.0], ([0], [1])), shape=(2, 2))
+    graph = networkx.path_graph(2)
+    for call, words in [
+        (lambda: fiedler.encode([graph, matrix]), "element 1: expected a graph of NetworkX"),
+        (lambda: fiedler.encode([graph, None]), "element 1: expected a graph, found NoneType"),
+        (lambda: fiedler.encode([(0, 1), (1, 2)]), "from_edges"),
+        (lambda: fiedler.encode(graph, num_nodes=9), "num_nodes"),
+        (lambda: fiedler.encode(np.array([[0], [1]]), weight="w"), "weight"),
+        (lambda: fiedler.encode(matrix, weight="w"), "weight"),
+        (lambda: fiedler.encode(graph, k=10**11), "bytes"),
+        (lambda: fiedler.encode(graph, sign=-1), "sign"),
+    ]:
+        with pytest.raises((fiedler.Error, TypeError, ValueError), match=words):
+            call()
+    for one in (matrix, matrix.tolil(), matrix.todok()):
+        weighted = fiedler.encode(one, k=2, laplacian="combinatorial", cache=False)
+        listed = fiedler.encode([one], k=2, laplacian="combinatorial", cache=False)
+        plain = fiedler.encode(one, k=2, laplacian="combinatorial", weight=None, cache=False)
+        assert weighted.eigenvalues.tolist() == listed.eigenvalues.tolist() == [[0, 10]]
+        assert plain.eigenvalues.tolist() == [[0, 2]]
+
+
+def test_entries_at_one_place_are_summed() -> None:
+    twice = scipy.sparse.coo_array(([1.0, 1.0], ([0, 0], [1, 1])), shape=(2, 2))
+    of_coo = fiedler.encode(twice, k=2, laplacian="combinatorial", cache=False)
+    of_csr = fiedler.encode(twice.tocsr(), k=2, laplacian="combinatorial", cache=False)
+    assert of_coo.eigenvalues.tolist() == of_csr.eigenvalues.tolist() == [[0, 4]]

@@ -75,8 +75,8 @@ def test_covariances(dtype):
     x = sample((5, 30), dtype)
     tolerance = {"rtol": 100 * np.finfo(dtype).eps, "atol": 100 * np.finfo(dtype).eps}
     for rowvar in (True, False):
-        np.testing.assert_allclose(stats.cov(x, rowvar), np.cov(x.astype(float), rowvar=rowvar), **tolerance)
-        np.testing.assert_allclose(stats.corrcoef(x, rowvar), np.corrcoef(x.astype(float), rowvar=rowvar), **tolerance)
+        np.testing.assert_allclose(stats.cov(x, rowvar=rowvar), np.cov(x.astype(float), rowvar=rowvar), **tolerance)
+        np.testing.assert_allclose(stats.corrcoef(x, rowvar=rowvar), np.corrcoef(x.astype(float), rowvar=rowvar), **tolerance)
     np.testing.assert_allclose(stats.cov(x[0]), np.cov(x[0].astype(float)), **tolerance)
     batch = stats.cov(np.stack([x, 2 * x]))
     np.testing.assert_allclose(batch[1], 4 * batch[0], **tolerance)

@@ -1,0 +1,91 @@
+"""Features of arrays and of files."""
+
+import multiprocessing
+import threading
+
+import numpy as np
+import pytest
+
+import fiedler
+from fiedler import features
+
+MOMENTS = "moments(columns=['mean', 'sd'])"
+
+
+def test_moments_are_those_of_numpy() -> None:
+    x = np.random.default_rng(0).normal(size=(20, 30))
+    found = features.extract(x, MOMENTS, cache=False)
+    assert found.names == ["moments.mean", "moments.sd"]
+    assert found.values.dtype == np.float32 and not found.status.any()
+    # f64 results, rounded to f32 once.
+    np.testing.assert_allclose(found.values[:, 0], x.mean(axis=1), rtol=2e-7, atol=1e-8)
+    np.testing.assert_allclose(found.values[:, 1], x.std(axis=1, ddof=0), rtol=2e-7)
+
+
+def test_layers_lists_and_files_agree(tmp_path) -> None:
+    x = np.random.default_rng(1).normal(size=(5, 12)).astype(np.float32)
+    alone = features.extract(x, "core33", cache=False)
+    np.save(tmp_path / "x.npy", x)
+    of_file = features.extract(tmp_path / "x.npy", "core33", cache=False)
+    ragged = features.extract([*x, x[0][:7]], "core33", cache=False)
+    two = features.extract({"a": x, "b": x[:, :7]}, "core33", layers=["a"], cache=False)
+    for other in (of_file.values, ragged.values[:5], two.values):
+        assert alone.values.tobytes() == other.tobytes()
+    assert two.names == alone.names
+
+
+def test_the_cache_finds_what_was_computed(tmp_path) -> None:
+    x = np.random.default_rng(2).normal(size=(6, 8))
+    context = fiedler.Context("cpu", cache_dir=tmp_path)
+    first = features.extract(x, MOMENTS, context=context)
+    again = features.extract(x, MOMENTS, context=context)
+    assert (first.report["computed"], again.report["computed"]) == (1, 0)
+    assert first.values.tobytes() == again.values.tobytes()
+
+
+def _in_a_worker(queue) -> None:
+    queue.put(features.extract(np.ones((3, 4)), MOMENTS, cache=False).values)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_worker_has_one_thread_and_no_deadlock(method) -> None:
+    features.extract(np.ones((3, 4)), MOMENTS, cache=False)
+    processes = multiprocessing.get_context(method)
+    queue = processes.Queue()
+    worker = processes.Process(target=_in_a_worker, args=(queue,))
+    worker.start()
+    assert queue.get(timeout=60).shape == (3, 2)
+    worker.join(timeout=60)
+    assert worker.exitcode == 0
+
+
+def test_as_many_calls_as_threads() -> None:
+    context = fiedler.Context("cpu", threads=2)
+    x = np.random.default_rng(3).normal(size=(200, 64))
+    made: list[bytes] = []
+
+    def call() -> None:
+        made.extend(features.extract(x, "core33", cache=False, context=context).values.tobytes() for _ in range(5))
+
+    threads = [threading.Thread(target=call, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert len(made) == 20 and len(set(made)) == 1
+
+
+def test_progress_and_wrong_calls() -> None:
+    told = []
+    features.extract(np.ones((5, 4)), MOMENTS, cache=False, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (5, 5)
+    for call, words in [
+        (lambda: features.extract(np.ones((2, 3)), "momnts"), "moments"),
+        (lambda: features.extract(np.ones((2, 3, 4, 5)), MOMENTS), "matrices"),
+        (lambda: features.extract(np.ones((0, 3)), MOMENTS), "samples"),
+        (lambda: features.extract({"a": np.ones((2, 3)), "b": np.ones((3, 3))}, MOMENTS), "2 samples in b"),
+        (lambda: features.extract(np.ones((2, 3)), MOMENTS, layers=["zz"]), "zz"),
+        (lambda: features.extract(np.ones((2, 3)), MOMENTS, layers="ab"), "sequence of names"),
+    ]:
+        with pytest.raises((fiedler.Error, TypeError), match=words):
+            call()

@@ -1,0 +1,78 @@
+"""Training, sampling and prediction."""
+
+import numpy as np
+import pytest
+
+import fiedler
+from fiedler import train
+
+X = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
+Y = (X[:, 0] + X[:, 1] > 0).astype(int)
+
+
+def test_a_run_is_a_function_of_its_row() -> None:
+    trainer = train.Trainer(hidden=[np.int64(8)], optimizer={"kind": "adam", "lr": np.float32(0.01)}, epochs=5)
+    both = trainer.fit(X, Y, runs=2, seed=7)
+    alone = trainer.fit(X, Y, runs=1, seed=8, context=fiedler.Context("cpu", threads=1))
+    assert [run["seed"] for run in both.runs] == [7, 8] and len(both) == 2
+    for name, tensor in alone.weights(0).items():
+        assert tensor.tobytes() == both.weights(1)[name].tobytes(), name
+    assert both.runs[1]["test.confusion"].sum() == 40
+
+
+def test_labels_are_classes_and_a_network_learns_them(tmp_path) -> None:
+    words = np.where(Y == 1, "up", "down")
+    fit = train.Trainer(hidden=[16], optimizer={"kind": "adam", "lr": 0.02}, epochs=60).fit(X, words, runs=3)
+    assert list(fit.classes) == ["down", "up"]
+    # 40 test samples: a network that learned nothing is right in about half of them.
+    assert fit.metric("test.accuracy").min() > 0.8
+    fit.save(tmp_path / "w.safetensors")
+    model = train.Model(tmp_path / "w.safetensors")
+    shares = model.predict(X)
+    assert model.classes == ["down", "up"] and shares.shape == (200, 2)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
+    assert ((shares[:, 1] > 0.5) == (Y == 1)).mean() > 0.9
+
+
+def test_values_are_fitted_by_mean_squares() -> None:
+    target = X @ np.array([1.0, -2.0, 0.5], np.float32)
+    fit = train.Trainer(optimizer={"kind": "adam", "lr": 0.05}, epochs=200, batch=140).fit(X, target)
+    assert fit.classes is None and fit.metric("test.loss")[0] < 1e-3
+
+
+def test_a_grid_trains_every_combination() -> None:
+    fit = train.Trainer(hidden=[4], epochs=2).fit(X, Y, runs=2, grid={"lr": [0.1, 0.01], "weight_decay": [0.0, 0.1]})
+    assert len({(run["seed"], run["hyper"]["lr"], run["hyper"]["weight_decay"]) for run in fit.runs}) == 8
+
+
+def test_chains_have_a_bound_at_every_temperature() -> None:
+    chains = train.Sgld(loss="bounded", betas=[0, 10, 100], epochs=3, chains=2, batch=50).sample(X, Y)
+    assert chains.metric("train.loss").shape == (2, 3)
+    bounds = chains.bounds()
+    assert [bound.beta for bound in bounds] == [0, 10, 100]
+    assert all(bound.training <= bound.expected <= 1 for bound in bounds)
+    assert list(chains.weights(1, 2)) == ["layers.0.weight", "layers.0.bias"]
+
+
+def test_progress_and_wrong_calls(tmp_path) -> None:
+    told = []
+    train.Trainer(epochs=3).fit(X, Y, runs=2, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (2, 2)
+    fit = train.Trainer(epochs=1).fit(X, Y)
+    for call, words in [
+        (lambda: train.Trainer(epoch=3).fit(X, Y), "epoch"),
+        (lambda: train.Trainer(activation="leaky-relu").fit(X, Y), "leaky"),
+        (lambda: train.Trainer(optimizer={"kind": "adam", "lr": float("nan")}).fit(X, Y), "finite"),
+        (lambda: train.Trainer(split=(0.5, 0.5)), "split"),
+        (lambda: train.Trainer().fit(X, Y, runs=-1), "runs"),
+        (lambda: train.Trainer().fit(X, Y[:5]), "200 targets"),
+        (lambda: train.Trainer().fit(np.full_like(X, np.nan), Y), "finite"),
+        (lambda: train.Trainer(loss="mse").fit(X, Y), "mse"),
+        (lambda: fit.metric("test.accurcy"), "test.accuracy"),
+        (lambda: fit.weights(3), "run"),
+        (lambda: fit.weights(-1), "run"),
+        (lambda: fit.save(tmp_path / "w.npz"), "safetensors"),
+        (lambda: train.Model(tmp_path / "none.safetensors"), "none.safetensors"),
+    ]:
+        with pytest.raises((fiedler.Error, ValueError, TypeError, OSError), match=words):
+            call()

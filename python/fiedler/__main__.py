@@ -10,7 +10,10 @@ def main() -> int:
     """Runs the command with the arguments of this process, and returns its exit status."""
     # The command answers Ctrl-C by itself, as the program does that Rust builds.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from ._desktop import quiet_without_desktop
     from ._fiedler import main as run
+
+    quiet_without_desktop()
 
     return run(["fiedler", *sys.argv[1:]])
 

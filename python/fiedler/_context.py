@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from . import _fiedler
+from ._desktop import quiet_without_desktop
 from ._errors import Error
 
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
@@ -20,18 +21,6 @@ def _bytes(amount: int | str) -> int:
     if shift is None or not digits.isascii() or not digits.isdigit() or not 0 < int(digits) << shift < 2**63:
         raise ValueError(f"memory_budget: expected bytes such as 512M or 2G, found {amount!r}")
     return int(digits) << shift
-
-
-def _quiet_without_desktop() -> None:
-    """Disables Mesa's device-select layer where no desktop can be reached, as the command does.
-
-    The layer asks the desktop which GPU shows it. Where there is none, it complains on standard error, and nothing
-    silences it. Whoever selects a device through the layer keeps it.
-    """
-    chosen = ("WAYLAND_DISPLAY", "NODEVICE_SELECT", "MESA_VK_DEVICE_SELECT", "DRI_PRIME")
-    folder = os.environ.get("XDG_RUNTIME_DIR", "")
-    if sys.platform == "linux" and not os.path.isabs(folder) and not any(os.environ.get(name) for name in chosen):
-        os.environ["NODEVICE_SELECT"] = "1"
 
 
 class Context:
@@ -81,7 +70,7 @@ class Context:
         budget = None if memory_budget is None else _bytes(memory_budget)
         folder = None if cache_dir is None else os.fspath(cache_dir)
         self._settings = (device, adapter, threads, budget, folder)
-        _quiet_without_desktop()
+        quiet_without_desktop()
         self._native = _fiedler.Context(*self._settings)
 
     def __reduce__(self) -> tuple[Any, ...]:

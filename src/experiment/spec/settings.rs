@@ -221,7 +221,8 @@ impl OptimizerTable {
 }
 
 impl Settings {
-    /// Reads settings from JSON with the tables `model` and `train` of an experiment. What is not given has its default.
+    /// Reads settings from JSON with the tables `model` and `train` of an experiment. What is not given has its
+    /// default.
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) for an unknown key or word, and for a value out of its range.

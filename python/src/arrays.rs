@@ -14,8 +14,8 @@ impl Number for f64 {}
 
 /// The elements of a C-contiguous array, which stays alive as long as this value.
 ///
-/// As with NumPy's own functions, whoever writes to the array while an operation reads it gets some mixture of old and
-/// new numbers.
+/// If another thread writes to the array while an operation reads it, the operation reads some old and some new
+/// numbers, as NumPy's own functions do.
 pub(crate) struct Borrowed<T> {
     _array: Py<PyArrayDyn<T>>,
     first: *const T,

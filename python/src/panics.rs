@@ -4,7 +4,7 @@ use std::backtrace::Backtrace;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, Once, PoisonError};
 
-/// What the last panic said. It may have happened on another thread than the one that catches it.
+/// The message of the last panic. The thread that panics is often not the thread that catches the panic.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
 /// Runs `work`. A panic of any thread that works for it becomes a text: its message, its place and its backtrace.

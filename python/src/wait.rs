@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-/// Work that is predicted to take less, in seconds, runs on the calling thread: nobody interrupts it.
+/// If the predicted time of a call is below this, in seconds, the calling thread does the work itself. Ctrl-C then
+/// waits for its end.
 const INLINE: f64 = 1e-3;
 
 /// How long a signal waits for an answer.
@@ -67,7 +68,7 @@ pub(crate) fn beside<T: Send>(
     } else {
         std::thread::scope(|scope| {
             let (done, end) = mpsc::channel();
-            // The calling thread waits for the end below, so there is somebody who receives it.
+            // The loop below receives the outcome, so sending it cannot fail.
             scope.spawn(move || drop(done.send(run())));
             let end = Mutex::new(end);
             let next = || end.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(STEP);

@@ -41,7 +41,7 @@ pub struct ComparisonReport {
     pub p: Option<f64>,
     /// The same after Holm's adjustment for all comparisons of the report.
     pub adjusted_p: Option<f64>,
-    /// The smallest p value that the sign-flip test can have with as many seeds, where it is the one that is used.
+    /// The smallest p value that is possible with this number of seeds, if p is that of the sign-flip test.
     pub smallest_p: Option<f64>,
     /// Whether the configuration is better: only if the interval excludes 0.
     pub verdict: Verdict,

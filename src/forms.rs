@@ -1,8 +1,10 @@
 //! The forms of kernels. Some kernel families have several forms that do the same work, and each adapter uses the form
 //! that is fastest there.
 
+use serde::{Deserialize, Serialize};
+
 /// The forms of one-sided Jacobi, which [`eigh`](crate::ops::eigen::eigh) and [`svd`](crate::ops::svd::svd) use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum JacobiForm {
     /// The matrix is in the registers of one invocation. Only `eigh` has this form.
@@ -18,7 +20,7 @@ pub enum JacobiForm {
 }
 
 /// The forms of matrix products.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum MatmulForm {
     /// Several matrices are multiplied per workgroup.
@@ -35,7 +37,7 @@ pub enum MatmulForm {
 }
 
 /// The forms of Fourier transforms. One transform may use several of these forms together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum FftForm {
     /// One kernel handles every length.
@@ -49,7 +51,7 @@ pub enum FftForm {
 }
 
 /// The forms of training. In all but the last, a workgroup trains one run through many steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum MlpForm {
     /// The parameters of a run and the rows of its batch are in workgroup memory.
@@ -64,7 +66,7 @@ pub enum MlpForm {
 }
 
 /// A form of the kernels of a family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum KernelForm {
     /// A form for eigendecompositions.

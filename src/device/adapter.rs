@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, Result};
 use crate::forms::{KernelForm, MatmulForm};
+use serde::{Deserialize, Serialize};
 use wgpu::{Backends, DeviceType, Features};
 
 /// An adapter of this machine, as its driver describes it.
@@ -53,7 +54,7 @@ pub struct Adapter {
 
 /// A kernel form that was measured to be slower than another form for the same work, and the sizes for which it is
 /// slower.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slower {
     /// The slower form.
     pub form: KernelForm,

@@ -4,9 +4,11 @@
 
 use super::workload::{Family, Workload};
 use crate::device::{AMD, NVIDIA};
+use serde::{Deserialize, Serialize};
 
 /// What the static model knows about a GPU.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Hardware {
     /// The number of processors, which are called SM (NVIDIA), CU (AMD) or Xe core (Intel).
     pub processors: f64,

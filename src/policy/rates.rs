@@ -4,9 +4,12 @@
 use super::model::{Hardware, OTHER};
 use super::workload::{Family, Workload};
 use crate::device::Slower;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The measured rates of a family at one size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Point {
     /// The size.
     pub size: f64,
@@ -36,7 +39,8 @@ impl Point {
 
 /// The cost of a family as a function of the size. Between two points, the cost is interpolated linearly in logarithms.
 /// Above the last point, the rate is that of the last point.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Curve {
     /// The measured points, in ascending order of their sizes.
     pub points: Vec<Point>,
@@ -65,7 +69,8 @@ impl Curve {
 }
 
 /// The curves of one side.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Curves {
     /// The rates of families without a curve, in flop/s. The first rate is for many items, the second for one item.
     pub other: [f64; 2],
@@ -108,7 +113,8 @@ impl Curves {
 }
 
 /// The rates from which times are predicted.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rates {
     /// The CPU's rates.
     pub cpu: CpuRates,
@@ -117,7 +123,8 @@ pub struct Rates {
 }
 
 /// The rates of a CPU.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CpuRates {
     /// The number of threads.
     pub threads: f64,
@@ -126,13 +133,15 @@ pub struct CpuRates {
     /// The rate of multiply-adds in registers in flop/s, or 0 if it was not measured.
     pub fma: f64,
     /// The rate of the first writes to newly allocated memory pages, in bytes/s, or infinity if it was not measured.
+    #[serde(deserialize_with = "or_infinity")]
     pub fresh: f64,
     /// The rates of the families, with all threads working together.
     pub curves: Curves,
 }
 
 /// The rates of a device.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GpuRates {
     /// The time from the submission of work until the host knows that the work is done, in seconds.
     pub round_trip: f64,
@@ -158,6 +167,37 @@ pub struct GpuRates {
     /// The smallest and the largest size of products of f16 for which matrix units were measured to be faster than
     /// the other forms. Without a measurement, matrix units are used only if the caller requests them by name.
     pub matrix_units: Option<[f64; 2]>,
+}
+
+impl Rates {
+    /// Returns the rates as JSON, from which [`Rates::from_json`] restores every bit. With the rates of another process
+    /// ([`ContextBuilder::rates`](crate::ContextBuilder::rates)), a process makes the same choices. Only
+    /// [`CpuRates::fresh`] may be infinite.
+    ///
+    /// ```
+    /// use fiedler::{Context, policy::{DeviceClass, Rates}};
+    /// let rates = Rates::of(DeviceClass::Discrete, 0, 8);
+    /// assert_eq!(Rates::from_json(&rates.to_json())?, rates);
+    /// let here = Context::cpu().policy().rates.to_json(); // what another process is sent
+    /// # Ok::<(), fiedler::Error>(())
+    /// ```
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// Restores the rates from the result of [`Rates::to_json`].
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain), which says what is wrong and where, if the text has another form.
+    pub fn from_json(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|error| Error::domain("rates", format!("expected rates as JSON: {error}")))
+    }
+}
+
+/// Reads a number that is infinite if it is null, because JSON has no infinity.
+fn or_infinity<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
 }
 
 /// The size, in bytes, from which on every allocation is mapped from the operating system and unmapped when it is

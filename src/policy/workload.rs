@@ -10,7 +10,7 @@ macro_rules! families {
         /// A family of operations whose costs follow one curve.
         ///
         /// The enum is exhaustive, so that a new family causes a compile error wherever its workloads must be defined.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum Family {
             $($(#[$doc])+ $family,)+
             /// Operations that have no curve.

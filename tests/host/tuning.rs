@@ -1,7 +1,10 @@
 //! Tests of tuning files: measurements that are written are read back, and an invalid file is ignored with a message.
 
+use fiedler::ErrorKind;
 use fiedler::forms::{JacobiForm, KernelForm};
-use fiedler::policy::{CpuRates, Curve, Curves, Family, GpuRates, Machine, Point, Slower, Stored, Tuning, parse};
+use fiedler::policy::{
+    CpuRates, Curve, Curves, DeviceClass, Family, GpuRates, Machine, Point, Rates, Slower, Stored, Tuning, parse,
+};
 use std::fs;
 
 fn curves() -> Curves {
@@ -133,4 +136,41 @@ fn a_folder_that_cannot_be_written_is_an_error_that_names_the_file() {
     let error = cpu().save(&file, &machine(3), "2026-11-22").expect_err("a file is no folder").to_string();
     assert!(error.contains("file"), "{error}");
     assert_eq!(Stored::of(&file, &machine(3)), Stored::Nothing);
+}
+
+/// The text for another process has every bit, unlike a tuning file, whose numbers are rounded.
+#[test]
+fn rates_come_back_with_every_bit() {
+    let (Tuning::Cpu(mut cpu), Tuning::Gpu(mut gpu)) = (cpu(), gpu()) else { unreachable!() };
+    cpu.curves.other = [1.0 / 3.0, 1e10 * (1.0 + f64::EPSILON)];
+    (cpu.fresh, gpu.dispatch, gpu.fma) = (f64::INFINITY, f64::MIN_POSITIVE, f64::MAX);
+    gpu.curves.own[0].1.points[0].rates[0] = [std::f64::consts::PI, 5e-324];
+    let slower = KernelForm::all().map(|form| Slower { form, sizes: [0.1, 0.7] });
+    gpu.slower = slower.collect();
+    gpu.curves.own = Family::MEASURED.map(|family| (family, gpu.curves.own[0].1.clone())).into();
+    let mut all = vec![Rates { cpu, gpu }];
+    for class in [DeviceClass::Absent, DeviceClass::Software, DeviceClass::Integrated, DeviceClass::Discrete] {
+        all.push(Rates::of(class, 0x10de, 7));
+    }
+    for rates in &all {
+        let text = rates.to_json();
+        let back = Rates::from_json(&text).unwrap();
+        // Equality does not tell 0 from -0; the text does.
+        assert_eq!((&back, back.to_json()), (rates, text));
+    }
+    let text = all[0].to_json();
+    for (what, text) in [
+        ("nothing", String::new()),
+        ("cut", text[..text.len() - 1].to_owned()),
+        ("more", format!("{text} 1")),
+        ("a missing number", text.replace("\"round_trip\":0.000125,", "")),
+        ("an unknown name", text.replace("\"round_trip\"", "\"round\"")),
+        ("a word", text.replace("0.000125", "\"fast\"")),
+        ("null", text.replace("0.000125", "null")),
+        ("an unknown form", text.replace("\"Lane\"", "\"Line\"")),
+    ] {
+        let error = Rates::from_json(&text).expect_err(what);
+        assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{what}: {error}");
+        assert!(error.to_string().contains("expected rates as JSON"), "{what}: {error}");
+    }
 }

@@ -1,5 +1,6 @@
-//! Decides which graphs are solved together and on which side. The decision is based on the whole data set, so the side
-//! of a graph, and therefore every bit of its encoding, does not depend on how the data set is divided into chunks.
+//! Decides which graphs are solved together and on which side. The decision is based on the whole data set, or on each
+//! graph alone, so the side of a graph, and therefore every bit of its encoding, does not depend on how the data set is
+//! divided into chunks.
 
 use super::settings::{Method, Settings};
 use crate::context::Context;
@@ -136,7 +137,12 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
 /// one choice is made for each class. The number of nodes within a class varies by a factor of at most sqrt(2), so that
 /// the graphs of a class take about the same time. A separate choice is made for each graph that is solved by
 /// iteration. The choice for all graphs together takes its side from the choice with the longest predicted time.
+///
+/// With [`Settings::by_graph`], the choices are those of [`choose_by_graph`] instead.
 pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
+    if settings.by_graph {
+        return choose_by_graph(ctx, settings, sizes);
+    }
     let limit = device_order_limit(ctx) as usize;
     let mut classes: BTreeMap<(bool, u32), Vec<usize>> = BTreeMap::new();
     let mut sides = vec![Side::Cpu; sizes.len()];
@@ -163,6 +169,84 @@ pub(super) fn choose(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)
         parts.push(choice);
     }
     (together(ctx, &parts), sides)
+}
+
+/// The number of graphs in the batch for which [`choose_by_graph`] chooses: a usual number of rows in a batch of the
+/// systems that divide a data set among machines.
+const NOMINAL: usize = 4096;
+/// The number of graphs for which the cost model is evaluated. The counts of operations and bytes are then multiplied.
+const EVALUATED: usize = 64;
+
+/// The graphs that share a choice of [`choose_by_graph`]. The class of a graph depends on the graph alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SizeClass {
+    sparse: bool,
+    fits: bool,
+    /// The number of nodes, [`rounded`].
+    nodes: usize,
+    /// The number of entries, [`rounded`].
+    entries: usize,
+}
+
+impl SizeClass {
+    /// Chooses the side for [`NOMINAL`] graphs of this class, or for one graph that is solved by iteration.
+    fn choose(self, ctx: &Context, k: usize) -> Choice {
+        let size = (self.nodes, self.entries);
+        if self.sparse {
+            return choose_eigsh::<f32>(ctx, size, k);
+        }
+        let work = choose_eigh::<f32>(ctx, &[to_u32(self.nodes); EVALUATED], false).workload;
+        let host_flops = EVALUATED as f64 * host_flops(k, size);
+        let work = Workload { family: Family::Encode, host_flops, ..work };
+        ctx.explain(&scaled(work, NOMINAL as f64 / EVALUATED as f64), self.fits)
+    }
+}
+
+/// Returns the count without all but its four leading binary digits, so that the counts of a class differ by at most an
+/// eighth.
+fn rounded(count: usize) -> usize {
+    let dropped = (usize::BITS - count.leading_zeros()).saturating_sub(4);
+    count >> dropped << dropped
+}
+
+/// Returns the choice for all graphs together, and the side of each graph, which depends on the graph and on the
+/// context alone. A graph gets the side that is faster for a batch of [`NOMINAL`] graphs of its class. The cost model
+/// is evaluated once for each class.
+fn choose_by_graph(ctx: &Context, settings: &Settings, sizes: &[(usize, usize)]) -> (Choice, Vec<Side>) {
+    let limit = device_order_limit(ctx) as usize;
+    let mut classes: BTreeMap<SizeClass, (Choice, usize)> = BTreeMap::new();
+    let mut side = |&(nodes, entries): &(usize, usize)| {
+        let (sparse, fits) = (is_sparse(settings, nodes), nodes <= limit);
+        let class = SizeClass { sparse, fits, nodes: rounded(nodes), entries: rounded(entries) };
+        let (choice, count) = classes.entry(class).or_insert_with(|| (class.choose(ctx, settings.k), 0));
+        *count += 1;
+        choice.side
+    };
+    let sides = sizes.iter().map(&mut side).collect();
+    let part = |(class, (choice, count)): (&SizeClass, &(Choice, usize))| {
+        let times = *count as f64 / if class.sparse { 1.0 } else { NOMINAL as f64 };
+        Choice {
+            workload: scaled(choice.workload, times),
+            cpu_seconds: times * choice.cpu_seconds,
+            gpu_seconds: times * choice.gpu_seconds,
+            ..*choice
+        }
+    };
+    (together(ctx, &classes.iter().map(part).collect::<Vec<_>>()), sides)
+}
+
+/// Returns the workload with `times` times as many items. The number of dispatches stays the same.
+fn scaled(work: Workload, times: f64) -> Workload {
+    Workload {
+        items: times * work.items,
+        cpu_flops: times * work.cpu_flops,
+        gpu_flops: times * work.gpu_flops,
+        host_flops: times * work.host_flops,
+        upload: times * work.upload,
+        download: times * work.download,
+        made: times * work.made,
+        ..work
+    }
 }
 
 /// Returns the work that an encoding causes on the CPU in addition to the solver: canonical vectors, tie groups and the

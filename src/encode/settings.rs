@@ -12,6 +12,8 @@ pub(super) struct Settings {
     pub(super) drop_trivial: bool,
     pub(super) walk_steps: usize,
     pub(super) method: Method,
+    /// Whether the side of a graph is chosen for the graph alone.
+    pub(super) by_graph: bool,
     /// The number by which error messages refer to the first graph.
     pub(super) first_graph: usize,
 }

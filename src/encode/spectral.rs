@@ -72,7 +72,8 @@ impl SpectralEncoder {
         let normalization = Normalization::Symmetric;
         let which = Which::Smallest;
         let method = Method::Auto;
-        let settings = Settings { k, normalization, which, drop_trivial: false, walk_steps: 0, method, first_graph: 0 };
+        let (drop_trivial, walk_steps, by_graph, first_graph) = (false, 0, false, 0);
+        let settings = Settings { k, normalization, which, drop_trivial, walk_steps, method, by_graph, first_graph };
         Self(settings, Stores::default())
     }
 
@@ -121,9 +122,35 @@ impl SpectralEncoder {
         self
     }
 
+    /// Chooses the side of each graph for the graph alone instead of for the whole batch. The encoding of a graph then
+    /// has the same bits in every batch, so that a data set can be divided among processes and machines.
+    ///
+    /// A graph gets the side that is predicted to be faster for 4096 graphs alike, or for a single graph if it is
+    /// solved by iteration. The prediction uses the numbers of nodes and entries, each rounded to four binary digits,
+    /// and the rates of the context. By default, the rates depend on the number of threads. Processes that shall choose
+    /// alike therefore need contexts with the same rates ([`Rates::to_json`](crate::policy::Rates::to_json)), the same
+    /// backend, and the same kind of adapter. A context that opens no adapter
+    /// ([`ContextBuilder::device`](crate::ContextBuilder::device)) chooses the CPU for every graph.
+    ///
+    /// ```
+    /// use fiedler::{Context, encode::SpectralEncoder, graph::molecules};
+    /// let (ctx, graphs) = (Context::cpu(), molecules(100, 1)?);
+    /// let encoder = SpectralEncoder::new(4).by_graph();
+    /// let whole = encoder.encode(&ctx, &graphs)?;
+    /// let part = encoder.encode(&ctx, &graphs.select(&[70, 3]))?;
+    /// assert_eq!(part.eigenvectors(0), whole.eigenvectors(70));
+    /// # Ok::<(), fiedler::Error>(())
+    /// ```
+    #[must_use]
+    pub fn by_graph(mut self) -> Self {
+        self.0.by_graph = true;
+        self
+    }
+
     /// Adds a cache. An encoding is looked up in `cache` before it is computed, and computed encodings are stored in
-    /// it. The encodings of several consecutive graphs are stored together as a cache block. If no cache of this
-    /// encoder has a disk, the encoding of each graph is stored separately. Several caches are searched in the order in
+    /// it. The encodings of several consecutive graphs are stored together as a cache block, whose ends the content of
+    /// the graphs decides, so that most blocks are also found in parts of the data set. If no cache of this encoder has
+    /// a disk, the encoding of each graph is stored separately. Several caches are searched in the order in
     /// which they were added. If an encoding is found in one of them, it is also stored in the caches that were
     /// searched before. Every bit of the result is the same whether or not encodings are found.
     ///

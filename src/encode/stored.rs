@@ -215,8 +215,9 @@ impl Task<f64> for Width {
 /// Returns the hasher with the part of the key that all blocks share. The patterns name every field, so that the
 /// compiler reports a new field.
 fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHasher {
-    // The method is not included, because the routes determine how each graph is solved.
-    let Settings { k, normalization, which, drop_trivial, walk_steps, method: _, first_graph: _ } = *settings;
+    // Neither the method nor how sides are chosen is included, because the routes determine how each graph is solved.
+    let Settings { k, normalization, which, drop_trivial, walk_steps, method: _, by_graph: _, first_graph: _ } =
+        *settings;
     // The other conventions affect only how the graph is built, so the rows of the graph reflect them.
     let Conventions { degree, symmetrization: _, self_loops: _, duplicates: _, isolated, zero_degree_scale } =
         conventions;

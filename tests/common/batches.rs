@@ -64,3 +64,19 @@ pub fn all_bits(e: &Encoding) -> (Vec<u32>, Vec<u8>, Vec<i64>) {
         [e.node_offsets.as_slice(), e.components.as_slice(), e.tie_group.as_slice()].concat(),
     )
 }
+
+/// Returns all values of the encoding of graph `i` as bits.
+pub fn bits_of_graph(e: &Encoding, i: usize) -> (Vec<u32>, Vec<u8>, Vec<i64>) {
+    let (rows, nodes) = (i * e.k..(i + 1) * e.k, e.node_offsets[i] as usize..e.node_offsets[i + 1] as usize);
+    let floats = [
+        &e.eigenvalues[rows.clone()],
+        &e.eigenvectors[nodes.start * e.k..nodes.end * e.k],
+        &e.random_walk[nodes.start * e.walk_steps..nodes.end * e.walk_steps],
+        &[e.residual[i], e.orthogonality[i]],
+    ];
+    (
+        floats.iter().flat_map(|x| bits(x)).collect(),
+        [&e.mask[rows.clone()], &[e.status[i], e.tie_cut[i]]].concat(),
+        [&e.tie_group[rows], &[e.components[i]]].concat(),
+    )
+}

@@ -1,5 +1,6 @@
 //! Tests of graphs, one suite per file: Laplacians, sparse products, eigenpairs of sparse matrices, and encodings.
 
+mod by_graph;
 mod eigsh;
 mod encode;
 mod encode_fast;
@@ -10,6 +11,7 @@ mod weak;
 
 fn main() -> std::process::ExitCode {
     common::run([
+        by_graph::tests(),
         eigsh::tests(),
         encode::tests(),
         encode_fast::tests(),

@@ -1,5 +1,6 @@
 //! Encodings of graphs. An encoder combines several operations into one call.
 
+mod blocks;
 mod canonical;
 mod dense;
 mod encoding;

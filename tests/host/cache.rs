@@ -238,8 +238,8 @@ fn a_damaged_file_is_dropped() {
 fn an_encoding_from_damaged_files_is_the_right_one() {
     let folder = TempDir::new().unwrap();
     let ctx = Context::cpu();
-    // There are ten graphs of 400 nodes. A cache block has two such graphs, because its size is bounded by the sum
-    // of the cubes of the orders.
+    // Each of the ten graphs of 400 nodes is a cache block, because the cube of its order exceeds the average of a
+    // block.
     let graphs: Vec<Graph> = (0..10).map(|seed| preferential_attachment(400, 2, seed).unwrap()).collect();
     let graphs = GraphBatch::from_graphs(&graphs).unwrap();
     let fresh = all_bits(&SpectralEncoder::new(3).method(Method::Exact).walk_steps(2).encode(&ctx, &graphs).unwrap());
@@ -251,21 +251,21 @@ fn an_encoding_from_damaged_files_is_the_right_one() {
     };
     assert_eq!(encode(&graphs).0, fresh);
     let whole = files(folder.path());
-    assert_eq!(whole.len(), 5);
+    assert_eq!(whole.len(), 10);
     let (bits, stored, counters) = encode(&graphs);
-    assert_eq!((bits, stored, counters.disk_hits), (fresh.clone(), 10, 5));
-    // One file has a flipped bit, one is cut, and one is removed, so two cache blocks of five are found.
+    assert_eq!((bits, stored, counters.disk_hits), (fresh.clone(), 10, 10));
+    // One file has a flipped bit, one is cut, and one is removed, so seven cache blocks of ten are found.
     let mut bytes = std::fs::read(&whole[0]).unwrap();
     bytes[2000] ^= 4;
     std::fs::write(&whole[0], &bytes).unwrap();
     std::fs::write(&whole[2], &bytes[..bytes.len() / 2]).unwrap();
     std::fs::remove_file(&whole[3]).unwrap();
     let (bits, stored, counters) = encode(&graphs);
-    assert_eq!((bits, stored, counters.damaged, counters.misses), (fresh.clone(), 4, 2, 3));
+    assert_eq!((bits, stored, counters.damaged, counters.misses), (fresh.clone(), 7, 2, 3));
     assert_eq!(encode(&graphs).1, 10);
-    // A data set that grows at its end keeps its cache blocks.
-    let more: Vec<usize> = (0..10).chain([3]).collect();
-    assert_eq!(encode(&graphs.select(&more)).1, 10);
+    // A data set that grows keeps its cache blocks, and the block of a graph is found wherever the graph is.
+    let grown: Vec<usize> = [3].into_iter().chain(0..10).collect();
+    assert_eq!(encode(&graphs.select(&grown)).1, 11);
 }
 
 /// The bits of the results of graphs that are iterated depend on those graphs alone, too.
@@ -388,14 +388,15 @@ fn a_folder_that_cannot_be_written_disables_only_the_storing() {
     let file = folder.path().join("file");
     std::fs::write(&file, b"").unwrap();
     let cache = Arc::new(Cache::new().disk(file.join("below"), 1 << 20));
-    let (ctx, graphs) = (Context::cpu(), molecules(30, 1).unwrap());
+    let (ctx, graphs) = (Context::cpu(), molecules(1000, 1).unwrap());
     let plain = SpectralEncoder::new(2).encode(&ctx, &graphs).unwrap();
     let with = SpectralEncoder::new(2).cache(cache.clone());
     for _ in 0..2 {
         assert_eq!(all_bits(&with.encode(&ctx, &graphs).unwrap()), all_bits(&plain));
     }
     // After the first failure, writing is not tried again for every cache block.
-    assert_eq!((cache.counters().refused, cache.counters().misses), (1, 2));
+    assert_eq!(cache.counters().refused, 1);
+    assert!(cache.counters().misses >= 4, "{:?}", cache.counters());
     assert!(matches!(cache.clear_disk().unwrap_err().kind(), ErrorKind::Io { .. }));
 }
 

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod cache;
+mod cache_blocks;
 mod checkpoints;
 mod experiment;
 mod experiment_statistics;

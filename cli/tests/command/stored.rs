@@ -61,17 +61,17 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn warm_runs_equal_cold_ones_and_no_cache_neither_reads_nor_writes() {
-    // A cache block has two graphs of 400 nodes, because it has at most 2^27 operations and a graph counts
+    // Each graph of 400 nodes is a cache block, because a block has 2^25 operations on average and a graph counts
     // 400^3.
     let place = Place::new(6, 400);
     let plain = place.run("plain.npz", &["--no-cache"]);
     assert!(blocks(&plain) == [0, 0, 0] && !place.at("cache").exists(), "{plain}");
     let cold = place.run("cold.npz", &[]);
-    assert_eq!((blocks(&cold), &cold["stored"], &cold["on_cpu"]), ([0, 0, 3], &0.into(), &6.into()));
+    assert_eq!((blocks(&cold), &cold["stored"], &cold["on_cpu"]), ([0, 0, 6], &0.into(), &6.into()));
     let warm = place.run("warm.npz", &[]);
-    assert_eq!((blocks(&warm), &warm["stored"], &warm["on_cpu"]), ([0, 3, 0], &6.into(), &0.into()));
+    assert_eq!((blocks(&warm), &warm["stored"], &warm["on_cpu"]), ([0, 6, 0], &6.into(), &0.into()));
     let kept = entries(&place.at("cache"));
-    assert_eq!(kept.len(), 3);
+    assert_eq!(kept.len(), 6);
     std::fs::write(&kept[0], b"something else").unwrap();
     let ignored = place.run("ignored.npz", &["--no-cache"]);
     assert!(blocks(&ignored) == [0, 0, 0] && std::fs::read(&kept[0]).unwrap() == b"something else");
@@ -80,18 +80,18 @@ fn warm_runs_equal_cold_ones_and_no_cache_neither_reads_nor_writes() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.matches("dropped").count() == 1 && said.contains(kept[0].to_str().unwrap()), "{said}");
     let mended = report(output);
-    assert_eq!((blocks(&mended), &mended["blocks"]["damaged"]), ([0, 2, 1], &1.into()));
+    assert_eq!((blocks(&mended), &mended["blocks"]["damaged"]), ([0, 5, 1], &1.into()));
     std::fs::write(&kept[0], b"something else").unwrap();
     let output = place.encode("quiet.npz", &["--quiet"]).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty() && output.stdout.is_empty());
     // With another memory budget, the batch is cut differently, but the same cache blocks are found.
     let small = report(place.encode("small.npz", &[]).env("FIEDLER_MEMORY_BUDGET", "64M").output().unwrap());
-    assert_eq!(blocks(&small), [0, 3, 0]);
+    assert_eq!(blocks(&small), [0, 6, 0]);
     for out in ["cold.npz", "warm.npz", "ignored.npz", "mended.npz", "quiet.npz", "small.npz"] {
         assert_eq!(place.bytes(out), place.bytes("plain.npz"), "{out}");
     }
     // With other parameters, no stored block is found.
-    assert_eq!(blocks(&place.run("other.npz", &["-k", "9"])), [0, 0, 3]);
+    assert_eq!(blocks(&place.run("other.npz", &["-k", "9"])), [0, 0, 6]);
     let line = Command::new(env!("CARGO_BIN_EXE_fiedler"))
         .args(["encode", place.at("set").to_str().unwrap(), "-o", place.at("line.npz").to_str().unwrap()])
         .args(["--method", "exact"])
@@ -101,12 +101,12 @@ fn warm_runs_equal_cold_ones_and_no_cache_neither_reads_nor_writes() {
         .output()
         .unwrap();
     let line = String::from_utf8_lossy(&line.stdout).into_owned();
-    assert!(line.contains("computed before") && line.contains("3 of 3 blocks from the cache"), "{line}");
+    assert!(line.contains("computed before") && line.contains("6 of 6 blocks from the cache"), "{line}");
 }
 
 #[test]
 fn the_environment_bounds_the_cache() {
-    let place = Place::new(4, 100);
+    let place = Place::new(1, 100);
     let with = |bytes: &str| place.encode("out.npz", &[]).env("FIEDLER_CACHE_BYTES", bytes).output().unwrap();
     assert_eq!(blocks(&report(with("0"))), [0, 0, 0]);
     assert!(!place.at("cache").exists());
@@ -126,7 +126,8 @@ fn the_environment_bounds_the_cache() {
 
 #[test]
 fn two_runs_at_once_on_one_cache_are_both_right() {
-    let place = Place::new(20, 300);
+    // Each graph is a cache block, because 330^3 exceeds 2^25.
+    let place = Place::new(20, 330);
     place.run("plain.npz", &["--no-cache"]);
     for round in 0..3 {
         let start = |out: &str| place.encode(out, &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -135,12 +136,12 @@ fn two_runs_at_once_on_one_cache_are_both_right() {
             let output = child.wait_with_output().unwrap();
             assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
             let found = blocks(&report(output));
-            assert!(found[1] + found[2] == 5 && (round == 0 || found[1] == 5), "round {round}: {found:?}");
+            assert!(found[1] + found[2] == 20 && (round == 0 || found[1] == 20), "round {round}: {found:?}");
         }
         assert_eq!(place.bytes("a.npz"), place.bytes("plain.npz"));
         assert_eq!(place.bytes("b.npz"), place.bytes("plain.npz"));
     }
-    assert_eq!(entries(&place.at("cache")).len(), 5);
+    assert_eq!(entries(&place.at("cache")).len(), 20);
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn a_folder_that_cannot_be_written_is_reported_once() {
     let output = place.encode("out.npz", &[]).env("FIEDLER_CACHE_DIR", place.at("file/below")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.lines().count() == 1 && said.contains("goes on without stored results"), "{said}");
-    assert_eq!(blocks(&report(output)), [0, 0, 3]);
+    assert_eq!(blocks(&report(output)), [0, 0, 6]);
     place.run("plain.npz", &["--no-cache"]);
     assert_eq!(place.bytes("out.npz"), place.bytes("plain.npz"));
 }
@@ -214,8 +215,7 @@ fn an_interrupted_run_leaves_only_finished_results() {
 
 #[test]
 fn a_killed_run_continues_from_its_journal() {
-    // Each graph is a cache block, because 500^3 is nearly 2^27, the limit of a block. 17 blocks are computed at
-    // a time.
+    // Each graph is a cache block, because 500^3 exceeds 2^25. 17 blocks are computed at a time.
     let place = Place::new(60, 500);
     let (out, journal) = (place.at("out.npz"), place.at("out.npz.resume"));
     place.run("plain.npz", &["--no-cache"]);

@@ -4,9 +4,9 @@
 //! because training draws new batches each time.
 //!
 //! For PROTEINS with k = 8 on two cores with AVX-512, computing the encodings takes 64 ms (2026-11-21, median). If the
-//! encodings are stored, hashing, finding, checking and copying take 2.4 ms in total for 37 blocks on disk, and 2.2 ms
-//! in total for single graphs in memory (2026-11-26, busy machine, minimum of 303). These times are about 4 % of the
-//! time saved. A file takes about 30 us: four blocks of up to 2^16 nodes took 1.3 ms.
+//! encodings are stored, a call takes 2.3 ms in total for 37 blocks on disk, and 2.0 ms for single graphs in memory,
+//! with hashing, finding, checking and copying (2026-11-26, medians). These times are about 4 % of the time saved. A
+//! file takes about 30 us: four blocks of up to 2^16 nodes took 1.3 ms.
 //!
 //! A key contains everything that affects any bit of an encoding. This includes the side and the method by which each
 //! graph is solved. Both are chosen for the whole data set, even if parts of it are found in a cache. Therefore, a data

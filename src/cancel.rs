@@ -4,7 +4,9 @@ use crate::error::{ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A switch that ends the operations of every [`Context`](crate::Context) that was given a clone of it.
+/// A switch that ends the operations of every [`Context`](crate::Context) that was given a clone of it, and the reading
+/// and building of graphs ([`ReadOptions::cancel`](crate::io::ReadOptions::cancel),
+/// [`GraphBatch::from_edge_list_with`](crate::GraphBatch::from_edge_list_with)).
 ///
 /// An operation checks the switch at its start. On a device, it also checks before every dispatch, and on the CPU
 /// between matrices, chunks and iterations. Once the switch is set, the operation ends with [`ErrorKind::Cancelled`].
@@ -46,6 +48,16 @@ impl Cancel {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Fails if work was requested to end. Loops over many items pass the number of the present item, and the switch is
+    /// looked at once for every 2^20 items.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`].
+    #[inline]
+    pub(crate) fn check_at(&self, item: usize) -> Result<()> {
+        if item.is_multiple_of(1 << 20) { self.check() } else { Ok(()) }
     }
 
     /// Fails if work was requested to end.

@@ -3,12 +3,24 @@
 
 use super::refusal::{Reason, Refusal};
 use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
 pub(super) const BUILD: &str = "graph from edges";
 
-/// A refused edge of the current graph: its row, its column, and the reason why it is refused.
-type Refused = (usize, usize, Reason);
+/// The reason why the current graph cannot be built.
+enum Refused {
+    /// The row of an edge, its column, and the reason why it is refused.
+    Edge(usize, usize, Reason),
+    /// Another error.
+    Error(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
 
 /// The entries of consecutive rows. Each entry has a column and, if the graphs are weighted, a weight.
 #[derive(Default)]
@@ -18,37 +30,42 @@ struct Rows {
     weights: Vec<f32>,
 }
 
-pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<GraphBatch, Refusal> {
-    check(&edges)?;
+pub(super) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<GraphBatch, Refusal> {
+    check(&edges, cancel)?;
     // Only three sources can produce weights other than 1: the list itself, the sum of duplicates, and the sum or mean
     // of both directions.
     let weighted = edges.weights.is_some()
         || conventions.duplicates == Duplicates::Sum
         || matches!(conventions.symmetrization, Symmetrization::Sum | Symmetrization::Mean);
     let edges = if is_better_reversed(&edges, conventions) { reversed(edges) } else { edges };
-    let (node_offsets, mut listed) = group_by_source(edges, weighted);
+    let (node_offsets, mut listed) = group_by_source(edges, weighted, cancel)?;
 
     let mut row_offsets = Vec::with_capacity(listed.offsets.len());
     row_offsets.push(0);
     let mut out = Rows { offsets: row_offsets, columns: Vec::with_capacity(listed.columns.len()), ..Rows::default() };
     let (mut rows, mut transposed, mut scratch) = (Rows::default(), Rows::default(), Vec::new());
     for (index, graph) in node_offsets.windows(2).enumerate() {
+        cancel.check()?;
         let span = &listed.offsets[graph[0]..=graph[1]];
         check_graph(&listed, span, graph[0], graph[1])?;
-        let refused = |(row, column, reason)| Refusal::edge(index, graph[0], (row, column), reason);
+        let refused = |refused| match refused {
+            Refused::Edge(row, column, reason) => Refusal::edge(index, graph[0], (row, column), reason),
+            Refused::Error(error) => Refusal::List(error),
+        };
         if node_offsets.len() == 2 && listed.is_merged() {
             // The only graph is not copied.
             rows = std::mem::take(&mut listed);
             rows.weights.iter_mut().for_each(|weight| *weight = merged_alone(*weight, conventions.duplicates));
         } else {
-            rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch).map_err(refused)?;
+            rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch, cancel).map_err(refused)?;
         }
         if conventions.symmetrization == Symmetrization::Keep {
             transposed.become_empty(rows.offsets.len());
         } else {
-            transposed.become_transpose(&rows);
+            transposed.become_transpose(&rows, cancel)?;
         }
         for row in 0..graph[1] - graph[0] {
+            cancel.check()?;
             append_row(&mut out, &rows, &transposed, row, conventions, weighted).map_err(refused)?;
         }
     }
@@ -64,9 +81,10 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Gra
 }
 
 /// Checks the requirements for all lists: every node exists, and every weight is finite and not negative.
-fn check(edges: &EdgeList) -> Result<()> {
+fn check(edges: &EdgeList, cancel: &Cancel) -> Result<()> {
     let nodes = edges.nodes();
     for (edge, (&source, &target)) in edges.source.iter().zip(&edges.target).enumerate() {
+        cancel.check_at(edge)?;
         if source.max(target) as usize >= nodes {
             let what = format!("edge {edge} ({source}, {target}) names a node that is not among the {nodes}");
             return Err(Error::domain(BUILD, what));
@@ -100,7 +118,7 @@ fn reversed(EdgeList { node_offsets, source, target, weights }: EdgeList) -> Edg
 
 /// Groups the list by source and returns the node offsets and the groups. Within a group, edges keep the order in which
 /// they are listed. The memory of the list is freed on return.
-fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
+fn group_by_source(edges: EdgeList, weighted: bool, cancel: &Cancel) -> Result<(Vec<usize>, Rows)> {
     let EdgeList { node_offsets, source, target, weights } = edges;
     let nodes = node_offsets.last().copied().unwrap_or(0);
     let mut offsets = vec![0; nodes + 1];
@@ -108,11 +126,12 @@ fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
     if source.is_sorted() {
         let ones = || vec![1.0; target.len()];
         let weights = if weighted { weights.unwrap_or_else(ones) } else { Vec::new() };
-        return (node_offsets, Rows { offsets, columns: target, weights });
+        return Ok((node_offsets, Rows { offsets, columns: target, weights }));
     }
     let mut columns = vec![0; target.len()];
     let mut sorted = if weighted { vec![1.0; target.len()] } else { Vec::new() };
     for (edge, &node) in source.iter().enumerate() {
+        cancel.check_at(edge)?;
         let place = &mut offsets[node as usize];
         columns[*place] = target[edge];
         if let Some(weights) = &weights {
@@ -121,7 +140,7 @@ fn group_by_source(edges: EdgeList, weighted: bool) -> (Vec<usize>, Rows) {
         *place += 1;
     }
     ends_to_starts(&mut offsets);
-    (node_offsets, Rows { offsets, columns, weights: sorted })
+    Ok((node_offsets, Rows { offsets, columns, weights: sorted }))
 }
 
 /// Computes the start of each bucket of a counting sort by `keys`. `offsets` must contain a zero for each bucket and
@@ -163,9 +182,11 @@ impl Rows {
         first: usize,
         rule: Duplicates,
         scratch: &mut Vec<(usize, f32)>,
+        cancel: &Cancel,
     ) -> Result<(), Refused> {
         self.become_empty(1);
         for (row, pair) in span.windows(2).enumerate() {
+            cancel.check()?;
             // Most lists have each row in ascending order, without duplicates. Such a row is only copied.
             if listed.columns[pair[0]..pair[1]].is_sorted_by(|a, b| a < b) {
                 let columns = listed.columns[pair[0]..pair[1]].iter();
@@ -183,11 +204,12 @@ impl Rows {
             for run in scratch.chunk_by(|a, b| a.0 == b.0) {
                 let column = run[0].0;
                 if run.len() > 1 && rule == Duplicates::Error {
-                    return Err((row, column, Reason::Duplicate(run.len())));
+                    return Err(Refused::Edge(row, column, Reason::Duplicate(run.len())));
                 }
                 self.columns.push(column as u32);
                 if !listed.weights.is_empty() {
-                    self.weights.push(merged(run, rule).map_err(|sum| (row, column, Reason::Overflow(sum)))?);
+                    let overflow = |sum| Refused::Edge(row, column, Reason::Overflow(sum));
+                    self.weights.push(merged(run, rule).map_err(overflow)?);
                 }
             }
             self.offsets.push(self.columns.len());
@@ -209,13 +231,14 @@ impl Rows {
     }
 
     /// Replaces these rows by the transpose of the square matrix `of`. The rows of the transpose are sorted.
-    fn become_transpose(&mut self, of: &Self) {
+    fn become_transpose(&mut self, of: &Self, cancel: &Cancel) -> Result<()> {
         self.become_empty(of.offsets.len());
         count_starts(&mut self.offsets, of.columns.iter().map(|&column| column as usize));
         self.columns.resize(of.columns.len(), 0);
         self.weights.resize(of.weights.len(), 0.0);
         for (row, pair) in (0..).zip(of.offsets.windows(2)) {
             for entry in pair[0]..pair[1] {
+                cancel.check_at(entry)?;
                 let place = &mut self.offsets[of.columns[entry] as usize];
                 self.columns[*place] = row;
                 if !of.weights.is_empty() {
@@ -225,6 +248,7 @@ impl Rows {
             }
         }
         ends_to_starts(&mut self.offsets);
+        Ok(())
     }
 
     /// Returns the columns and the weights of a row. There are no weights if each is 1.
@@ -278,7 +302,7 @@ fn append_row(
         if conventions.self_loops == SelfLoops::Drop && column as usize == row {
             continue;
         }
-        let refused = |reason| (row, column as usize, reason);
+        let refused = |reason| Refused::Edge(row, column as usize, reason);
         let weight = combined(own, other, conventions.symmetrization);
         let weight = weight.ok_or_else(|| refused(Reason::Asymmetric(own, other)))?;
         if !weight.is_finite() {

@@ -2,6 +2,7 @@
 
 use super::assemble::assemble;
 use super::{Conventions, EdgeList, GraphRef, Refusal};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
 /// A batch of graphs of any sizes in a common compressed sparse row form.
@@ -27,13 +28,21 @@ impl GraphBatch {
     /// that is negative or not finite, for weights whose sum overflows an f32, and for a duplicate or an asymmetry that
     /// the conventions treat as an error.
     pub fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
-        Ok(Self::assemble(edges, conventions)?)
+        Self::from_edge_list_with(edges, conventions, &Cancel::new())
     }
 
-    /// Builds the graphs as [`GraphBatch::from_edge_list`] does. The error identifies a refused edge by node indices,
+    /// Builds the graphs as [`GraphBatch::from_edge_list`] does, until `cancel` is set.
+    ///
+    /// # Errors
+    /// The same as for [`GraphBatch::from_edge_list`], and [`Cancelled`](crate::ErrorKind::Cancelled).
+    pub fn from_edge_list_with(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<Self> {
+        Ok(Self::assemble(edges, conventions, cancel)?)
+    }
+
+    /// Builds the graphs as [`GraphBatch::from_edge_list_with`] does. The error identifies a refused edge by node indices,
     /// so that callers that have other names for the nodes can describe the edge.
-    pub(crate) fn assemble(edges: EdgeList, conventions: &Conventions) -> Result<Self, Refusal> {
-        assemble(edges, conventions)
+    pub(crate) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<Self, Refusal> {
+        assemble(edges, conventions, cancel)
     }
 
     /// Combines graphs that were built separately into a batch.
@@ -186,7 +195,7 @@ impl Graph {
         for &(source, target) in edges {
             list.push(source, target);
         }
-        Ok(Self(assemble(list, conventions)?))
+        Ok(Self(assemble(list, conventions, &Cancel::new())?))
     }
 
     /// Builds a graph with `nodes` nodes and the edges `(source, target, weight)`.
@@ -199,7 +208,7 @@ impl Graph {
         for &(source, target, weight) in edges {
             list.push_weighted(source, target, weight);
         }
-        Ok(Self(assemble(list, conventions)?))
+        Ok(Self(assemble(list, conventions, &Cancel::new())?))
     }
 
     /// Builds an undirected unweighted graph directly from its rows. The rows must be ascending, without self-loops,

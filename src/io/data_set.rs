@@ -5,8 +5,9 @@ use super::edge_list::{self, Listed};
 use super::refused::Listing;
 use super::rows::Layout;
 use super::samples::TableTargets;
-use super::source::Source;
+use super::source::{Source, Terms};
 use super::{edge_arrays, gml, matrix_market, node_link, tudataset, xml};
+use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
 use crate::graph::{Conventions, EdgeList, GraphBatch, Refusal};
@@ -30,11 +31,11 @@ pub enum Format {
     ScipySparse,
     /// Node-link JSON, as networkx and D3 have it, which contains one graph.
     NodeLink,
-    /// A GraphML document, which contains one graph.
+    /// A GraphML document, which contains one graph or several.
     GraphMl,
     /// A GEXF document, which contains one graph.
     Gexf,
-    /// A GML file, which contains one graph.
+    /// A GML file, which contains one graph or several.
     Gml,
     /// A folder of the Open Graph Benchmark, which contains one graph or many.
     Ogb,
@@ -52,7 +53,7 @@ impl Format {
         if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             return Err(Error::parse(path, None, "a file or a folder that can be read twice", "a pipe or a device"));
         }
-        Ok(detect::at(path, DEFAULT_BUDGET)?.format)
+        Ok(detect::at(path, &Terms::default())?.format)
     }
 
     /// Returns the number by which a data set of this format refers to its first graph.
@@ -79,10 +80,11 @@ impl Format {
     }
 }
 
-/// The ids that the file gives to the nodes, in the order of the nodes.
+/// The ids that the file gives to the nodes, in the order of the nodes. In a file of several graphs, each graph has ids
+/// of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeIds {
-    /// Integer ids, in ascending order.
+    /// Integer ids, in ascending order in each graph.
     Integers(Vec<i64>),
     /// Text ids, in the order in which they first appear or, in a format that lists the nodes, in the order of that
     /// list.
@@ -97,11 +99,11 @@ pub struct DataSet {
     pub name: String,
     /// The graphs.
     pub graphs: GraphBatch,
-    /// The ids that the file gives to the nodes. `None` if the ids are 0, 1, 2 and so on.
+    /// The ids that the file gives to the nodes. `None` if the ids are 0, 1, 2 and so on in each graph.
     pub node_ids: Option<NodeIds>,
     /// The detected format.
     pub format: Format,
-    /// The classes of the graphs, if [`ReadOptions::graph_labels`] asks for them and the data set has some.
+    /// The classes of the graphs, or their values, if [`ReadOptions::graph_labels`] asks for them and the data set has some.
     pub labels: TableTargets,
     /// The content that another program might read differently: a doubtful first line, which was taken for a header or
     /// for an edge; numbers that look like timestamps, which were taken for weights; weights that are too small for an
@@ -111,17 +113,21 @@ pub struct DataSet {
 }
 
 /// The options of [`read_with`] other than the conventions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ReadOptions {
     /// The column of a TUDataset's `DS_edge_attributes.txt` that contains the edge weights, counted from 1. With
     /// `None`, every weight is 1.
     pub edge_weight_column: Option<usize>,
-    /// Whether to read the classes of graphs from a TUDataset's `DS_graph_labels.txt`.
+    /// Whether to read the classes of graphs from a TUDataset's `DS_graph_labels.txt`, or the classes or values from an
+    /// OGB folder's `graph-label.csv.gz`.
     pub graph_labels: bool,
     /// The maximum number of bytes of a stream, or to which compressed content may expand if it expands more than a
     /// thousandfold. With `None`, 2 GiB, which is also the default budget of a [`Context`](crate::Context).
     pub memory_budget: Option<u64>,
+    /// The switch that ends the reading, and the building of the graphs, with
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).
+    pub cancel: Cancel,
 }
 
 impl ReadOptions {
@@ -146,8 +152,15 @@ impl ReadOptions {
         self
     }
 
-    fn budget(&self) -> u64 {
-        self.memory_budget.unwrap_or(DEFAULT_BUDGET)
+    /// Sets [`ReadOptions::cancel`] to a clone of `cancel`.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    fn terms(&self) -> Terms {
+        Terms { budget: self.memory_budget.unwrap_or(DEFAULT_BUDGET), cancel: self.cancel.clone() }
     }
 
     fn check(&self) -> Result<()> {
@@ -185,11 +198,11 @@ pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
 /// Reads the data set at `path` as [`read`] does, with options.
 ///
 /// # Errors
-/// The same as for [`read`], and [`Domain`](crate::ErrorKind::Domain) for an option that the detected format does not
-/// use.
+/// The same as for [`read`]; [`Domain`](crate::ErrorKind::Domain) for an option that the detected format does not use;
+/// [`Cancelled`](crate::ErrorKind::Cancelled) once [`ReadOptions::cancel`] is set.
 pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
     options.check()?;
-    listed_as(detect::at(path, options.budget())?, conventions, options)
+    listed_as(detect::at(path, &options.terms())?, conventions, options)
 }
 
 /// Reads a data set from a stream, such as standard input or bytes in memory, as [`read`] does from a file. `name` is
@@ -206,7 +219,7 @@ pub fn read_from(
     options: &ReadOptions,
 ) -> Result<DataSet> {
     options.check()?;
-    let source = Source::stream(name.as_ref(), reader, options.budget())?;
+    let source = Source::stream(name.as_ref(), reader, &options.terms())?;
     listed_as(detect::within(source)?, conventions, options)
 }
 
@@ -223,17 +236,19 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
     }
     let Listed { edges, node_ids, mut notices, layout, .. } = list(format, &place, options)?;
     notices.extend(notice);
-    let graphs = GraphBatch::assemble(edges, conventions).map_err(|refusal| match refusal {
+    let graphs = GraphBatch::assemble(edges, conventions, &options.cancel).map_err(|refusal| match refusal {
         Refusal::Edge(edge) => {
             let again = || list(format, &place, options);
             Listing { format, place: &place, node_ids: node_ids.as_ref(), layout, again: &again }.refuse(&edge)
         }
         Refusal::List(error) => error,
     })?;
-    let labels = match &place {
-        Place::TuDataset(set) if options.graph_labels => tudataset::graph_labels(set, graphs.len())?,
-        _ => TableTargets::None,
+    let (labels, notice) = match &place {
+        Place::TuDataset(set) if options.graph_labels => (tudataset::graph_labels(set, graphs.len())?, None),
+        Place::Ogb(set) if options.graph_labels => set.graph_labels(graphs.len())?,
+        _ => (TableTargets::None, None),
     };
+    notices.extend(notice);
     Ok(DataSet { name: place.name(), graphs, node_ids, format, labels, notices })
 }
 

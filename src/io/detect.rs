@@ -6,7 +6,7 @@ use super::edge_arrays::{self, Container};
 use super::files::Files;
 use super::lines::quoted;
 use super::magic::{self, Kind};
-use super::source::Source;
+use super::source::{Source, Terms};
 use super::tudataset::{ADJACENCY, INDICATOR};
 use super::{ogb, tudataset};
 use crate::error::{Error, Result};
@@ -68,9 +68,9 @@ impl Place {
     }
 }
 
-/// Finds the data set at `path`. Neither a stream nor what is expanded may have more bytes than `budget`.
-pub(super) fn at(path: &Path, budget: u64) -> Result<Found> {
-    let files = Files::System { budget };
+/// Finds the data set at `path`.
+pub(super) fn at(path: &Path, terms: &Terms) -> Result<Found> {
+    let files = Files::System(terms.clone());
     let tudataset = |prefix: &Path| tudataset::Set { prefix: prefix.into(), files: files.clone() };
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -83,7 +83,7 @@ pub(super) fn at(path: &Path, budget: u64) -> Result<Found> {
     let prefix = path.to_str().and_then(|text| text.strip_suffix(ADJACENCY)).map(PathBuf::from);
     match prefix.map(|prefix| tudataset(&prefix)).filter(|set| set.has(INDICATOR)) {
         Some(set) => Ok(of_tudataset(set)),
-        None => within(Source::file(path, budget)?),
+        None => within(Source::file(path, terms)?),
     }
 }
 

@@ -9,6 +9,7 @@ use super::separator::{self, Separator};
 use super::source::Source;
 use super::weights::Weights;
 use super::{NodeIds, metis};
+use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::EdgeList;
 use std::collections::HashMap;
@@ -123,7 +124,7 @@ fn read_integers<I: Id>(source: &Source, layout: Layout) -> Result<Found<Listed>
         Found::Larger => return Ok(Found::Larger),
         Found::Text => return Ok(Found::Text),
     };
-    let mut names = distinct(&edges);
+    let mut names = distinct(&edges, source.cancel())?;
     let mut notices: Vec<String> = rows.notice.take().into_iter().collect();
     let mut headed = false;
     if let Some(opening) = &mut rows.opening {
@@ -139,7 +140,10 @@ fn read_integers<I: Id>(source: &Source, layout: Layout) -> Result<Found<Listed>
             if own > 0 {
                 edges.skip_first();
             }
-            names = nodes.map_or_else(|| distinct(&edges), |(first, nodes)| (first..first + nodes).collect());
+            names = match nodes {
+                Some((first, nodes)) => (first..first + nodes).collect(),
+                None => distinct(&edges, source.cancel())?,
+            };
         }
     }
     notices.extend(edges.weights.doubts(&rows.lines));
@@ -147,7 +151,14 @@ fn read_integers<I: Id>(source: &Source, layout: Layout) -> Result<Found<Listed>
     let counting = names.iter().zip(0..).all(|(&name, index)| name == index);
     let Edges { sources, targets, weights } = edges;
     // The numbers of the nodes take the place of the ids, without new memory.
-    let [sources, targets] = [sources, targets].map(|ids| ids.into_iter().map(|id| node(id.into())).collect());
+    let numbered = |ids: Vec<I>| -> Result<Vec<u32>> {
+        let numbers = ids.into_iter().enumerate().map(|(at, id)| {
+            source.cancel().check_at(at)?;
+            Ok(node(id.into()))
+        });
+        numbers.collect()
+    };
+    let (sources, targets) = (numbered(sources)?, numbered(targets)?);
     let edges = weights.list(&rows.lines, names.len(), sources, targets)?;
     let node_ids = (!counting).then(|| NodeIds::Integers(names.iter().map(|&name| name.cast_signed()).collect()));
     let layout = rows.layout(headed);
@@ -213,19 +224,22 @@ fn table_length(most: u64, listed: usize) -> Option<usize> {
     usize::try_from(most).ok().filter(|&most| most < 4 * listed + 1024).map(|most| most + 1)
 }
 
-/// Returns the distinct ids in ascending order.
+/// Returns the distinct ids in ascending order, until `cancel` is set.
 #[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, a usize")]
-fn distinct<I: Id>(edges: &Edges<I>) -> Vec<u64> {
+fn distinct<I: Id>(edges: &Edges<I>, cancel: &Cancel) -> Result<Vec<u64>> {
     let most = edges.ids().max().unwrap_or(0);
     if let Some(length) = table_length(most, 2 * edges.sources.len()) {
         let mut present = vec![false; length];
-        edges.ids().for_each(|id| present[id as usize] = true);
-        (0..).zip(present).filter_map(|(id, present)| present.then_some(id)).collect()
+        for (at, id) in edges.ids().enumerate() {
+            cancel.check_at(at)?;
+            present[id as usize] = true;
+        }
+        Ok((0..).zip(present).filter_map(|(id, present)| present.then_some(id)).collect())
     } else {
         let mut names: Vec<u64> = edges.ids().collect();
         names.sort_unstable();
         names.dedup();
-        names
+        Ok(names)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The files among which the parts of a data set are found: those of the file system, or the members of an archive.
 
-use super::source::Source;
+use super::source::{Source, Terms};
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// Files that are found by their paths.
 #[derive(Clone, Debug)]
 pub(super) enum Files {
-    /// The file system. Neither a stream nor what a file expands to may have more bytes than `budget`.
-    System { budget: u64 },
+    /// The file system.
+    System(Terms),
     /// The members of an archive, by what errors call them.
     Members(Arc<Vec<Source>>),
 }
@@ -19,7 +19,7 @@ impl Files {
     /// Returns whether there is a file at `path`.
     pub(super) fn contains(&self, path: &Path) -> bool {
         match self {
-            Self::System { .. } => path.is_file(),
+            Self::System(_) => path.is_file(),
             Self::Members(members) => members.iter().any(|member| member.name() == path),
         }
     }
@@ -30,8 +30,8 @@ impl Files {
     /// As for [`Source::open_file`].
     pub(super) fn find(&self, path: &Path) -> Result<Option<Source>> {
         match self {
-            Self::System { budget } if path.is_file() => Source::open_file(path, *budget).map(Some),
-            Self::System { .. } => Ok(None),
+            Self::System(terms) if path.is_file() => Source::open_file(path, terms).map(Some),
+            Self::System(_) => Ok(None),
             Self::Members(members) => {
                 let found = members.iter().find(|member| member.name() == path).cloned();
                 Ok(found.map(Source::expanded).transpose()?.map(|(source, _)| source))
@@ -46,7 +46,7 @@ impl Files {
     pub(super) fn list(&self, folder: &Path) -> Result<Vec<PathBuf>> {
         let refused = |error| Error::io("list", folder, error);
         let mut paths: Vec<PathBuf> = match self {
-            Self::System { .. } => {
+            Self::System(_) => {
                 let listed = fs::read_dir(folder).map_err(refused)?;
                 listed.map(|entry| Ok(entry.map_err(refused)?.path())).collect::<Result<_>>()?
             }

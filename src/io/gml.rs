@@ -3,7 +3,7 @@
 
 use super::edge_list::Listed;
 use super::lines::quoted;
-use super::nodes::{Nodes, Wrong};
+use super::nodes::{Nodes, Wrong, joined};
 use super::source::{Source, refused};
 use crate::error::{Error, Result};
 use std::collections::HashSet;
@@ -157,8 +157,8 @@ impl Tokens {
     }
 }
 
-/// Reads the graph of a file. Nodes are called by their labels if each has another, and by their ids otherwise. The
-/// weight of an edge is its `weight`, or else its `value`.
+/// Reads the graphs of a file. The nodes of a graph are called by their labels if each has another, and by their ids
+/// otherwise. The weight of an edge is its `weight`, or else its `value`.
 pub(super) fn read(source: &Source) -> Result<Listed> {
     let reader = BufReader::with_capacity(1 << 16, source.open()?);
     let mut tokens = Tokens { reader, name: source.name().into(), line: 1 };
@@ -168,27 +168,28 @@ pub(super) fn read(source: &Source) -> Result<Listed> {
             tokens.bump()?;
         }
     }
-    let mut graph = None;
+    let (mut graphs, mut doubtful) = (Vec::new(), None);
     while let Some(token) = tokens.next()? {
         let Token::Word(key) = token else { return Err(tokens.unexpected("a key", Some(&token))) };
         match key.as_str() {
-            "graph" if graph.is_some() => return Err(tokens.error("one graph in the file", "another")),
             "graph" => {
                 tokens.open("graph")?;
-                graph = Some(read_graph(&mut tokens)?);
+                let Graph { mut nodes, labels, directed, alike } = read_graph(&mut tokens)?;
+                if !directed {
+                    nodes.make_undirected();
+                }
+                let all = labels.into_iter().collect::<Option<Vec<String>>>();
+                graphs.push(nodes.finish(source, all.filter(|_| alike.is_none()))?);
+                doubtful = doubtful.or(alike);
             }
             _ => drop(tokens.value(&key)?),
         }
     }
-    let Some(Graph { mut nodes, labels, directed, alike }) = graph else {
+    if graphs.is_empty() {
         return Err(Error::parse(source.name(), None, "a GML file with a `graph`", "none"));
-    };
-    if !directed {
-        nodes.make_undirected();
     }
-    let all = labels.into_iter().collect::<Option<Vec<String>>>();
-    let mut listed = nodes.finish(source, all.filter(|_| alike.is_none()))?;
-    if let Some(label) = alike {
+    let mut listed = joined(graphs)?;
+    if let Some(label) = doubtful {
         let (name, label) = (source.name().display(), quoted(label.as_bytes()));
         listed.notices.push(format!("{name}: several nodes have the label {label}, so nodes are called by their ids."));
     }

@@ -1,9 +1,8 @@
 //! Reads MatrixMarket coordinate files line by line: <https://math.nist.gov/MatrixMarket/formats.html>.
 
 use super::lines::{Lines, fields, natural, quoted};
-use super::source::Source;
+use super::source::{Source, Terms};
 use super::weights::{STAMPS, timestamps};
-use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
 use crate::graph::EdgeList;
 use std::cell::RefCell;
@@ -69,7 +68,7 @@ pub(super) fn visit_entries(source: &Source, entry: &mut dyn FnMut(u64, usize, u
 /// [`Parse`](crate::ErrorKind::Parse), which names the line and what was expected, if the content violates the format;
 /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read_matrix(path: &Path) -> Result<SparseRows> {
-    matrix(&Source::open_file(path, DEFAULT_BUDGET)?)
+    matrix(&Source::open_file(path, &Terms::default())?)
 }
 
 fn matrix(source: &Source) -> Result<SparseRows> {
@@ -107,7 +106,7 @@ fn matrix(source: &Source) -> Result<SparseRows> {
 /// entry that differs from its mirror image across the diagonal, or for an entry whose magnitude exceeds `largest`. The
 /// error for an entry names its line; rows and columns are counted from 1, as in the file.
 pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
-    let source = Source::open_file(path, DEFAULT_BUDGET)?;
+    let source = Source::open_file(path, &Terms::default())?;
     let matrix = matrix(&source)?;
     let rows = matrix.row_offsets.len() - 1;
     if matrix.width != rows {

@@ -14,6 +14,62 @@ use std::collections::HashMap;
 /// What is wrong with a node or an edge: what was expected, and what was found.
 pub(super) type Wrong = (String, String);
 
+/// Returns the list of a batch from those of its graphs, of which there is at least one. Each numbers its own nodes, and
+/// has names of its own.
+pub(super) fn joined(mut graphs: Vec<Listed>) -> Result<Listed> {
+    if graphs.len() == 1
+        && let Some(one) = graphs.pop()
+    {
+        return Ok(one);
+    }
+    let mut offsets = vec![0];
+    offsets.extend(graphs.iter().scan(0, |nodes, graph| {
+        *nodes += graph.edges.nodes();
+        Some(*nodes)
+    }));
+    let mut all = EdgeList::batch(offsets.clone())?;
+    all.reserve(graphs.iter().map(|graph| graph.edges.len()).sum());
+    let (mut notices, mut lines, mut has_lines) = (Vec::new(), Vec::new(), false);
+    for (graph, first) in graphs.iter_mut().zip(&offsets) {
+        // The batch has a number for every node in 32 bits.
+        #[expect(clippy::cast_possible_truncation, reason = "the list of the batch was made with these offsets")]
+        let first = *first as u32;
+        let ends = graph.edges.sources().iter().zip(graph.edges.targets());
+        for (edge, (&source, &target)) in ends.enumerate() {
+            match graph.edges.weights() {
+                Some(weights) => all.push_weighted(first + source, first + target, weights[edge]),
+                None => all.push(first + source, first + target),
+            }
+        }
+        notices.append(&mut graph.notices);
+        lines.append(&mut graph.lines);
+        has_lines |= graph.has_lines;
+    }
+    let node_ids = names(graphs);
+    Ok(Listed { edges: all, node_ids, notices, layout: Layout::default(), lines, has_lines })
+}
+
+/// Returns the names of all nodes: integers if every graph has integers, and texts otherwise.
+fn names(graphs: Vec<Listed>) -> Option<NodeIds> {
+    if graphs.iter().all(|graph| graph.node_ids.is_none()) {
+        return None;
+    }
+    let counted = |graph: &Listed| (0..).take(graph.edges.nodes());
+    if graphs.iter().any(|graph| matches!(graph.node_ids, Some(NodeIds::Text(_)))) {
+        let texts = graphs.into_iter().flat_map(|graph| match graph.node_ids {
+            Some(NodeIds::Text(texts)) => texts,
+            Some(NodeIds::Integers(numbers)) => numbers.iter().map(ToString::to_string).collect(),
+            None => counted(&graph).map(|number: i64| number.to_string()).collect(),
+        });
+        return Some(NodeIds::Text(texts.collect()));
+    }
+    let numbers = graphs.into_iter().flat_map(|graph| match graph.node_ids {
+        Some(NodeIds::Integers(numbers)) => numbers,
+        _ => counted(&graph).collect(),
+    });
+    Some(NodeIds::Integers(numbers.collect()))
+}
+
 /// The nodes and edges of one graph.
 #[derive(Default)]
 pub(super) struct Nodes {

@@ -1,9 +1,11 @@
 //! Reads the folders of the Open Graph Benchmark: `raw/edge.csv.gz` has a line `source,target` for each edge, and
 //! `raw/num-node-list.csv.gz` and `raw/num-edge-list.csv.gz` have a line for each graph. The nodes of each graph are
-//! counted from 0. <https://github.com/snap-stanford/ogb>
+//! counted from 0. `raw/graph-label.csv.gz`, if it is there, has the labels of a line for each graph, a column for each
+//! task. <https://github.com/snap-stanford/ogb>
 
 use super::files::Files;
 use super::lines::{Lines, natural, quoted};
+use super::samples::{TableTargets, labels_of};
 use super::tudataset::edge;
 use crate::error::{Error, Result};
 use crate::graph::EdgeList;
@@ -12,6 +14,7 @@ use std::path::{Path, PathBuf};
 const EDGES: &str = "edge.csv";
 const NODE_COUNTS: &str = "num-node-list.csv";
 const EDGE_COUNTS: &str = "num-edge-list.csv";
+const LABELS: &str = "graph-label.csv";
 
 /// The files of a data set.
 #[derive(Clone, Debug)]
@@ -113,6 +116,49 @@ impl Set {
         let features = self.path("edge-feat.csv");
         let notice = |path: PathBuf| format!("{}: these features of edges were not read.", path.display());
         Ok((edges, numbers, features.map(notice).into_iter().collect()))
+    }
+}
+
+/// The targets of the graphs, and a notice if the labels could not be taken for targets.
+type Labels = (TableTargets, Option<String>);
+
+impl Set {
+    /// Reads the labels of the graphs. Integers are classes, and other numbers are values. The labels of several tasks
+    /// are not read, nor those of which some are missing; the notice says so.
+    pub(super) fn graph_labels(&self, graphs: usize) -> Result<Labels> {
+        if self.path(LABELS).is_none() {
+            return Ok((TableTargets::None, None));
+        }
+        let mut lines = self.open(LABELS)?;
+        let mut words = Vec::with_capacity(graphs);
+        while lines.advance()? {
+            let word = lines.text()?.trim();
+            if word.contains(',') {
+                let tasks = word.split(',').count();
+                let what = format!("{}: these labels of {tasks} tasks were not read.", lines.path().display());
+                return Ok((TableTargets::None, Some(what)));
+            }
+            if words.len() == graphs {
+                return Err(lines.unexpected(format!("the end, after a label for each of the {graphs} graphs")));
+            }
+            if word.is_empty() || word.eq_ignore_ascii_case("nan") {
+                let what =
+                    format!("{}: these labels were not read: the one of graph {}", lines.path().display(), words.len());
+                return Ok((TableTargets::None, Some(format!("{what} is missing."))));
+            }
+            lines.number(word.as_bytes())?;
+            words.push(word.to_owned());
+        }
+        if words.len() < graphs {
+            let found = format!("{} labels", words.len());
+            return Err(lines.error(format!("a label for each of the {graphs} graphs"), found));
+        }
+        let values: Vec<f64> = words.iter().map(|word| lines.number(word.as_bytes())).collect::<Result<_>>()?;
+        let targets = match values.iter().all(|value| value.fract() == 0.0) {
+            true => labels_of(words),
+            false => TableTargets::Values(values, 1),
+        };
+        Ok((targets, None))
     }
 }
 

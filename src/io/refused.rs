@@ -42,13 +42,18 @@ impl Listing<'_> {
         };
         let lines = |all: &[u64]| numbers(numbered, all);
         let line = |at: Option<&u64>| at.copied().filter(|_| numbered == LINE);
-        // The nodes of each graph are counted from 0 in an OGB data set.
-        let first = if self.format == Format::Ogb { edge.first } else { 0 };
+        // The nodes of each graph are counted from 0 in an OGB data set, and in documents without other names.
+        let own = match self.format {
+            Format::Ogb => true,
+            Format::GraphMl | Format::Gml => self.node_ids.is_none(),
+            _ => false,
+        };
+        let first = if own { edge.first } else { 0 };
         let name = |node: usize| self.name(node - first);
         let graph = match self.format {
             Format::TuDataset => format!(" (graph {})", edge.graph + 1),
             Format::Ogb => format!(" (graph {})", edge.graph),
-            Format::Arrays if edge.graph > 0 => format!(" (graph {})", edge.graph),
+            Format::Arrays | Format::GraphMl | Format::Gml if edge.graph > 0 => format!(" (graph {})", edge.graph),
             _ => String::new(),
         };
         let between = |source, target| match self.format {

@@ -2,13 +2,15 @@
 //! the same batch, whatever its format.
 
 mod archives;
+mod cancel;
 mod damage;
 mod errors;
 mod fuzz;
 mod samples;
+mod several;
 
 use fiedler::graph::{Conventions, EdgeList, GraphBatch, Preset};
-use fiedler::io::{DataSet, Format, NodeIds, ReadOptions, read, read_from};
+use fiedler::io::{DataSet, Format, NodeIds, ReadOptions, TableTargets, read, read_from, read_with};
 use samples::{
     EDGES, GEXF, GML, GRAPHML, NODE_LINK, SOURCES, TARGETS, WEIGHTS, all, arrays, deflated, doubles, floats, gzip,
     index, int32, integers, npy, ogb, pairs, safetensors, scipy, stored, tensors, zstd,
@@ -268,6 +270,48 @@ fn variants_that_other_programs_write_are_read() {
     new[0] = ("coords.npy", npy("<i4", "(2, 6)", false, &int32(&[SOURCES, TARGETS].concat())));
     new.remove(1);
     assert_eq!(parsed("new.npz", &stored(&new)).graphs, truth());
+}
+
+#[test]
+fn labels_of_an_ogb_folder_are_read_if_they_are_asked_for() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("raw")).unwrap();
+    for (name, content) in ogb() {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    let options = ReadOptions::default().graph_labels();
+    let read = |options: &ReadOptions| read_with(folder.path(), &Conventions::default(), options);
+    assert_eq!(read(&options).unwrap().labels, TableTargets::None);
+    let labeled = |labels: &str| {
+        fs::write(folder.path().join("raw/graph-label.csv.gz"), gzip(labels.as_bytes())).unwrap();
+        read(&options).map(|set| (set.labels, set.notices))
+    };
+    let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
+    for (labels, want) in [
+        ("1\n0\n", TableTargets::Labels(vec![1, 0], names(["0", "1"]))),
+        ("-1\r\n7.0\r\n", TableTargets::Labels(vec![0, 1], names(["-1", "7.0"]))),
+        ("-0.77\n3\n", TableTargets::Values(vec![-0.77, 3.0], 1)),
+    ] {
+        assert_eq!(labeled(labels).unwrap(), (want, Vec::new()), "{labels:?}");
+    }
+    for (labels, notice) in [
+        ("1,0\n,1\n", "these labels of 2 tasks were not read."),
+        ("1\nnan\n", "these labels were not read: the one of graph 1 is missing."),
+    ] {
+        let (none, notices) = labeled(labels).unwrap();
+        assert_eq!(none, TableTargets::None);
+        assert!(notices[0].contains("graph-label.csv.gz: ") && notices[0].ends_with(notice), "{notices:?}");
+    }
+    for (labels, parts) in [
+        ("1\n", ["graph-label.csv.gz", "a label for each of the 2 graphs, found 1 labels"]),
+        ("1\n0\n1\n", ["graph-label.csv.gz:3", "the end, after a label for each of the 2 graphs"]),
+        ("1\nactive\n", ["graph-label.csv.gz:2", "a finite number, found \"active\""]),
+    ] {
+        let error = labeled(labels).unwrap_err().to_string();
+        parts.iter().for_each(|part| assert!(error.contains(part), "{labels:?}: {error}"));
+    }
+    // An encoding needs no labels, so damaged ones do not matter to it.
+    assert_eq!(read(&ReadOptions::default()).unwrap().labels, TableTargets::None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The errors of readers that expand bytes. They pass through `std::io::Error`, because the readers are
+//! The errors of readers that expand bytes, or heed a switch. They pass through `std::io::Error`, because the readers are
 //! `std::io::Read`.
 
 use crate::error::{Error, ErrorKind};
@@ -6,13 +6,15 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// The reason why compressed bytes cannot be expanded.
+/// The reason why bytes cannot be read that the operating system would give.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// The bytes are damaged or cut off.
     Damaged { expected: &'static str, found: String },
     /// There are more bytes than allowed.
     TooLarge { allowed: u64 },
+    /// The reading was requested to end.
+    Cancelled,
 }
 
 impl Fault {
@@ -40,6 +42,7 @@ impl fmt::Display for Fault {
         match self {
             Self::Damaged { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::TooLarge { allowed } => write!(f, "more than {allowed} bytes"),
+            Self::Cancelled => write!(f, "cancelled"),
         }
     }
 }
@@ -58,6 +61,7 @@ pub(in crate::io) fn refused(name: &Path, error: io::Error) -> Error {
             );
             ErrorKind::Limit { what, needed: allowed.saturating_add(1), allowed }.into()
         }
+        Some(Fault::Cancelled) => ErrorKind::Cancelled.into(),
         None => Error::io("read", name, error),
     }
 }

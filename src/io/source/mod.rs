@@ -6,18 +6,22 @@
 //! edge lists open a source once.
 
 mod fault;
+mod terms;
 mod unpack;
 mod zstd;
 
 pub(super) use fault::refused;
+pub(super) use terms::Terms;
 
 use super::magic;
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use terms::Heeding;
 use unpack::{Checked, Unpacked};
 
 /// A reader that can also be positioned, such as a file.
@@ -39,8 +43,7 @@ pub(super) struct Source {
     data: Data,
     /// How the bytes are derived from `data`, the first step first.
     steps: Vec<Step>,
-    /// The maximum number of bytes that an expansion may have, unless [`EXPANSION`] allows more.
-    budget: u64,
+    terms: Terms,
     /// The first bytes of a member, which were seen when the archive was listed.
     beginning: Option<Arc<Vec<u8>>>,
 }
@@ -98,54 +101,53 @@ impl fmt::Debug for Source {
 
 impl Source {
     /// Returns the source of the file at `path`, which is not opened yet. A pipe or a device, which can be read only
-    /// once, is read to its end. `budget` is a number of bytes: neither a stream nor what is expanded may have more.
+    /// once, is read to its end.
     ///
     /// # Errors
     /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error; [`Limit`](crate::ErrorKind::Limit) for a
-    /// stream of more than `budget` bytes.
-    pub(super) fn file(path: &Path, budget: u64) -> Result<Self> {
+    /// stream of more bytes than the budget of `terms`.
+    pub(super) fn file(path: &Path, terms: &Terms) -> Result<Self> {
         let refused = |error| Error::io("open", path, error);
         if std::fs::metadata(path).map_err(refused)?.is_file() {
             let data = Data::File(path.into());
-            return Ok(Self { name: path.into(), data, steps: Vec::new(), budget, beginning: None });
+            return Ok(Self { name: path.into(), data, steps: Vec::new(), terms: terms.clone(), beginning: None });
         }
-        Self::stream(path, File::open(path).map_err(refused)?, budget)
+        Self::stream(path, File::open(path).map_err(refused)?, terms)
     }
 
     /// Returns the source of a file that may be compressed.
     ///
     /// # Errors
     /// As for [`Source::file`] and [`Source::expanded`].
-    pub(super) fn open_file(path: &Path, budget: u64) -> Result<Self> {
-        Ok(Self::file(path, budget)?.expanded()?.0)
+    pub(super) fn open_file(path: &Path, terms: &Terms) -> Result<Self> {
+        Ok(Self::file(path, terms)?.expanded()?.0)
     }
 
     /// Reads a stream to its end. Errors call it `name`.
     ///
     /// # Errors
     /// The same as for [`Source::file`].
-    pub(super) fn stream(name: &Path, reader: impl Read, budget: u64) -> Result<Self> {
-        let mut bytes = Vec::new();
-        reader
-            .take(budget.saturating_add(1))
+    pub(super) fn stream(name: &Path, reader: impl Read, terms: &Terms) -> Result<Self> {
+        let (mut bytes, budget) = (Vec::new(), terms.budget);
+        Heeding::new(reader.take(budget.saturating_add(1)), &terms.cancel)
             .read_to_end(&mut bytes)
-            .map_err(|error| Error::io("read", name, error))?;
+            .map_err(|error| refused(name, error))?;
         if bytes.len() as u64 > budget {
             return Err(Error::budget(format!("bytes of {}", name.display()), bytes.len() as u64, budget));
         }
-        Ok(Self::memory(name, bytes, budget))
+        Ok(Self::memory(name, bytes, terms))
     }
 
-    pub(super) fn memory(name: &Path, bytes: Vec<u8>, budget: u64) -> Self {
+    pub(super) fn memory(name: &Path, bytes: Vec<u8>, terms: &Terms) -> Self {
         let data = Data::Memory(Shared(Arc::new(bytes)));
-        Self { name: name.into(), data, steps: Vec::new(), budget, beginning: None }
+        Self { name: name.into(), data, steps: Vec::new(), terms: terms.clone(), beginning: None }
     }
 
     /// Returns the source of a part of this one.
     pub(super) fn member(&self, name: &Path, steps: &[Step], beginning: Option<Vec<u8>>) -> Self {
         let steps = self.steps.iter().chain(steps).copied().collect();
         let beginning = beginning.map(Arc::new);
-        Self { name: name.into(), data: self.data.clone(), steps, budget: self.budget, beginning }
+        Self { name: name.into(), data: self.data.clone(), steps, terms: self.terms.clone(), beginning }
     }
 
     /// Returns the source without its compressions, however many there are, and its first bytes.
@@ -197,7 +199,7 @@ impl Source {
             Box::new(base)
         };
         // The factor applies to what is compressed, which no more than all stored bytes can be.
-        let allowed = stored.saturating_mul(EXPANSION).max(self.budget);
+        let allowed = stored.saturating_mul(EXPANSION).max(self.terms.budget);
         for step in steps {
             reader = match *step {
                 Step::Section { start, len } => {
@@ -236,7 +238,7 @@ impl Source {
         if self.steps.is_empty() {
             return Ok(self);
         }
-        Ok(Self::memory(&self.name, self.bytes()?, self.budget))
+        Ok(Self::memory(&self.name, self.bytes()?, &self.terms))
     }
 
     /// Returns all bytes.
@@ -250,9 +252,13 @@ impl Source {
     }
 
     fn base(&self) -> Result<Box<dyn Positioned>> {
+        let cancel = &self.terms.cancel;
         Ok(match &self.data {
-            Data::File(path) => Box::new(File::open(path).map_err(|error| Error::io("open", path, error))?),
-            Data::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
+            Data::File(path) => {
+                let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+                Box::new(Heeding::new(file, cancel))
+            }
+            Data::Memory(bytes) => Box::new(Heeding::new(Cursor::new(bytes.clone()), cancel)),
         })
     }
 
@@ -272,6 +278,11 @@ impl Source {
             [Step::Section { len, .. }] => usize::try_from(len).ok().map(|len| len.min(stored)),
             _ => None,
         }
+    }
+
+    /// Returns the switch that ends the reading. The readers of the source look at it whenever they need more bytes.
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.terms.cancel
     }
 
     /// Returns what errors call the source.

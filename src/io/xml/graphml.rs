@@ -3,7 +3,7 @@
 use super::{Elements, Item, Tag};
 use crate::error::{Error, Result};
 use crate::io::edge_list::Listed;
-use crate::io::nodes::Nodes;
+use crate::io::nodes::{Nodes, joined};
 use crate::io::source::Source;
 
 /// An edge whose element has not ended yet.
@@ -18,6 +18,9 @@ struct Edge {
 /// What is known of a document.
 #[derive(Default)]
 struct Document {
+    /// The graphs that have ended, each with names of its own.
+    graphs: Vec<Listed>,
+    /// The nodes and edges of the present graph, and of the graphs within it.
     nodes: Nodes,
     /// The keys of the edges' weights. networkx writes one for each type of a number.
     keys: Vec<String>,
@@ -27,15 +30,13 @@ struct Document {
     directed: Vec<bool>,
     /// The open edges; an edge may contain a graph.
     edges: Vec<Edge>,
-    /// Whether a graph has ended.
-    ended: bool,
     /// Whether the last start tag is the default of the weights' key, or the datum of an edge's weight.
     in_weight: bool,
     /// Whether a key of the edges' weights is open.
     in_key: bool,
 }
 
-/// Reads the graph of a document. The weights are the values of the keys whose `attr.name` is `weight`.
+/// Reads the graphs of a document. The weights are the values of the keys whose `attr.name` is `weight`.
 pub(in crate::io) fn read(source: &Source) -> Result<Listed> {
     let mut elements = Elements::open(source)?;
     match elements.next()? {
@@ -46,13 +47,13 @@ pub(in crate::io) fn read(source: &Source) -> Result<Listed> {
     while let Some(item) = elements.next()? {
         match item {
             Item::Start(tag) => document.start(&elements, &tag)?,
-            Item::End(name) => document.end(&elements, &name)?,
+            Item::End(name) => document.end(&elements, &name, source)?,
         }
     }
-    if !document.ended {
+    if document.graphs.is_empty() {
         return Err(Error::parse(source.name(), None, "a GraphML document with a <graph>", "none"));
     }
-    document.nodes.finish(source, None)
+    joined(document.graphs)
 }
 
 impl Document {
@@ -69,9 +70,6 @@ impl Document {
             }
             "default" => self.in_weight = self.in_key,
             "graph" => {
-                if self.ended && self.directed.is_empty() {
-                    return Err(elements.error("one graph in the file", "another <graph>"));
-                }
                 let directed = match tag.get("edgedefault") {
                     Some("directed") => true,
                     Some("undirected") => false,
@@ -107,7 +105,7 @@ impl Document {
         Ok(())
     }
 
-    fn end(&mut self, elements: &Elements, name: &str) -> Result<()> {
+    fn end(&mut self, elements: &Elements, name: &str, source: &Source) -> Result<()> {
         match name {
             "default" if self.in_weight => {
                 let weight = self.nodes.parse_weight(&elements.text).map_err(|wrong| elements.wrong(wrong))?;
@@ -130,7 +128,9 @@ impl Document {
             }
             "graph" => {
                 self.directed.pop();
-                self.ended = true;
+                if self.directed.is_empty() {
+                    self.graphs.push(std::mem::take(&mut self.nodes).finish(source, None)?);
+                }
             }
             "key" => self.in_key = false,
             _ => {}

@@ -76,7 +76,12 @@ fn faults_in_xml() {
         (graphml(">2.5<", ">much<"), Some(11), "a weight that is finite and not negative, found \"much\""),
         (graphml(">2.5<", ">-2.5<"), Some(11), "a weight that is finite and not negative"),
         (graphml("undirected", "both"), Some(4), "the edgedefault `directed` or `undirected`, found both"),
-        (graphml("</graph>", "</graph><graph edgedefault=\"directed\"/>"), Some(17), "expected one graph in the file"),
+        // Names are those of one graph: the second one has no node 1.
+        (
+            graphml("</graph>", "</graph><graph edgedefault=\"directed\"><edge source=\"1\" target=\"1\"/></graph>"),
+            Some(17),
+            "expected edges between nodes that the file lists, found an edge of node \"1\"",
+        ),
         (graphml("<edge source=\"1\" target=\"3\"", "<hyperedge"), Some(16), "edges between two nodes"),
         (GRAPHML[..400].to_owned(), Some(6), ""),
         ("<graphml></graphml>".to_owned(), None, "a GraphML document with a <graph>"),
@@ -117,7 +122,8 @@ fn faults_in_gml() {
         (gml("label \"4\"", "label \"4"), Some(20), "the quote that ends this string"),
         (gml("target 3\n  ]\n]", "target 3\n"), Some(36), "a key, or the end of a list, found the end"),
         (gml("node [", "node 7"), Some(2), "expected a list for the key node, found \"7\""),
-        (format!("{GML}{GML}"), Some(37), "expected one graph in the file"),
+        (format!("{GML}graph [ edge [ source 1 target 1 ] ]"), Some(37), "found an edge of node \"1\""),
+        (format!("{GML}graph 7"), Some(37), "expected a list for the key graph, found \"7\""),
         (format!("graph [ x {}", "[".repeat(300)), Some(1), "at most 256 lists"),
         (format!("graph [ {}", "x [ ".repeat(300)), Some(1), "at most 256 lists"),
         ("graph [ ] ]".to_owned(), Some(1), "expected a key, found \"]\""),

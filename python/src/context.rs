@@ -43,6 +43,8 @@ struct Settings {
 #[derive(Default)]
 struct Opened {
     process: u32,
+    /// How often the threads and the device were left to work that did not end.
+    generation: u64,
     /// Whether the process from which this one was forked had a device.
     forked: bool,
     cpu: Option<Base>,
@@ -64,6 +66,8 @@ pub(crate) struct Session<'a> {
     /// The predicted time of the call in seconds, on the side where it will run.
     pub(crate) seconds: f64,
     on_device: bool,
+    /// The [`Opened::generation`] when the call began.
+    generation: u64,
     door: &'a Door,
 }
 
@@ -71,14 +75,27 @@ impl Session<'_> {
     pub(crate) fn cancel(&self) -> &Cancel {
         self.ctx.cancel()
     }
+
+    /// Leaves the call's work behind, which was asked to end and has not ended yet. The next call opens threads, and a
+    /// device, that do not wait for it.
+    pub(crate) fn leave(self) {
+        let mut opened = self.door.lock();
+        if opened.generation == self.generation {
+            opened.generation += 1;
+            (opened.cpu, opened.device) = (None, None);
+        }
+    }
 }
 
 impl Drop for Session<'_> {
     fn drop(&mut self) {
-        self.ctx.cancel().reset();
         let mut opened = self.door.lock();
+        if opened.generation != self.generation {
+            return;
+        }
         let base = if self.on_device { &mut opened.device } else { &mut opened.cpu };
         if let Some(base) = base {
+            self.ctx.cancel().reset();
             base.idle.push(self.ctx.clone());
         }
     }
@@ -182,7 +199,8 @@ impl Door {
         // A base was opened above in either case.
         let base = base.ok_or(ErrorKind::Cancelled)?;
         let choice = choose(&base.first)?;
-        Ok(Session { ctx: base.take()?, seconds: choice.cpu_seconds.min(choice.gpu_seconds), on_device, door: self })
+        let seconds = choice.cpu_seconds.min(choice.gpu_seconds);
+        Ok(Session { ctx: base.take()?, seconds, on_device, generation: opened.generation, door: self })
     }
 
     /// Returns the cache of encodings: the folder of the settings, or the user's cache. `None` if that is switched off

@@ -4,7 +4,7 @@ use crate::arrays::{Number, returned};
 use crate::context::Door;
 use crate::errors::raised;
 use crate::graphs::Graphs;
-use crate::wait::waited;
+use crate::wait::released;
 use fiedler::cache::Cache;
 use fiedler::encode::{Encoding, Method, Progress, Report, SpectralEncoder};
 use fiedler::ops::{Normalization, Which};
@@ -90,11 +90,11 @@ pub(crate) fn encode<'py>(
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let (py, door) = (context.py(), context.get());
     let (encoder, journal) = options.encoder(door, graphs.get().first).map_err(|error| raised(py, &error))?;
-    let call = Call { py, door, graphs: graphs.get(), encoder: &encoder, progress };
+    let call = Call { py, door, graphs: graphs.as_unbound(), encoder, progress };
     let made = if options.wide {
-        call.run(|ctx, graphs, tell| encoder.encode_f64(&ctx.with_backend(Backend::Auto), graphs, tell))
+        call.run(|encoder, ctx, graphs, tell| encoder.encode_f64(&ctx.with_backend(Backend::Auto), graphs, tell))
     } else {
-        call.run(|ctx, graphs, tell| encoder.encode_with(ctx, graphs, tell))
+        call.run(|encoder, ctx, graphs, tell| encoder.encode_with(ctx, graphs, tell))
     }?;
     if let Some(journal) = journal {
         journal.clear_disk().map_err(|error| raised(py, &error))?;
@@ -105,21 +105,22 @@ pub(crate) fn encode<'py>(
 struct Call<'a, 'py> {
     py: Python<'py>,
     door: &'a Door,
-    graphs: &'a Graphs,
-    encoder: &'a SpectralEncoder,
+    graphs: &'a Py<Graphs>,
+    encoder: SpectralEncoder,
     progress: Option<&'a Bound<'py, PyAny>>,
 }
 
+/// A function of the encoder that computes in `T`.
+type Encode<T> = fn(&SpectralEncoder, &Context, &GraphBatch, &mut dyn FnMut(Progress)) -> Result<(Encoding<T>, Report)>;
+
 impl<'py> Call<'_, 'py> {
-    fn run<T: Number>(
-        self,
-        work: impl FnOnce(&Context, &GraphBatch, &mut dyn FnMut(Progress)) -> Result<(Encoding<T>, Report)> + Send,
-    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    fn run<T: Number>(self, encode: Encode<T>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let Self { py, door, graphs, encoder, progress } = self;
-        let batch = &graphs.batch;
-        let choose = |ctx: &Context| Ok(encoder.choose(ctx, batch));
-        let (encoding, report, adapter) = waited(py, door, choose, progress, |ctx, tell| {
-            let (encoding, report) = work(ctx, batch, &mut |Progress { done, total }| tell.progress(done, total))?;
+        let (own, owner) = (encoder.clone(), graphs.clone_ref(py));
+        let choose = |ctx: &Context| Ok(encoder.choose(ctx, &graphs.get().batch));
+        let (encoding, report, adapter) = released(py, door, choose, progress, move |ctx, tell| {
+            let mut told = |Progress { done, total }| tell.progress(done, total);
+            let (encoding, report) = encode(&own, ctx, &owner.get().batch, &mut told)?;
             let adapter = ctx.adapter().map(|adapter| adapter.name.clone());
             Ok((encoding, report, adapter))
         })?;

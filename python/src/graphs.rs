@@ -2,13 +2,17 @@
 
 use crate::arrays::{Borrowed, returned};
 use crate::errors::raised;
+use crate::wait::alone;
 use fiedler::graph::{Conventions, EdgeList, GraphBatch, Preset, Symmetrization};
 use fiedler::io::{Format, NodeIds, ReadOptions};
-use fiedler::{Error, Result};
+use fiedler::{Cancel, Error, ErrorKind, Result};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::path::PathBuf;
+
+/// The edges after which the building of graphs looks whether it is to end. Fewer edges are built at once.
+const CHECKED: usize = 1 << 20;
 
 /// Graphs of any sizes. Created by the functions of `fiedler.GraphBatch`.
 #[pyclass(frozen, module = "fiedler._fiedler")]
@@ -57,7 +61,7 @@ impl Graphs {
     ) -> PyResult<Self> {
         let (source, target) = (Borrowed::of(source)?, Borrowed::of(target)?);
         let (weights, offsets) = (weights.map(Borrowed::of).transpose()?, Borrowed::of(node_offsets)?);
-        let made = || -> Result<GraphBatch> {
+        let made = |cancel: &Cancel| -> Result<GraphBatch> {
             let conventions = conventions(preset.as_deref(), symmetrize.as_deref())?;
             let (source, target) = (source.as_ref(), target.as_ref());
             let offsets: Vec<usize> =
@@ -72,6 +76,9 @@ impl Graphs {
                 })
             };
             for (edge, (&from, &to)) in source.iter().zip(target).enumerate() {
+                if edge % CHECKED == 0 && cancel.is_cancelled() {
+                    return Err(ErrorKind::Cancelled.into());
+                }
                 let (from, to) = (node(edge, from)?, node(edge, to)?);
                 match &weights {
                     None => edges.push(from, to),
@@ -79,9 +86,12 @@ impl Graphs {
                     Some(weights) => edges.push_weighted(from, to, weights.as_ref()[edge] as f32),
                 }
             }
-            GraphBatch::from_edge_list(edges, &conventions)
+            GraphBatch::from_edge_list_with(edges, &conventions, cancel)
         };
-        let batch = py.detach(made).map_err(|error| raised(py, &error))?;
+        let batch = match source.as_ref().len() < CHECKED {
+            true => py.detach(|| made(&Cancel::new())).map_err(|error| raised(py, &error))?,
+            false => alone(py, made)?,
+        };
         Ok(Self { batch, first: 0, preset, symmetrize, node_ids: None, notices: Vec::new() })
     }
 
@@ -94,12 +104,12 @@ impl Graphs {
         symmetrize: Option<String>,
         weight_column: Option<usize>,
     ) -> PyResult<Self> {
-        let read = || {
-            let mut options = ReadOptions::default();
+        let read = |cancel: &Cancel| {
+            let mut options = ReadOptions::default().cancel(cancel);
             options.edge_weight_column = weight_column;
             fiedler::io::read_with(&path, &conventions(preset.as_deref(), symmetrize.as_deref())?, &options)
         };
-        let data = py.detach(read).map_err(|error| raised(py, &error))?;
+        let data = alone(py, read)?;
         let first = usize::from(data.format == Format::TuDataset);
         Ok(Self { batch: data.graphs, first, preset, symmetrize, node_ids: data.node_ids, notices: data.notices })
     }

@@ -5,14 +5,14 @@ use crate::context::Door;
 use crate::encode::{normalization, which};
 use crate::errors::raised;
 use crate::graphs::Graphs;
-use crate::wait::waited;
+use crate::wait::{released, waited};
 use fiedler::array::{Array, HostArray, Scalar};
 use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
 use fiedler::ops::eigsh::choose_eigsh;
 use fiedler::ops::matmul::Multiplied;
 use fiedler::ops::sparse::Operator;
 use fiedler::ops::svd::{TruncatedOptions, choose_svd, choose_svd_truncated};
-use fiedler::ops::{self, Certificate, EigshOptions, Gemm, Status, Vectors};
+use fiedler::ops::{self, Certificate, Eigsh, EigshOptions, Gemm, Status, Vectors, Which};
 use fiedler::{Context, Result, Shape};
 use half::f16;
 use numpy::{Element, PyArrayDyn};
@@ -252,7 +252,8 @@ fn eigsh_of<'py, T: Number>(
         Operator::<T>::from_csr(rows, columns, values.as_ref().to_vec())
     };
     let operator = py.detach(made).map_err(|error| raised(py, &error))?;
-    solved(py, door, &operator, options)
+    let size = (operator.rows(), operator.entries());
+    solved(py, door, size, options, move |ctx, k, which, settings| ops::eigsh(ctx, &operator, k, which, settings))
 }
 
 /// Computes k eigenpairs of the Laplacian of one graph, in f64 if `wide`. The eigenvectors come as `(k, n)`.
@@ -265,32 +266,40 @@ pub(crate) fn eigsh_laplacian<'py>(
     options: Iteration,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (py, door, batch) = (context.py(), context.get(), &graphs.get().batch);
+    let (owner, size) = (graphs.clone().unbind(), (batch.nodes(), batch.entries()));
     let normalization = normalization(laplacian).map_err(|error| raised(py, &error))?;
     if batch.len() != 1 {
         let what = format!("expected one graph, found {}", batch.len());
         return Err(raised(py, &fiedler::Error::domain("eigsh", what)));
     }
     if wide {
-        let operator = Operator::<f64>::laplacian(batch.graph(0), normalization).map_err(|e| raised(py, &e))?;
-        return solved(py, door, &operator, &options);
+        return solved(py, door, size, &options, move |ctx, k, which, settings| {
+            let operator = Operator::<f64>::laplacian(owner.get().batch.graph(0), normalization)?;
+            ops::eigsh(ctx, &operator, k, which, settings)
+        });
     }
-    let operator = Operator::<f32>::laplacian(batch.graph(0), normalization).map_err(|e| raised(py, &e))?;
-    solved(py, door, &operator, &options)
+    solved(py, door, size, &options, move |ctx, k, which, settings| {
+        let operator = Operator::<f32>::laplacian(owner.get().batch.graph(0), normalization)?;
+        ops::eigsh(ctx, &operator, k, which, settings)
+    })
 }
+
+/// Calls `solve` with the number of pairs, the end of the spectrum, and the settings. `size` is the order of the matrix
+/// and its number of entries.
 
 fn solved<'py, T: Number>(
     py: Python<'py>,
     door: &Door,
-    operator: &Operator<'_, T>,
+    size: (usize, usize),
     options: &Iteration,
+    solve: impl FnOnce(&Context, usize, Which, &EigshOptions) -> Result<Eigsh<T>> + Send + 'static,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let which = which(&options.which).map_err(|error| raised(py, &error))?;
     let mut settings = EigshOptions::default().seed(options.seed);
     (settings.tolerance, settings.sigma) = (options.tolerance, options.sigma);
-    let (k, n) = (options.k, operator.rows());
-    let choose = |ctx: &Context| Ok(choose_eigsh::<T>(ctx, (n, operator.entries()), k));
-    let found =
-        waited(py, door, choose, None, |ctx, _| -> Result<_> { ops::eigsh(ctx, operator, k, which, &settings) })?;
+    let (k, (n, _)) = (options.k, size);
+    let choose = |ctx: &Context| Ok(choose_eigsh::<T>(ctx, size, k));
+    let found = released(py, door, choose, None, move |ctx, _| solve(ctx, k, which, &settings))?;
     let statuses: Vec<u8> = found.statuses.iter().map(|&status: &Status| status as u8).collect();
     let values = returned(py, without_negative_zeros(found.values), [k])?;
     let vectors: Vec<T> = found.vectors.data.into();

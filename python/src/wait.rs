@@ -1,16 +1,16 @@
 //! How a call runs: its work on the threads of its context, without the GIL, while the calling thread waits. The
 //! calling thread answers signals, hands log records to Python, and tells of progress.
 
-use crate::context::Door;
+use crate::context::{Door, Session};
 use crate::errors::{internal, raised};
 use crate::{logs, panics};
 use fiedler::policy::Choice;
-use fiedler::{Context, Result};
+use fiedler::{Cancel, Context, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// If the predicted time of a call is below this, in seconds, the calling thread does the work itself. Ctrl-C then
 /// waits for its end.
@@ -18,6 +18,9 @@ const INLINE: f64 = 1e-3;
 
 /// How long a signal waits for an answer.
 const STEP: Duration = Duration::from_millis(50);
+
+/// How long stopped work is waited for that may be left behind.
+const PATIENCE: Duration = Duration::from_millis(600);
 
 /// Where the work notes how much of it is done, for the calling thread.
 #[derive(Clone, Default)]
@@ -58,41 +61,140 @@ pub(crate) fn beside<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Context, &Tell) -> Result<T> + Send,
 ) -> PyResult<T> {
-    logs::listen(py)?;
-    let worker = is_worker(py)?;
-    let session = py.detach(|| door.session(worker, &choose)).map_err(|error| raised(py, &error))?;
+    let session = opened(py, door, choose)?;
     let (ctx, tell) = (&session.ctx, Tell::default());
     let run = || panics::caught(|| work(ctx, &tell));
+    let outcome = match session.seconds < INLINE && progress.is_none() {
+        true => py.detach(run),
+        false => joined(&Watch { py, cancel: session.cancel(), tell: &tell, progress }, run)?,
+    };
+    drop(session);
+    given(py, outcome)
+}
+
+/// Does the same as [`waited`] for work that owns what it needs. It may then be left behind: once a signal has asked it
+/// to end, the calling thread waits for it for [`PATIENCE`] only. Some of its steps, such as the factorization of a
+/// large graph, cannot be divided.
+pub(crate) fn released<T: Send + 'static>(
+    py: Python<'_>,
+    door: &Door,
+    choose: impl Fn(&Context) -> Result<Choice> + Sync,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Context, &Tell) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let session = opened(py, door, choose)?;
+    let tell = Tell::default();
+    let run = {
+        let (ctx, tell) = (session.ctx.clone(), tell.clone());
+        move || panics::caught(|| ctx.install(|| work(&ctx, &tell)))
+    };
     let outcome = if session.seconds < INLINE && progress.is_none() {
         py.detach(run)
     } else {
-        std::thread::scope(|scope| {
-            let (done, end) = mpsc::channel();
-            // The loop below receives the outcome, so sending it cannot fail.
-            scope.spawn(move || drop(done.send(run())));
-            let end = Mutex::new(end);
-            let next = || end.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(STEP);
-            loop {
-                let outcome = py.detach(next);
-                let told = tell.deliver(progress).and_then(|()| py.check_signals()).and_then(|()| logs::deliver(py));
-                match (outcome, told) {
-                    (Ok(outcome), Ok(())) => return Ok(outcome),
-                    (Ok(_), Err(stop)) => return Err(stop),
-                    (Err(_), Ok(())) => {}
-                    (Err(_), Err(stop)) => {
-                        session.cancel().cancel();
-                        py.detach(|| while next().is_err() {});
-                        return Err(stop);
-                    }
+        let (done, end) = mpsc::channel();
+        // Nobody receives the outcome of work that was left behind.
+        std::thread::spawn(move || drop(done.send(run())));
+        let watch = Watch { py, cancel: session.cancel(), tell: &tell, progress };
+        match watch.until(end, Some(PATIENCE)) {
+            Ok(outcome) => outcome,
+            Err(Stopped { error, ended }) => {
+                if !ended {
+                    session.leave();
                 }
+                return Err(error);
             }
-        })?
+        }
     };
     drop(session);
+    given(py, outcome)
+}
+
+/// Runs `work`, which needs no context, until its switch is set.
+pub(crate) fn alone<T: Send>(py: Python<'_>, work: impl FnOnce(&Cancel) -> Result<T> + Send) -> PyResult<T> {
+    logs::listen(py)?;
+    let cancel = Cancel::new();
+    let watch = Watch { py, cancel: &cancel, tell: &Tell::default(), progress: None };
+    let outcome = joined(&watch, || panics::caught(|| work(&cancel)))?;
+    given(py, outcome)
+}
+
+/// Returns a context for a call.
+fn opened<'a>(
+    py: Python<'_>,
+    door: &'a Door,
+    choose: impl Fn(&Context) -> Result<Choice> + Sync,
+) -> PyResult<Session<'a>> {
+    logs::listen(py)?;
+    let worker = is_worker(py)?;
+    py.detach(|| door.session(worker, &choose)).map_err(|error| raised(py, &error))
+}
+
+/// Returns what a call has computed, after its log records.
+fn given<T>(py: Python<'_>, outcome: Caught<T>) -> PyResult<T> {
     logs::deliver(py)?;
     match outcome {
         Ok(found) => found.map_err(|error| raised(py, &error)),
         Err(told) => Err(internal(py, &told)),
+    }
+}
+
+/// What work returns, or the text of its panic.
+type Caught<T> = std::result::Result<Result<T>, String>;
+
+/// Runs `run` on a thread of its own and waits until it has ended.
+fn joined<T: Send>(watch: &Watch<'_, '_>, run: impl FnOnce() -> Caught<T> + Send) -> PyResult<Caught<T>> {
+    std::thread::scope(|scope| {
+        let (done, end) = mpsc::channel();
+        // The outcome is received below, so sending it cannot fail.
+        scope.spawn(move || drop(done.send(run())));
+        watch.until(end, None).map_err(|stopped| stopped.error)
+    })
+}
+
+/// What the calling thread does while the work runs on another.
+struct Watch<'a, 'py> {
+    py: Python<'py>,
+    cancel: &'a Cancel,
+    tell: &'a Tell,
+    progress: Option<&'a Bound<'py, PyAny>>,
+}
+
+/// Why a call stops: what a signal's handler or the callback of the progress has raised, and whether the work has ended.
+struct Stopped {
+    error: PyErr,
+    ended: bool,
+}
+
+impl Watch<'_, '_> {
+    /// Returns what the work sends to `end`. If it is stopped before, waits for its end, but not longer than `patience`.
+    fn until<T: Send>(&self, end: mpsc::Receiver<T>, patience: Option<Duration>) -> std::result::Result<T, Stopped> {
+        let py = self.py;
+        let end = Mutex::new(end);
+        let next = || end.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(STEP);
+        loop {
+            let outcome = py.detach(next);
+            let told = self.tell.deliver(self.progress);
+            match (outcome, told.and_then(|()| py.check_signals()).and_then(|()| logs::deliver(py))) {
+                (Ok(outcome), Ok(())) => return Ok(outcome),
+                (Ok(_), Err(error)) => return Err(Stopped { error, ended: true }),
+                (Err(_), Ok(())) => {}
+                (Err(_), Err(error)) => {
+                    self.cancel.cancel();
+                    let since = Instant::now();
+                    let waits = || patience.is_none_or(|patience| since.elapsed() < patience);
+                    let ended = py.detach(|| {
+                        loop {
+                            match next() {
+                                Ok(_) => return true,
+                                Err(_) if waits() => {}
+                                Err(_) => return false,
+                            }
+                        }
+                    });
+                    return Err(Stopped { error, ended });
+                }
+            }
+        }
     }
 }
 

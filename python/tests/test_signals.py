@@ -25,6 +25,22 @@ elif which == "graphs":
     edges = np.tile(ring, 40_000) + 60 * of
     graphs = fiedler.GraphBatch.from_edge_index(edges, batch=of)
     call = lambda: fiedler.encode(graphs, 16, device="cpu", progress=lambda done, total: None)
+elif which == "file":
+    block = "".join(f"{a} {b}\\n" for a, b in rng.integers(0, 10_000_000, (1 << 18, 2)).tolist())
+    path = os.path.join(sys.argv[2], "edges.txt")
+    with open(path, "w") as file:
+        for _ in range(200_000_000 // len(block) + 1):
+            file.write(block)
+    call = lambda: fiedler.encode(path, device="cpu")
+elif which == "edge_index":
+    edges = rng.integers(0, 1 << 20, (2, 1 << 24))
+    call = lambda: fiedler.encode(edges, device="cpu")
+elif which == "factorization":
+    n = 1000
+    at = np.arange(n * n).reshape(n, n)
+    rows, columns = np.stack([at[:, :-1].ravel(), at[:, 1:].ravel()]), np.stack([at[:-1].ravel(), at[1:].ravel()])
+    graphs = fiedler.GraphBatch.from_edge_index(np.concatenate([rows, columns], axis=1))
+    call = lambda: fiedler.encode(graphs, 4, device="cpu")
 else:
     matrices = rng.standard_normal((60_000, 24, 24))
     call = lambda: [fiedler.linalg.eigh(matrices, device="cpu") for _ in range(100)]
@@ -47,9 +63,9 @@ print(fiedler.encode(np.array([[0, 1], [1, 2]]), 2, device="cpu").status.tolist(
 """
 
 
-@pytest.mark.parametrize("which", ["one graph", "graphs", "matrices"])
-def test_an_interrupt_is_answered_and_the_next_call_works(which, figures):
-    interrupted, after = script(INTERRUPTED, which).splitlines()
+@pytest.mark.parametrize("which", ["one graph", "graphs", "matrices", "file", "edge_index", "factorization"])
+def test_an_interrupt_is_answered_and_the_next_call_works(which, figures, tmp_path):
+    interrupted, after = script(INTERRUPTED, which, tmp_path).splitlines()
     assert interrupted.startswith("interrupted")
     assert after == "[0]"
     figures.append(f"Ctrl-C in a call with {which}: answered after {float(interrupted.split()[1]):.2f} s")

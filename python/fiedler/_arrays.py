@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from ._arguments import wrong
+from ._errors import DomainError, ShapeError
 
 Wrap = Callable[[Any], Any]
 
@@ -29,20 +31,46 @@ def _of_jax(result: Any) -> Any:
 def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:
     """Returns the array, and a function that turns NumPy arrays into arrays of the library of ``x``."""
     if isinstance(x, np.ndarray):
+        masked = np.count_nonzero(x.mask) if isinstance(x, np.ma.MaskedArray) else 0
+        if masked:
+            how = "use numpy.ma.filled(), or leave them out"
+            raise DomainError(f"{name}: expected an array without masked elements, found {masked} of them; {how}")
         return np.asarray(x), _same
     if getattr(x, "requires_grad", False):
         raise TypeError(f"{name}: cannot use a tensor that requires grad; use tensor.detach() instead")
     place = getattr(x, "__dlpack_device__", None)
     if place is not None:
-        if place()[0] != _CPU:
+        x = _unwrapped(x, name)
+        try:
+            device = place()[0]
+        except (BufferError, TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(f"{name}: expected an array in memory, found {type(x).__name__}: {error}") from None
+        if device != _CPU:
             raise TypeError(f"{name}: expected an array on the CPU, found one on a device; use .cpu() first")
         library = type(x).__module__.partition(".")[0]
         wrap = {"torch": _of_torch, "jax": _of_jax, "jaxlib": _of_jax}.get(library, _same)
         try:
             return np.from_dlpack(x), wrap
         except (BufferError, TypeError, RuntimeError):
-            return np.asarray(x), wrap  # types that DLPack does not know, or read-only memory under an old NumPy
+            pass  # a type that DLPack does not know, or read-only memory under an old NumPy
+        try:
+            return np.asarray(x), wrap
+        except (TypeError, RuntimeError) as error:
+            what = f"{type(x).__name__} of {getattr(x, 'dtype', 'another type')}"
+            raise TypeError(f"{name}: expected an array that NumPy can read, found {what}: {error}") from None
     return np.asarray(x), _same
+
+
+def _unwrapped(x: Any, name: str) -> Any:
+    """Returns the tensor within a tensor of another class, such as an ``EdgeIndex`` of PyTorch Geometric.
+
+    Such a wrapper has no memory of its own. DLPack would not refuse it, but read elsewhere.
+    """
+    if not hasattr(x, "__tensor_flatten__"):
+        return x
+    if not hasattr(x, "as_tensor"):
+        raise TypeError(f"{name}: expected a tensor with its own memory, found {type(x).__name__}")
+    return x.as_tensor()
 
 
 _KEPT = {"f4": np.float32, "f8": np.float64, "c8": np.complex64, "c16": np.complex128}
@@ -70,8 +98,6 @@ def prepared(x: np.ndarray[Any, Any], name: str, *, half: bool = False, complex_
 def matrices(x: np.ndarray[Any, Any], name: str) -> tuple[np.ndarray[Any, Any], tuple[int, ...]]:
     """Returns the matrices of an array as (batch, rows, columns), and the leading axes."""
     if x.ndim < 2:
-        from ._errors import ShapeError
-
         raise ShapeError(f"{name}: expected at least two axes, found the shape {x.shape}")
     lead = x.shape[:-2]
     return x.reshape((count(lead), *x.shape[-2:])), lead
@@ -85,18 +111,10 @@ def count(shape: tuple[int, ...]) -> int:
     return product
 
 
-def whole(value: Any, name: str, most: int = 2**63 - 1) -> int:
-    """Returns an integer from 0 to ``most``, or raises `DomainError`."""
-    number = operator.index(value)
-    if not 0 <= number <= most:
-        from ._errors import DomainError
-
-        raise DomainError(f"{name}: expected an integer from 0 to {most}, found {number}")
-    return number
-
-
 def along(x: np.ndarray[Any, Any], axis: int, name: str) -> tuple[np.ndarray[Any, Any], int]:
     """Returns the array as (before, length, after), and the axis counted from 0."""
+    if not isinstance(axis, (int, np.integer)):
+        raise wrong(name, "an integer", axis)
     if not -x.ndim <= axis < x.ndim:
         raise np.exceptions.AxisError(axis, x.ndim, name)
     axis %= x.ndim

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from . import _fiedler
+from ._arguments import path, text_or_none, whole, wrong
 from ._desktop import quiet_without_desktop
 from ._errors import Error
 
@@ -15,6 +16,8 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 def _bytes(amount: int | str) -> int:
     """Returns a number of bytes from a number, or from a text such as 512M or 2G."""
+    if not isinstance(amount, (int, str)) or isinstance(amount, bool):
+        raise wrong("memory_budget", "bytes such as 512M or 2G", amount)
     text = str(amount).strip().upper().removesuffix("IB").removesuffix("B")
     digits = text.rstrip("KMG")
     shift = _UNITS.get(text[len(digits) :])
@@ -61,14 +64,15 @@ class Context:
         memory_budget: int | str | None = None,
         cache_dir: str | os.PathLike[str] | None = None,
     ) -> None:
+        text_or_none(device, "device")
         if device not in (None, "auto", "gpu", "cpu"):
             raise ValueError(f"device: expected 'auto', 'gpu' or 'cpu', found {device!r}")
         if device == "cpu" and adapter is not None:
             raise ValueError(f"adapter: expected device='gpu' or 'auto' beside it, found device='cpu' ({adapter!r})")
-        if threads is not None and not 1 <= threads <= 4096:
-            raise ValueError(f"threads: expected 1 to 4096, found {threads}")
+        text_or_none(adapter, "adapter")
+        threads = None if threads is None else whole(threads, "threads", 4096, least=1)
         budget = None if memory_budget is None else _bytes(memory_budget)
-        folder = None if cache_dir is None else os.fspath(cache_dir)
+        folder = None if cache_dir is None else path(cache_dir, "cache_dir")
         self._settings = (device, adapter, threads, budget, folder)
         quiet_without_desktop()
         self._native = _fiedler.Context(*self._settings)
@@ -98,7 +102,7 @@ _contexts: dict[str | None, Context] = {}
 def _context(context: Context | None, device: str | None) -> Any:
     """Returns the native context of a call, which names a context, or a device for a shared one."""
     if context is None:
-        context = _contexts.get(device)
+        context = _contexts.get(text_or_none(device, "device"))
         if context is None:
             context = _contexts[device] = Context(device)
     elif device is not None:
@@ -110,9 +114,7 @@ def _context(context: Context | None, device: str | None) -> Any:
 
 def set_num_threads(threads: int) -> None:
     """Sets the number of CPU threads of contexts that do not say their own and have not been used yet."""
-    if not 1 <= threads <= 4096:
-        raise ValueError(f"threads: expected 1 to 4096, found {threads}")
-    _fiedler.set_threads(threads)
+    _fiedler.set_threads(whole(threads, "threads", 4096, least=1))
     _contexts.clear()
 
 

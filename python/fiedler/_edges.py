@@ -71,11 +71,31 @@ def index_of(x: Any, name: str = "edge_index") -> Array:
     return index.astype(np.int64, copy=False)
 
 
-def directions(pairs: Array, weights: Any, *, directed: bool) -> tuple[Array, Array, Any]:
-    """Returns sources, targets and weights, with both directions of undirected edges."""
+def weights_of(values: list[Any]) -> Array | None:
+    """Returns the weights of the edges of a graph, or None if all are 1."""
+    try:
+        weights = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        odd = next(value for value in values if not isinstance(value, (int, float, np.number, np.bool_)))
+        raise TypeError(f"weight: expected a number of each edge, found {odd!r}") from None
+    return None if np.all(weights == 1) else weights
+
+
+def directions(
+    pairs: Array, weights: Array | None, *, directed: bool, once: bool
+) -> tuple[Array, Array, Array | None]:
+    """Returns sources, targets and weights, with both directions of undirected edges.
+
+    ``once`` says that both directions of an edge are going to be added up. An undirected edge then has one of them, and
+    a self-loop, which is its own reverse, half of its weight.
+    """
     if directed:
         return pairs[:, 0], pairs[:, 1], weights
     other = pairs[:, 0] != pairs[:, 1]
+    if once:
+        if not np.all(other):
+            weights = np.where(other, 1.0, 0.5) * (1.0 if weights is None else weights)
+        return pairs[:, 0], pairs[:, 1], weights
     both = np.concatenate([pairs, pairs[other][:, ::-1]])
     return both[:, 0], both[:, 1], None if weights is None else np.concatenate([weights, weights[other]])
 

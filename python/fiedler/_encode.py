@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
-from ._arrays import whole
+from ._arguments import flag, path as _path, text, whole, word, wrong
 from ._context import Context, _context
 from ._errors import OutOfMemoryError, UncertifiedError, UncertifiedWarning
+from ._files import whole_file
 from ._graphs import GraphBatch, as_graphs
 
 Array = np.ndarray[Any, Any]
@@ -139,20 +140,13 @@ class Encoding:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the arrays to a .npz file, which appears whole or not at all."""
-        path = os.fspath(path)
-        if not path.endswith(".npz"):
-            raise ValueError(f"path: expected a file that ends in .npz, found {path!r}")
+        place = _path(path)
+        if not place.endswith(".npz"):
+            raise ValueError(f"path: expected a file that ends in .npz, found {place!r}")
         arrays = self.arrays()
         if self.node_ids is not None:
             arrays["node_ids"] = np.asarray(self.node_ids)
-        part = f"{path}.{os.getpid()}.part"
-        try:
-            with open(part, "wb") as file:
-                np.savez(file, **arrays)  # type: ignore[arg-type]
-            os.replace(part, path)
-        finally:
-            if os.path.exists(part):
-                os.remove(part)
+        whole_file(place, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
 
     def raise_for_status(self) -> Encoding:
         """Raises `UncertifiedError`, whose ``encoding`` is this, unless every status is 0. Returns this encoding."""
@@ -178,6 +172,8 @@ def _bar(progress: Any, total: int, unit: str = "graph") -> tuple[Tell | None, C
     """Returns what is called with the progress, and what ends it."""
     if callable(progress):
         return progress, lambda: None
+    if progress is not None and not isinstance(progress, (bool, np.bool_)):
+        raise wrong("progress", "True, False, None or a function of the items that are done and of all", progress)
     if not progress:
         return None, lambda: None
     try:
@@ -270,16 +266,12 @@ def encode(
     >>> encoding.tie_group
     array([[0, 1, 1, 2]])
     """
-    if trivial not in ("keep", "components", "first"):
-        raise ValueError(f"trivial: expected 'keep', 'components' or 'first', found {trivial!r}")
-    if on_uncertified not in ("warn", "raise", "ignore"):
-        raise ValueError(f"on_uncertified: expected 'warn', 'raise' or 'ignore', found {on_uncertified!r}")
-    if precision not in ("f32", "f64"):
-        raise ValueError(f"precision: expected 'f32' or 'f64', found {precision!r}")
-    if sign != "canonical" and not isinstance(sign, (int, np.integer)):
+    word(trivial, "trivial", "keep", "components", "first")
+    word(on_uncertified, "on_uncertified", "warn", "raise", "ignore")
+    word(precision, "precision", "f32", "f64")
+    if isinstance(sign, str) and sign != "canonical":
         raise ValueError(f"sign: expected 'canonical' or a seed, found {sign!r}")
-    if sign != "canonical":
-        sign = whole(sign, "sign")
+    seed = None if isinstance(sign, str) else whole(sign, "sign")
     k, walk_steps = whole(k, "k", _MOST), whole(walk_steps, "walk_steps", _MOST)
     listed: GraphBatch = as_graphs(
         graphs, weight=weight, num_nodes=num_nodes, batch=batch, preset=preset, symmetrize=symmetrize
@@ -288,14 +280,14 @@ def encode(
     _check_memory(listed, k + first + walk_steps)
     options = {
         "k": k + first,
-        "laplacian": laplacian,
-        "which": which,
+        "laplacian": text(laplacian, "laplacian"),
+        "which": text(which, "which"),
         "drop_trivial": trivial == "components",
         "walk_steps": walk_steps,
-        "method": method,
+        "method": text(method, "method"),
         "wide": precision == "f64",
-        "cache": bool(cache),
-        "resume": None if resume is None else os.fspath(resume),
+        "cache": flag(cache, "cache"),
+        "resume": None if resume is None else _path(resume, "resume"),
     }
     tell, close = _bar(progress, len(listed))
     try:
@@ -305,8 +297,8 @@ def encode(
     if first:
         for name in ("eigenvalues", "eigenvectors", "tie_group", "mask"):
             arrays[name] = np.ascontiguousarray(arrays[name][:, 1:])
-    if sign != "canonical":
-        _flip(arrays, int(sign))
+    if seed is not None:
+        _flip(arrays, seed)
     encoding = Encoding(arrays, listed.node_ids, report)
     if np.any(encoding.status) and on_uncertified != "ignore":
         if on_uncertified == "raise":

@@ -45,6 +45,7 @@ __all__ = [
     "pca",
     "fit",
     "sample",
+    "write_tensors",
 ]
 
 __version__: str
@@ -181,6 +182,7 @@ def sample(
     options: dict[str, Any],
     progress: Callable[[int, int], object] | None,
 ) -> Sampled: ...
+def write_tensors(path: _Path, tensors: Sequence[tuple[str, _Array]]) -> None: ...
 def eigh(
     context: Context, a: _Array, upper: bool, k: int | None, end: str, vectors: bool
 ) -> tuple[_Array, Any, _Certificates]: ...

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from . import _fiedler
-from ._arrays import as_numpy, whole
-from ._edges import Edges, collated, directions, entries_of, index_of, is_data_set
+from ._arguments import path as _path, text_or_none, whole, wrong
+from ._arrays import as_numpy
+from ._edges import Edges, collated, directions, entries_of, index_of, is_data_set, weights_of
 from ._errors import DomainError, ShapeError
 
 Array = Any
@@ -74,7 +75,12 @@ class GraphBatch:
         symmetrize: str | None = None,
     ) -> GraphBatch:
         """Makes one graph from pairs (source, target), with a weight each if ``weight`` has them."""
-        pairs = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges))
+        if isinstance(edges, np.ndarray):
+            pairs, _ = as_numpy(edges, "edges")
+        elif hasattr(edges, "__iter__"):
+            pairs = np.asarray(list(edges))
+        else:
+            raise wrong("edges", "pairs of nodes", edges)
         if pairs.size == 0:
             pairs = pairs.reshape((0, 2)).astype(np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -130,6 +136,7 @@ class GraphBatch:
         symmetrize: str | None,
     ) -> GraphBatch:
         source, target = (np.require(part, np.int64, ["C", "A"]) for part in (source, target))
+        preset, symmetrize = text_or_none(preset, "preset"), text_or_none(symmetrize, "symmetrize")
         weights = None
         if weight is not None:
             weights, _ = as_numpy(weight, "weight")
@@ -156,7 +163,9 @@ class GraphBatch:
         edge_weight_column : int, optional
             The column of a TUDataset's edge attributes that has the weights, counted from 1.
         """
-        return cls(_fiedler.Graphs.read(os.fspath(path), preset, symmetrize, edge_weight_column))
+        preset, symmetrize = text_or_none(preset, "preset"), text_or_none(symmetrize, "symmetrize")
+        column = None if edge_weight_column is None else whole(edge_weight_column, "edge_weight_column")
+        return cls(_fiedler.Graphs.read(_path(path), preset, symmetrize, column))
 
     @classmethod
     def from_scipy_sparse(
@@ -183,28 +192,14 @@ class GraphBatch:
             The attribute of edges that has the weights; edges without it weigh 1. With None, every edge weighs 1.
         """
         listed = [graphs] if hasattr(graphs, "adjacency") else list(graphs)
-        source: list[int] = []
-        target: list[int] = []
-        weights: list[float] = []
-        offsets = [0]
+        edges = Edges()
         for graph in listed:
-            first = offsets[-1]
-            number = {node: first + i for i, node in enumerate(graph)}
-            both = not graph.is_directed()
-            for u, v, value in graph.edges(data=weight or "", default=1):
-                a, b = number[u], number[v]
-                source.append(a)
-                target.append(b)
-                weights.append(value if weight else 1)
-                # Undirected edges are listed once, and stand for both directions.
-                if both and a != b:
-                    source.append(b)
-                    target.append(a)
-                    weights.append(value if weight else 1)
-            offsets.append(first + len(number))
-        numbers = np.asarray(weights, dtype=np.float64)
-        kept = None if np.all(numbers == 1) else numbers
-        return cls._of(np.asarray(source), np.asarray(target), kept, np.asarray(offsets), preset, symmetrize)
+            number = {node: i for i, node in enumerate(graph)}
+            triples = list(graph.edges(data=text_or_none(weight, "weight") or "", default=1))
+            pairs = np.asarray([(number[u], number[v]) for u, v, _ in triples], dtype=np.int64).reshape((-1, 2))
+            weights = None if weight is None else weights_of([value for *_, value in triples])
+            edges.add(*directions(pairs, weights, directed=graph.is_directed(), once=symmetrize == "sum"), len(number))
+        return cls._of(*edges.joined(), preset, symmetrize)
 
     @classmethod
     def from_pyg(
@@ -245,6 +240,9 @@ class GraphBatch:
         listed = [graphs] if hasattr(graphs, "batch_num_nodes") else list(graphs)
         edges = Edges()
         for graph in listed:
+            if not getattr(graph, "is_homogeneous", True):
+                what = "one of several types of nodes or edges; use dgl.to_homogeneous() first"
+                raise TypeError(f"graphs: expected homogeneous graphs of DGL, found {what}")
             weights = None if weight is None else graph.edata[weight]
             source, target = graph.edges()
             edges.add(source, target, weights, as_numpy(graph.batch_num_nodes(), "batch_num_nodes")[0])
@@ -265,8 +263,9 @@ class GraphBatch:
         edges = Edges()
         for graph in listed:
             pairs = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape((-1, 2))
-            weights = np.asarray(graph.es[weight], np.float64) if weight in graph.es.attributes() else None
-            edges.add(*directions(pairs, weights, directed=graph.is_directed()), graph.vcount())
+            weights = weights_of(graph.es[weight]) if weight in graph.es.attributes() else None
+            sides = directions(pairs, weights, directed=graph.is_directed(), once=symmetrize == "sum")
+            edges.add(*sides, graph.vcount())
         return cls._of(*edges.joined(), preset, symmetrize)
 
     @classmethod
@@ -274,15 +273,17 @@ class GraphBatch:
         cls, graphs: Any, weight: Any = None, *, preset: str | None = None, symmetrize: str | None = None
     ) -> GraphBatch:
         """Makes graphs from a graph of rustworkx, or from several. ``weight`` is a function of the edge's data."""
+        if weight is not None and not callable(weight):
+            raise wrong("weight", "a function of the data of an edge, or None", weight)
         listed = [graphs] if hasattr(graphs, "weighted_edge_list") else list(graphs)
         edges = Edges()
         for graph in listed:
             number = {node: i for i, node in enumerate(graph.node_indices())}
             triples = graph.weighted_edge_list()
             pairs = np.asarray([(number[u], number[v]) for u, v, _ in triples], dtype=np.int64).reshape((-1, 2))
-            weights = None if weight is None else np.asarray([weight(data) for *_, data in triples], dtype=np.float64)
+            weights = None if weight is None else weights_of([weight(data) for *_, data in triples])
             directed = type(graph).__name__.endswith("DiGraph")
-            edges.add(*directions(pairs, weights, directed=directed), len(number))
+            edges.add(*directions(pairs, weights, directed=directed, once=symmetrize == "sum"), len(number))
         return cls._of(*edges.joined(), preset, symmetrize)
 
 
@@ -336,8 +337,10 @@ def _pair(graphs: Any) -> Array | None:
     """Returns the edge_index of two sequences of integers, sources and targets, or None."""
     if not isinstance(graphs, (list, tuple)) or len(graphs) != 2:
         return None
-    # A list of tuples is a list of edges.
-    if any(isinstance(part, (str, bytes)) or (isinstance(part, tuple) and isinstance(graphs, list)) for part in graphs):
+    # A list of tuples is a list of edges. A graph of NetworkX is a sequence too: of its nodes.
+    if not all(isinstance(part, (list, tuple, range)) or hasattr(part, "dtype") for part in graphs):
+        return None
+    if isinstance(graphs, list) and any(isinstance(part, tuple) for part in graphs):
         return None
     try:
         ends = [np.asarray(part) for part in graphs]

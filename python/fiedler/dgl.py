@@ -6,8 +6,9 @@ Replace the import and keep the rest of the program::
 
     g.ndata["PE"] = lap_pe(g, k=8, padding=True)
 
-Differences from DGL: eigenvectors are canonical unless ``sign='random'``; the graph is taken as undirected; the graphs
-of a batched graph are encoded one by one. Nothing of DGL is imported.
+Differences from DGL: eigenvectors are canonical unless ``sign='random'``; they are computed to full precision, while
+DGL stops at residuals of 1e-2 and may miss eigenvalues; the graph is taken as undirected; the graphs of a batched graph
+are encoded one by one. Nothing of DGL is imported.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import flag, text, text_or_none, whole, word
 from ._arrays import as_numpy, like, on_cpu
 from ._context import Context
 from ._encode import encode
@@ -62,8 +64,12 @@ def lap_pe(
     tensor, (nodes, k), float32
         And the eigenvalues, (k,), or (graphs, k) of a batched graph, if ``return_eigval``.
     """
-    if sign not in ("canonical", "random"):
-        raise ValueError(f"sign: expected 'canonical' or 'random', found {sign!r}")
+    word(sign, "sign", "canonical", "random")
+    k, padding = whole(k, "k"), flag(padding, "padding")
+    return_eigval = flag(return_eigval, "return_eigval")
+    if not getattr(g, "is_homogeneous", True):
+        what = "one of several types of nodes or edges; use dgl.to_homogeneous() first"
+        raise TypeError(f"g: expected a homogeneous graph, found {what}")
     source, target = g.edges()
     sizes, _ = as_numpy(on_cpu(g.batch_num_nodes()), "batch_num_nodes")
     least = int(sizes.min(initial=k + 1))
@@ -100,10 +106,10 @@ class LapPE:
     def __init__(
         self, k: int, feat_name: str = "PE", eigval_name: str | None = None, padding: bool = False, **options: Any
     ) -> None:
-        self.k = k
-        self.feat_name = feat_name
-        self.eigval_name = eigval_name
-        self.padding = padding
+        self.k = whole(k, "k")
+        self.feat_name = text(feat_name, "feat_name")
+        self.eigval_name = text_or_none(eigval_name, "eigval_name")
+        self.padding = flag(padding, "padding")
         self.options = options
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
+from ._arguments import flag, path, wrong
 from ._arrays import as_numpy, prepared
 from ._context import Context, _context
 from ._encode import _bar
@@ -61,11 +62,21 @@ def _layer(name: str, x: Any) -> tuple[str, Array, list[int] | None]:
 
 def _samples(data: Any) -> Any:
     if isinstance(data, (str, os.PathLike)):
-        return _fiedler.Samples.open([os.fspath(data)])
+        return _fiedler.Samples.open([path(data)])
     if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
-        return _fiedler.Samples.open([os.fspath(one) for one in data])
+        return _fiedler.Samples.open([path(one) for one in data])
     layers = data if isinstance(data, Mapping) else {"values": data}
     return _fiedler.Samples.of_arrays([_layer(str(name), x) for name, x in layers.items()])
+
+
+def _texts(values: Any, name: str, expected: str) -> list[str]:
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise wrong(name, expected, values)
+    listed = list(values)
+    for one in listed:
+        if not isinstance(one, str):
+            raise wrong(name, expected, one)
+    return listed
 
 
 def extract(
@@ -100,13 +111,15 @@ def extract(
     array([[1.5],
            [5. ]], dtype=float32)
     """
-    if isinstance(layers, str):
-        raise TypeError(f"layers: expected a sequence of names, found the text {layers!r}")
+    names = _texts(layers, "layers", "a sequence of names")
+    listed = representations
+    if not isinstance(listed, str):
+        listed = ", ".join(_texts(representations, "representations", "a text or a sequence of texts"))
+    cache = flag(cache, "cache")
     samples = _samples(data)
-    listed = representations if isinstance(representations, str) else ", ".join(representations)
     tell, close = _bar(progress, len(samples), "sample")
     try:
-        found = _fiedler.extract(_context(context, device), samples, listed, list(layers), cache, tell)
+        found = _fiedler.extract(_context(context, device), samples, listed, names, cache, tell)
     finally:
         close()
     report = {"stored": found["stored"], "computed": found["computed"]}

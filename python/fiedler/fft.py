@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
+from ._arguments import real, reals, text, whole, wrong
 from ._arrays import along, as_numpy, matrices, prepared
 from ._context import Context, _context
-from ._errors import DomainError
+from ._errors import DomainError, ShapeError
 
 __all__ = ["PowerSpectrum", "fft", "fft2", "ifft", "ifft2", "irfft", "power_spectrum", "rfft", "rfftfreq"]
 
@@ -27,8 +28,7 @@ Array = Any
 
 def _resized(x: np.ndarray[Any, Any], n: int | None, axis: int) -> np.ndarray[Any, Any]:
     """Crops the axis, or fills it up with zeros, to n elements."""
-    if n is None:
-        n = x.shape[axis]
+    n = x.shape[axis] if n is None else whole(n, "n")
     if n < 1:
         raise DomainError(f"n: expected at least one element along axis {axis}, found {n}")
     if n == x.shape[axis]:
@@ -49,6 +49,8 @@ def _scale(norm: str | None, n: int, *, inverse: bool) -> float:
         "ortho": root if inverse else 1 / root,
         "forward": float(n) if inverse else 1 / n,
     }
+    if norm is not None and not isinstance(norm, str):
+        raise wrong("norm", "'backward', 'ortho', 'forward' or None", norm)
     if norm not in scales:
         raise ValueError(f"norm: expected 'backward', 'ortho' or 'forward', found {norm!r}")
     return scales[norm]
@@ -160,7 +162,7 @@ def irfft(
     """
     x, wrap = as_numpy(a)
     three, axis = along(x, axis, "axis")
-    length = 2 * (three.shape[1] - 1) if n is None else n
+    length = 2 * (three.shape[1] - 1) if n is None else whole(n, "n")
     if length < 1:
         raise DomainError(f"n: expected at least one real number, found {length}")
     three = _complex(_resized(three, length // 2 + 1, 1))
@@ -169,33 +171,92 @@ def irfft(
     return wrap(_scaled(made, _scale(norm, length, inverse=True)).reshape(shape))
 
 
-def _both(a: Array, norm: str | None, inverse: bool, native: Any) -> Array:
+def _several(a: Array, s: Any, axes: Any, norm: str | None, inverse: bool, native: Any) -> Array:
     x, wrap = as_numpy(a)
-    batch, _ = matrices(_complex(x), "a")
-    length = batch.shape[1] * batch.shape[2]
-    if length == 0:
-        raise DomainError(f"a: expected at least one element along the last two axes, found the shape {x.shape}")
-    made = _fiedler.transform(native, batch, "ifft2" if inverse else "fft2")
-    return wrap(_scaled(made, _scale(norm, length, inverse=inverse)).reshape(x.shape))
+    listed = _axes(x, s, axes)
+    lengths = dict(listed)
+    if len(lengths) < len(listed) or len(listed) != 2:
+        # The last axis is transformed first, as NumPy does, and an axis that is listed twice twice.
+        for axis, length in reversed(listed):
+            x = _one(x, length, axis, norm, inverse, native)
+        return wrap(_complex(x))
+    for axis, length in listed:
+        x = _resized(x, length, axis)
+    own = tuple(lengths)
+    turned = np.moveaxis(x, own, (-2, -1))
+    batch, _ = matrices(_complex(turned), "a")
+    made = _fiedler.transform(native, batch, "ifft2" if inverse else "fft2").reshape(turned.shape)
+    scale = _scale(norm, batch.shape[1] * batch.shape[2], inverse=inverse)
+    return wrap(np.moveaxis(_scaled(made, scale), (-2, -1), own))
+
+
+def _axes(x: np.ndarray[Any, Any], s: Any, axes: Any) -> list[tuple[int, int | None]]:
+    """Returns the axes, counted from 0, with the length of each, or None for that of the array."""
+    if axes is None:
+        count = x.ndim if s is None else len(_sequence(s, "s"))
+        axes = range(-count, 0)
+    places = _sequence(axes, "axes")
+    for axis in places:
+        if not isinstance(axis, (int, np.integer)):
+            raise wrong("axes", "integers", axis)
+        if not -x.ndim <= axis < x.ndim:
+            if x.ndim < 2 and places == [-2, -1]:
+                raise ShapeError(f"a: expected at least two axes, found the shape {x.shape}")
+            raise np.exceptions.AxisError(int(axis), x.ndim, "axes")
+    lengths = [None] * len(places) if s is None else _sequence(s, "s")
+    if len(lengths) != len(places):
+        raise ShapeError(f"s: expected a length for each of {len(places)} axes, found {len(lengths)}")
+    kept = [None if length is None or length == -1 else whole(length, "s") for length in lengths]
+    return [(int(axis) % x.ndim, length) for axis, length in zip(places, kept)]
+
+
+def _sequence(value: Any, name: str) -> list[Any]:
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        raise wrong(name, "a sequence of integers", value)
+    return list(value)
 
 
 def fft2(
-    a: Array, norm: str | None = None, *, device: str | None = None, context: Context | None = None
+    a: Array,
+    s: Any = None,
+    axes: Any = (-2, -1),
+    norm: str | None = None,
+    *,
+    device: str | None = None,
+    context: Context | None = None,
 ) -> Array:
-    """Computes the discrete Fourier transform along the last two axes.
+    """Computes the discrete Fourier transform along two axes, by default the last ones.
 
+    Parameters
+    ----------
+    a : array
+    s : sequence of int, optional
+        The length of each axis, which is cropped, or filled up with zeros. -1 keeps the length.
+    axes : sequence of int
+        The axes; one may be listed twice. There may be fewer than two, or more.
+    norm : {'backward', 'ortho', 'forward'}, optional
+        As in `fft`.
+
+    Examples
+    --------
     >>> fft.fft2(np.ones((2, 2))).real
     array([[4., 0.],
            [0., 0.]])
     """
-    return _both(a, norm, False, _context(context, device))
+    return _several(a, s, axes, norm, False, _context(context, device))
 
 
 def ifft2(
-    a: Array, norm: str | None = None, *, device: str | None = None, context: Context | None = None
+    a: Array,
+    s: Any = None,
+    axes: Any = (-2, -1),
+    norm: str | None = None,
+    *,
+    device: str | None = None,
+    context: Context | None = None,
 ) -> Array:
-    """Computes the inverse of `fft2`."""
-    return _both(a, norm, True, _context(context, device))
+    """Computes the inverse of `fft2`. The parameters are the same."""
+    return _several(a, s, axes, norm, True, _context(context, device))
 
 
 def rfftfreq(n: int, d: float = 1.0) -> np.ndarray[Any, Any]:
@@ -254,9 +315,10 @@ def power_spectrum(
     three = prepared(three, "a")
     if three.shape[1] == 0:
         raise DomainError(f"a: expected at least one element along axis {axis}, found the shape {x.shape}")
-    edges = [float(edge) for edge in bands]
+    edges = reals(bands, "bands")
     native = _context(context, device)
-    power, frequencies, centroid, band_powers = _fiedler.power_spectrum(native, three, window, rate, edges)
+    found = _fiedler.power_spectrum(native, three, text(window, "window"), real(rate, "rate"), edges)
+    power, frequencies, centroid, band_powers = found
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     shaped = None if band_powers is None else wrap(band_powers.reshape((*before, len(edges) - 1, *after)))
     power = wrap(power.reshape((*before, len(frequencies), *after)))

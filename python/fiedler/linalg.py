@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
-from ._arrays import as_numpy, count, matrices, prepared, whole
+from ._arguments import flag, real, text, whole, word, wrong
+from ._arrays import as_numpy, count, matrices, prepared
 from ._context import Context, _context
 from ._errors import ShapeError, UncertifiedError
 
@@ -102,7 +103,9 @@ def _square(x: np.ndarray[Any, Any], name: str) -> tuple[np.ndarray[Any, Any], t
 
 
 def _triangle(uplo: str) -> bool:
-    if not isinstance(uplo, str) or uplo.upper() not in ("L", "U"):
+    if not isinstance(uplo, str):
+        raise wrong("UPLO", "'L' or 'U'", uplo)
+    if uplo.upper() not in ("L", "U"):
         raise ValueError(f"UPLO: expected 'L' or 'U', found {uplo!r}")
     return uplo.upper() == "U"
 
@@ -145,7 +148,7 @@ def eigh(
     x, wrap = as_numpy(a)
     batch, lead = _square(prepared(x, "a"), "a")
     wanted = None if k is None else whole(k, "k")
-    w, v, found = _fiedler.eigh(_context(context, device), batch, _triangle(UPLO), wanted, which, True)
+    w, v, found = _fiedler.eigh(_context(context, device), batch, _triangle(UPLO), wanted, text(which, "which"), True)
     n, taken = batch.shape[1], w.shape[1]
     vectors = v.reshape((*lead, taken, n)).swapaxes(-1, -2)
     result = EighResult(wrap(w.reshape((*lead, taken))), wrap(vectors))
@@ -196,6 +199,7 @@ def svd(
     """
     x, wrap = as_numpy(a)
     batch, lead = matrices(prepared(x, "a"), "a")
+    full_matrices, compute_uv = flag(full_matrices, "full_matrices"), flag(compute_uv, "compute_uv")
     u, s, vh, found = _fiedler.svd(_context(context, device), batch, full_matrices, compute_uv)
     s = wrap(s.reshape((*lead, s.shape[1])))
     if not compute_uv:
@@ -333,18 +337,17 @@ def eigsh(
         ``null_space``, the number of null vectors that were known in advance.
     """
     ends = {"SA": "smallest", "LA": "largest", "smallest": "smallest", "largest": "largest"}
-    if which not in ends:
-        raise ValueError(f"which: expected 'SA' or 'LA', found {which!r}")
+    word(which, "which", *ends)
     k, seed = whole(k, "k"), whole(seed, "seed", 2**64 - 1)
-    near = None if sigma is None else float(sigma)
-    options = {"k": k, "which": ends[which], "tolerance": tol or None, "sigma": near, "seed": seed}
+    near, tolerance = None if sigma is None else real(sigma, "sigma"), real(tol, "tol")
+    options = {"k": k, "which": ends[which], "tolerance": tolerance or None, "sigma": near, "seed": seed}
     native = _context(context, device)
     if laplacian is not None:
         from ._graphs import as_graphs
 
         graphs: GraphBatch = as_graphs(a)
         wide = np.dtype(np.float64 if dtype is None else dtype) == np.float64
-        found = _fiedler.eigsh_laplacian(native, graphs._native, laplacian, wide, options)
+        found = _fiedler.eigsh_laplacian(native, graphs._native, text(laplacian, "laplacian"), wide, options)
     else:
         if not hasattr(a, "tocsr"):
             raise TypeError(f"a: expected a scipy.sparse matrix, or laplacian= and a graph, found {type(a).__name__}")

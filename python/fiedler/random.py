@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import _fiedler
-from ._arrays import whole
+from ._arguments import real, text, whole, wrong
 from ._context import Context, _context
 
 __all__ = ["Stream"]
@@ -24,7 +24,10 @@ Array = np.ndarray[Any, Any]
 
 
 def _wide(dtype: Any) -> bool:
-    kind = np.dtype(dtype)
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"dtype: expected float32 or float64, found {dtype!r}") from None
     if kind not in (np.float32, np.float64):
         raise TypeError(f"dtype: expected float32 or float64, found {kind}")
     return bool(kind == np.float64)
@@ -46,13 +49,18 @@ class Stream:
     def __init__(
         self, seed: int = 0, name: str = "", *, device: str | None = None, context: Context | None = None
     ) -> None:
-        self._seed, self._name = whole(seed, "seed", 2**64 - 1), name
+        self._seed, self._name = whole(seed, "seed", 2**64 - 1), text(name, "name")
+        self._numbers: tuple[int, ...] = ()
         self._native = _fiedler.Stream(self._seed, name)
         self._place = (context, device)
         _context(context, device)
 
     def __repr__(self) -> str:
-        return f"fiedler.random.Stream({self._seed}, {self._name!r}), position {self.position}"
+        name = "/".join([self._name, *map(str, self._numbers)])
+        return f"fiedler.random.Stream({self._seed}, {name!r}), position {self.position}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._seed, self._name, self._numbers, self.position, *self._place)
 
     @property
     def position(self) -> int:
@@ -65,12 +73,15 @@ class Stream:
 
     def substream(self, number: int) -> Stream:
         """Returns an independent stream, a function of the seed, the name and the number."""
-        made = Stream(self._seed, self._name)
-        made._native = self._native.substream(whole(number, "number", 2**64 - 1))
-        made._place, made._name = self._place, f"{self._name}/{number}"
+        number = whole(number, "number", 2**64 - 1)
+        context, device = self._place
+        made = Stream(self._seed, self._name, device=device, context=context)
+        made._native, made._numbers = self._native.substream(number), (*self._numbers, number)
         return made
 
     def _draw(self, law: str, a: float, b: float, shape: int | Sequence[int], dtype: Any = np.float32) -> Array:
+        if isinstance(shape, (str, bytes)):
+            raise wrong("shape", "an integer or a sequence of integers", shape)
         listed = list(shape) if isinstance(shape, Iterable) else [shape]
         lengths = [whole(length, "shape") for length in listed]
         return self._native.draw(_context(*self._place), law, (a, b), lengths, _wide(dtype))
@@ -79,18 +90,29 @@ class Stream:
         self, shape: int | Sequence[int], low: float = 0.0, high: float = 1.0, dtype: Any = np.float32
     ) -> Array:
         """Draws numbers that are uniform in [low, high)."""
-        return self._draw("uniform", low, high, shape, dtype)
+        return self._draw("uniform", real(low, "low"), real(high, "high"), shape, dtype)
 
     def normal(
         self, shape: int | Sequence[int], mean: float = 0.0, std: float = 1.0, dtype: Any = np.float32
     ) -> Array:
         """Draws normal numbers."""
-        return self._draw("normal", mean, std, shape, dtype)
+        return self._draw("normal", real(mean, "mean"), real(std, "std"), shape, dtype)
 
     def bernoulli(self, shape: int | Sequence[int], p: float = 0.5, dtype: Any = np.float32) -> Array:
         """Draws ones with probability p, and zeros."""
-        return self._draw("bernoulli", p, 0.0, shape, dtype)
+        return self._draw("bernoulli", real(p, "p"), 0.0, shape, dtype)
 
     def words(self, shape: int | Sequence[int]) -> Array:
         """Draws uint32 words."""
         return self._draw("words", 0.0, 0.0, shape)
+
+
+def _restored(
+    seed: int, name: str, numbers: tuple[int, ...], position: int, context: Context | None, device: str | None
+) -> Stream:
+    """Returns a stream that was pickled, where it was."""
+    made = Stream(seed, name, device=device, context=context)
+    for number in numbers:
+        made = made.substream(number)
+    made.skip(position)
+    return made

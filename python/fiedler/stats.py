@@ -11,12 +11,14 @@ A NaN makes the statistics of its series NaN, unless ``nan='omit'``. See `fiedle
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _fiedler
-from ._arrays import along, as_numpy, matrices, prepared, whole
+from ._arguments import flag, real, text, whole, word, wrong
+from ._arrays import along, as_numpy, matrices, prepared
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError
 
@@ -26,9 +28,7 @@ Array = Any
 
 
 def _omits(nan: str) -> bool:
-    if nan not in ("propagate", "omit"):
-        raise ValueError(f"nan: expected 'propagate' or 'omit', found {nan!r}")
-    return nan == "omit"
+    return word(nan, "nan", "propagate", "omit") == "omit"
 
 
 def _series(a: Array, axis: int | None) -> tuple[np.ndarray[Any, Any], tuple[int, ...], tuple[int, ...], Any]:
@@ -92,7 +92,10 @@ def quantile(
     array([2.5, 5. ])
     """
     x, before, after, wrap = _series(a, axis)
-    wanted = np.asarray(q, dtype=np.float64)
+    try:
+        wanted = np.asarray(q, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise wrong("q", "a number or an array of numbers", q) from None
     found = _fiedler.quantiles(_context(context, device), x, wanted.ravel().tolist(), _omits(nan))
     return wrap(np.moveaxis(found, 1, 0).reshape((*wanted.shape, *before, *after)))
 
@@ -128,7 +131,12 @@ def histogram(
     """
     x, before, after, wrap = _series(a, axis)
     bins = whole(bins, "bins")
-    found = _fiedler.histogram(_context(context, device), x, bins, range)
+    ends = None
+    if range is not None:
+        if not isinstance(range, Sequence) or isinstance(range, str) or len(range) != 2:
+            raise wrong("range", "the first edge and the last one", range)
+        ends = (real(range[0], "range"), real(range[1], "range"))
+    found = _fiedler.histogram(_context(context, device), x, bins, ends)
     counts, edges, *apart = found
     below, above, nans = (wrap(part.reshape((*before, *after))) for part in apart)
     return Histogram(wrap(counts.reshape((*before, bins, *after))), edges, below, above, nans)
@@ -136,8 +144,7 @@ def histogram(
 
 def _covariance(m: Array, rowvar: bool, correlation: bool, native: Any) -> Array:
     x, wrap = as_numpy(m, "m")
-    if not isinstance(rowvar, (bool, np.bool_)):
-        raise TypeError(f"rowvar: expected True or False, found {type(rowvar).__name__}")
+    rowvar = flag(rowvar, "rowvar")
     if x.ndim == 1:
         x = x[None] if rowvar else x[:, None]
     batch, lead = matrices(x if rowvar else x.swapaxes(-1, -2), "m")
@@ -210,6 +217,8 @@ def divergence(
     x, wrap = as_numpy(p, "p")
     if x.ndim not in (1, 2):
         raise ShapeError(f"p: expected (bins,) or (count, bins), found the shape {x.shape}")
+    base, smoothing = real(base, "base"), real(smoothing, "smoothing")
+    kind, normalize = text(kind, "kind"), flag(normalize, "normalize")
     if not (np.isfinite(base) and base > 1):
         raise DomainError(f"base: expected a number above 1, found {base}")
     x2 = prepared(x.reshape((1, -1, x.shape[-1])), "p")

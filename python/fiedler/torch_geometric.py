@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._arguments import flag, text_or_none, whole, word
 from ._arrays import like, on_cpu
 from ._context import Context
 from ._encode import Encoding, encode
@@ -117,8 +118,9 @@ class AddLaplacianEigenvectorPE(_Transform):
             raise TypeError(f"expected the options of this transform, or {known} of ARPACK, found {unknown}")
         if kwargs:
             warnings.warn(f"{', '.join(sorted(kwargs))}: ignored, because ARPACK is not used", stacklevel=2)
-        if sign not in ("canonical", "random"):
-            raise ValueError(f"sign: expected 'canonical' or 'random', found {sign!r}")
+        word(sign, "sign", "canonical", "random")
+        word(trivial, "trivial", "first", "components", "keep")
+        k, attr_name, mask = whole(k, "k"), text_or_none(attr_name, "attr_name"), flag(mask, "mask")
         if mask and attr_name is None:
             raise ValueError("mask: expected an attr_name, from which the name of the mask is made, found None")
         self.k = k
@@ -177,8 +179,7 @@ class AddRandomWalkPE(_Transform):
         device: str | None = None,
         context: Context | None = None,
     ) -> None:
-        if walk_length < 1:
-            raise ValueError(f"walk_length: expected at least one step, found {walk_length}")
+        walk_length, attr_name = whole(walk_length, "walk_length", least=1), text_or_none(attr_name, "attr_name")
         self.walk_length = walk_length
         self.attr_name = attr_name
         self.preset = preset

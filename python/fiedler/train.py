@@ -14,19 +14,23 @@ True
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _fiedler
-from ._arrays import as_numpy, prepared, whole
+from ._arguments import path as _place, real, reals, seconds, text, text_or_none, whole, wholes, word, wrong
+from ._arrays import as_numpy, prepared
 from ._context import Context, _context
 from ._encode import _bar
 from ._errors import DomainError, ShapeError
+from ._files import whole_file
 
 __all__ = ["Bound", "Chains", "Fit", "Model", "Sgld", "Trainer"]
 
@@ -53,17 +57,44 @@ def _samples(x: Any, y: Any) -> tuple[Array, Array | None, Array | None, Array |
     return inputs, None, values, None
 
 
-def _path(path: str | os.PathLike[str]) -> str:
-    text = os.fspath(path)
-    if not text.endswith(".safetensors"):
-        raise ValueError(f"path: expected a file that ends in .safetensors, found {text!r}")
-    return text
+def _path(path: Any, name: str = "path") -> str:
+    place = _place(path, name)
+    if not place.endswith(".safetensors"):
+        raise ValueError(f"{name}: expected a file that ends in .safetensors, found {place!r}")
+    return place
+
+
+def _checkpoint(path: Any) -> str:
+    """Returns the path of a checkpoint whose folder can be written to, before anything is trained."""
+    place = _path(path, "checkpoint")
+    folder = os.path.dirname(os.path.abspath(place))
+    code = 0
+    if not os.path.isdir(folder):
+        code = errno.ENOTDIR if os.path.exists(folder) else errno.ENOENT
+    elif not os.access(folder, os.W_OK):
+        code = errno.EACCES
+    if code:
+        raise OSError(code, f"cannot write: {os.strerror(code)}", place)
+    return place
+
+
+def _shares(split: Any) -> list[float]:
+    shares = reals(split, "split")
+    if len(shares) != 3:
+        raise ValueError(f"split: expected shares of training, validation and test samples, found {split}")
+    return shares
+
+
+def _settings(hidden: Any, loss: Any, **words: Any) -> dict[str, Any]:
+    """Returns the settings of the model, whose words are texts."""
+    text_or_none(loss, "loss")
+    return {"hidden": wholes(hidden, "hidden"), **{name: text(word, name) for name, word in words.items()}}
 
 
 def _metric(runs: list[dict[str, Any]], name: str) -> Array:
     """Returns a metric of every run; NaN where a run has none."""
     known = sorted({key for run in runs for key, value in run.items() if "." in key and np.ndim(value) == 0})
-    if name not in known:
+    if text(name, "name") not in known:
         raise ValueError(f"name: expected one of {', '.join(known)}, found {name!r}")
     return np.array([run.get(name, np.nan) for run in runs])
 
@@ -106,6 +137,19 @@ class Fit:
         self.best_run: int = native.best_run
         self.why: str = native.why
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_native": self._kept()}
+
+    def _kept(self) -> _Kept:
+        """Returns what stands for the native half in a pickled training."""
+        if isinstance(self._native, _Kept):
+            return self._native
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "all.safetensors")
+            self.save(place)
+            with open(place, "rb") as file:
+                return _Kept([self.weights(run) for run in range(len(self))], file.read())
+
     def __len__(self) -> int:
         return len(self.runs)
 
@@ -129,6 +173,24 @@ class Fit:
     def export(self, path: str | os.PathLike[str], run: int | None = None) -> None:
         """Writes the parameters of one run as ``load_state_dict`` of torch takes them."""
         self._native.export(_path(path), self.best_run if run is None else whole(run, "run"))
+
+
+class _Kept:
+    """What a pickled training keeps of its native half: the parameters of each run, and the file with all of them."""
+
+    def __init__(self, runs: list[dict[str, Array]], saved: bytes) -> None:
+        self._runs, self._saved = runs, saved
+
+    def weights(self, run: int) -> dict[str, Array]:
+        if run >= len(self._runs):
+            raise DomainError(f"train: expected a run below {len(self._runs)}, found {run}")
+        return {name: array.copy() for name, array in self._runs[run].items()}
+
+    def save(self, path: str, classes: list[str]) -> None:
+        whole_file(path, lambda file: file.write(self._saved))
+
+    def export(self, path: str, run: int) -> None:
+        _fiedler.write_tensors(path, list(self.weights(run).items()))
 
 
 class Trainer:
@@ -168,12 +230,12 @@ class Trainer:
         split_seed: int | None = None,
         **train: Any,
     ) -> None:
+        if not isinstance(optimizer, (str, Mapping)):
+            raise wrong("optimizer", "a text or a mapping with a kind", optimizer)
         table = {"kind": optimizer} if isinstance(optimizer, str) else dict(optimizer)
-        model = {"hidden": list(hidden), "activation": activation, "norm": norm, "dropout": dropout}
+        model = {**_settings(hidden, loss, activation=activation, norm=norm), "dropout": real(dropout, "dropout")}
         self._settings: dict[str, Any] = {"model": model, "train": {**train, "optimizer": table}}
-        if len(split) != 3:
-            raise ValueError(f"split: expected shares of training, validation and test samples, found {split}")
-        self._loss, self._split = loss, split
+        self._loss, self._split = loss, _shares(split)
         self._split_seed = None if split_seed is None else whole(split_seed, "split_seed", 2**64 - 1)
 
     def __repr__(self) -> str:
@@ -211,22 +273,25 @@ class Trainer:
             True shows a bar of tqdm where it is installed; a callable is given the number of runs that have ended, and
             of all runs, on this thread.
         """
+        place = None if checkpoint is None else _checkpoint(checkpoint)
         inputs, labels, values, classes = _samples(x, y)
         loss = self._loss or ("mse" if labels is None else "ce")
         settings = {**self._settings, "train": {**self._settings["train"], "loss": loss}}
+        if grid is not None and not isinstance(grid, Mapping):
+            raise wrong("grid", "a mapping from hyperparameters to their values", grid)
+        axes = [(text(name, "grid"), reals(listed, f"grid: {name}")) for name, listed in (grid or {}).items()]
         options = {
             "settings": _json(settings),
-            "grid": [(name, [float(value) for value in listed]) for name, listed in (grid or {}).items()],
+            "grid": axes,
             "seed": whole(seed, "seed", 2**64 - 1),
             "runs": whole(runs, "runs"),
-            "shares": list(self._split),
+            "shares": self._split,
             "split_seed": self._split_seed,
             "classes": 0 if classes is None else len(classes),
-            "checkpoint": None if checkpoint is None else _path(checkpoint),
-            "every": checkpoint_every,
+            "checkpoint": place,
+            "every": seconds(checkpoint_every, "checkpoint_every"),
         }
-        listed = (grid or {}).values()
-        tell, close = _bar(progress, runs * math.prod(len(values) for values in listed), "run")
+        tell, close = _bar(progress, runs * math.prod(len(listed) for _, listed in axes), "run")
         try:
             native = _fiedler.fit(_context(context, device), inputs, labels, values, options, tell)
         finally:
@@ -244,7 +309,7 @@ class Model:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._place = os.fspath(path)
+        self._place = _place(path)
         self._native = _fiedler.Predictor.open(self._place)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -276,7 +341,7 @@ class Model:
         good, best = self._native.good
         if isinstance(runs, str) and runs not in ("good", "best"):
             raise ValueError(f"runs: expected 'good', 'best' or numbers of runs, found {runs!r}")
-        chosen = {"good": good, "best": [best]}[runs] if isinstance(runs, str) else [whole(run, "runs") for run in runs]
+        chosen = {"good": good, "best": [best]}[runs] if isinstance(runs, str) else wholes(runs, "runs")
         inputs = _matrix(x, "x").astype(np.float32, copy=False)
         return self._native.predict(_context(context, device), inputs, chosen)
 
@@ -324,7 +389,7 @@ class Chains:
 
     def weights(self, seed: int, rung: int) -> dict[str, Array]:
         """Returns the parameters of a chain, by the place of its seed and of its temperature."""
-        return dict(self._native.weights(seed * len(self.betas) + rung))
+        return dict(self._native.weights(whole(seed, "seed") * len(self.betas) + whole(rung, "rung")))
 
     def bounds(self, delta: float = 0.05, rule: str = "upper", *, of: str = "loss") -> list[Bound]:
         """Bounds the expected loss, or error, at each temperature, with probability 1 - delta over the samples.
@@ -336,9 +401,8 @@ class Chains:
         of : {'loss', 'error'}
             The loss, scaled to [0, 1], or the share of wrong classes.
         """
-        if of not in ("loss", "error"):
-            raise ValueError(f"of: expected 'loss' or 'error', found {of!r}")
-        return [Bound(*row) for row in self._native.bounds(delta, rule, of == "error")]
+        word(of, "of", "loss", "error")
+        return [Bound(*row) for row in self._native.bounds(real(delta, "delta"), text(rule, "rule"), of == "error")]
 
 
 class Sgld:
@@ -386,19 +450,20 @@ class Sgld:
         split_seed: int = 0,
         **train: Any,
     ) -> None:
-        model = {"hidden": list(hidden), "activation": activation}
+        model = _settings(hidden, loss, activation=activation)
+        listed, chains = reals(betas, "betas"), whole(chains, "chains")
         self._settings: dict[str, Any] = {"model": model, "train": {"scale": "none", **train}}
         self._loss = loss
-        self._chains = len(betas) * chains
+        self._chains = len(listed) * chains
         self._options: dict[str, Any] = {
-            "law": law,
-            "sigma": float(sigma),
-            "betas": [float(beta) for beta in betas],
-            "epochs": [int(number) for number in np.ravel(epochs)],
-            "rates": [float(rate) for rate in np.ravel(rates)],
+            "law": text(law, "law"),
+            "sigma": real(sigma, "sigma"),
+            "betas": listed,
+            "epochs": wholes([epochs] if np.ndim(epochs) == 0 else epochs, "epochs"),
+            "rates": reals([rates] if np.ndim(rates) == 0 else rates, "rates"),
             "chains": chains,
-            "shares": list(split),
-            "split_seed": split_seed,
+            "shares": _shares(split),
+            "split_seed": whole(split_seed, "split_seed", 2**64 - 1),
         }
 
     def sample(

@@ -3,6 +3,7 @@
 use fiedler::{Error, ErrorKind};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
+use std::io;
 
 /// Returns the exception for an error.
 pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
@@ -19,7 +20,9 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         // Only an interrupted call cancels its work.
         ErrorKind::Cancelled => return PyKeyboardInterrupt::new_err(()),
         ErrorKind::Io { doing, path, source } => {
-            let Some(code) = source.raw_os_error() else { return PyOSError::new_err(error.to_string()) };
+            let Some(code) = source.raw_os_error().or_else(|| code(source.kind())) else {
+                return PyOSError::new_err(error.to_string());
+            };
             let why = source.to_string();
             let why = why.split(" (os error").next().unwrap_or_default();
             return PyOSError::new_err((code, format!("cannot {doing}: {why}"), path.display().to_string()));
@@ -36,6 +39,19 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         Ok(PyErr::from_value(exception))
     };
     made().unwrap_or_else(|failed| failed)
+}
+
+/// Returns the number by which Python knows an error of the system whose own number was lost on the way.
+fn code(kind: io::ErrorKind) -> Option<i32> {
+    Some(match kind {
+        io::ErrorKind::NotFound => 2,
+        io::ErrorKind::PermissionDenied => 13,
+        io::ErrorKind::AlreadyExists => 17,
+        io::ErrorKind::NotADirectory => 20,
+        io::ErrorKind::IsADirectory => 21,
+        io::ErrorKind::StorageFull => 28,
+        _ => return None,
+    })
 }
 
 /// Returns the exception for a panic, which is a bug of the library. `told` is its message with the backtrace.

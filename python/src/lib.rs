@@ -76,6 +76,7 @@ fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(stats::pca, module)?,
         wrap_pyfunction!(train::fit, module)?,
         wrap_pyfunction!(train::chains::sample, module)?,
+        wrap_pyfunction!(train::write_tensors, module)?,
     ] {
         module.add_function(function)?;
     }

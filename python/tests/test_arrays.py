@@ -110,6 +110,27 @@ def test_whatever_numpy_takes():
     assert type(linalg.eigvalsh(np.matrix(x))) is np.ndarray
 
 
+def test_masked_elements_are_not_read():
+    masked = np.ma.masked_array(np.eye(3), mask=np.eye(3, dtype=bool))
+    edges = np.ma.masked_array([[0, 1], [1, 2]], mask=[[False, True], [False, False]])
+    for call in (
+        lambda: linalg.eigh(masked),
+        lambda: linalg.matmul(np.eye(3), masked),
+        lambda: fft.fft(masked),
+        lambda: stats.describe(masked),
+        lambda: fiedler.features.extract(masked, "stats"),
+        lambda: fiedler.train.Trainer().fit(masked, [0, 1, 2]),
+        lambda: fiedler.encode(edges),
+        lambda: fiedler.GraphBatch.from_edges(edges),
+        lambda: fiedler.GraphBatch.from_edge_index([[0], [1]], weight=np.ma.masked_array([1.0], mask=True)),
+    ):
+        with pytest.raises(fiedler.DomainError, match=r"without masked elements, found [13] of them; use numpy\.ma"):
+            call()
+    plain = np.ma.masked_array(np.eye(3), mask=False)
+    np.testing.assert_array_equal(linalg.eigvalsh(plain), [1, 1, 1])
+    np.testing.assert_array_equal(stats.describe(masked.filled(0.0)).max, 0)
+
+
 MEMORY = """
 import resource
 import numpy as np

@@ -231,8 +231,71 @@ def test_integers_that_are_out_of_range(call):
         call()
 
 
-def test_what_is_no_integer():
-    for call in (lambda: fiedler.linalg.eigh(np.eye(3), k=1.5), lambda: fiedler.random.Stream("1")):
-        with pytest.raises(TypeError, match="integer"):
-            call()
+WRONG_TYPES = {
+    "k: expected an integer, found float": lambda: fiedler.linalg.eigh(np.eye(3), k=1.5),
+    "seed: expected an integer, found str": lambda: fiedler.random.Stream("1"),
+    "name: expected a text, found int": lambda: fiedler.random.Stream(1, 2),
+    "shape: expected an integer, found float": lambda: fiedler.random.Stream(1).words((2, 1.5)),
+    "low: expected a number, found str": lambda: fiedler.random.Stream(1).uniform(2, "low"),
+    "dtype: expected float32 or float64, found 'no type'": lambda: fiedler.random.Stream(1).normal(2, dtype="no type"),
+    "k: expected an integer, found str": lambda: fiedler.encode(RING, "8"),
+    "laplacian: expected a text, found int": lambda: fiedler.encode(RING, 2, laplacian=1),
+    "which: expected a text, found NoneType": lambda: fiedler.encode(RING, 2, which=None),
+    "trivial: expected 'keep', 'components' or 'first', found bool": lambda: fiedler.encode(RING, 2, trivial=True),
+    "walk_steps: expected an integer, found float": lambda: fiedler.encode(RING, 2, walk_steps=2.0),
+    "method: expected a text, found list": lambda: fiedler.encode(RING, 2, method=["auto"]),
+    "precision: expected 'f32' or 'f64', found type": lambda: fiedler.encode(RING, 2, precision=np.float32),
+    "preset: expected a text or None, found int": lambda: fiedler.encode(RING, 2, preset=3),
+    "symmetrize: expected a text or None, found bool": lambda: fiedler.encode(RING, 2, symmetrize=True),
+    "num_nodes: expected an integer, found str": lambda: fiedler.encode(RING, 2, num_nodes="3"),
+    "sign: expected an integer, found NoneType": lambda: fiedler.encode(RING, 2, sign=None),
+    "cache: expected True or False, found str": lambda: fiedler.encode(RING, 2, cache="folder"),
+    "resume: expected a path, found bool": lambda: fiedler.encode(RING, 2, resume=True),
+    "progress: expected True, False, None or a function": lambda: fiedler.encode(RING, 2, progress="yes"),
+    "on_uncertified: expected 'warn', 'raise' or": lambda: fiedler.encode(RING, 2, on_uncertified=False),
+    "device: expected a text or None, found list": lambda: fiedler.encode(RING, 2, device=["cpu"]),
+    "context: expected a fiedler.Context, found str": lambda: fiedler.encode(RING, 2, context="cpu"),
+    "threads: expected an integer, found str": lambda: fiedler.Context(threads="2"),
+    "memory_budget: expected bytes such as 512M or 2G, found float": lambda: fiedler.Context(memory_budget=2e9),
+    "cache_dir: expected a path, found int": lambda: fiedler.Context(cache_dir=3),
+    "path: expected a path, found int": lambda: fiedler.GraphBatch.read(3),
+    "edges: expected pairs of nodes, found int": lambda: fiedler.GraphBatch.from_edges(3),
+    "edge_weight_column: expected an integer": lambda: fiedler.GraphBatch.read("x", edge_weight_column="w"),
+    "UPLO: expected 'L' or 'U', found bool": lambda: fiedler.linalg.eigh(np.eye(2), True),
+    "full_matrices: expected True or False, found str": lambda: fiedler.linalg.svd(np.eye(2), "full"),
+    "sigma: expected a number, found str": lambda: fiedler.linalg.eigsh(RING, 2, sigma="0", laplacian="symmetric"),
+    "axis: expected an integer, found float": lambda: fiedler.fft.fft(np.ones(4), axis=1.0),
+    "n: expected an integer, found float": lambda: fiedler.fft.fft(np.ones(4), 2.5),
+    "norm: expected 'backward', 'ortho', 'forward' or None, found bool": lambda: fiedler.fft.fft(np.ones(4), norm=True),
+    "bands: expected a sequence of numbers, found float": lambda: fiedler.fft.power_spectrum(np.ones(4), bands=1.0),
+    "rate: expected a number, found str": lambda: fiedler.fft.power_spectrum(np.ones(4), rate="fast"),
+    "window: expected a text, found int": lambda: fiedler.fft.power_spectrum(np.ones(4), window=1),
+    "nan: expected 'propagate' or 'omit', found bool": lambda: fiedler.stats.describe(np.ones(4), nan=True),
+    "q: expected a number or an array of numbers, found str": lambda: fiedler.stats.quantile(np.ones(4), "half"),
+    "range: expected the first edge and the last one, found int": lambda: fiedler.stats.histogram(np.ones(4), 2, 3),
+    "kind: expected a text, found int": lambda: fiedler.stats.divergence([0.5, 0.5], [0.5, 0.5], 1),
+    "base: expected a number, found str": lambda: fiedler.stats.divergence([0.5, 0.5], [0.5, 0.5], base="e"),
+    "representations: expected a text or a seq": lambda: fiedler.features.extract([[1.0]], 3),
+    "layers: expected a sequence of names, found str": lambda: fiedler.features.extract([[1.0]], "stats", layers="x"),
+    "hidden: expected a sequence of integers, found int": lambda: fiedler.train.Trainer(8),
+    "hidden: expected an integer, found float": lambda: fiedler.train.Trainer([8.0]),
+    "optimizer: expected a text or a mapping": lambda: fiedler.train.Trainer(optimizer=0.1),
+    "split: expected a sequence of numbers, found float": lambda: fiedler.train.Trainer(split=0.8),
+    "dropout: expected a number, found str": lambda: fiedler.train.Trainer(dropout="some"),
+    "grid: expected a mapping": lambda: fiedler.train.Trainer().fit(np.eye(4), [0, 1, 0, 1], grid=[0.1]),
+    "checkpoint: expected a path, found int": lambda: fiedler.train.Trainer().fit(np.eye(2), [0, 1], checkpoint=3),
+    "checkpoint_every: expected a number": lambda: fiedler.train.Trainer().fit(np.eye(2), [0, 1], checkpoint_every="1"),
+    "betas: expected a sequence of numbers, found float": lambda: fiedler.train.Sgld(betas=1.0),
+    "epochs: expected an integer, found float": lambda: fiedler.train.Sgld(epochs=1.5),
+}
+
+
+@pytest.mark.parametrize("words", WRONG_TYPES)
+def test_arguments_of_a_wrong_type(words):
+    with pytest.raises(TypeError) as caught:
+        WRONG_TYPES[words]()
+    assert str(caught.value).startswith(words)
+
+
+def test_numbers_of_numpy_are_numbers():
     assert fiedler.random.Stream(np.int64(3)).words(np.int32(2)).shape == (2,)

@@ -59,6 +59,35 @@ def test_two_axes(lead, norm):
     near(fft.ifft2(x, norm=norm), np.fft.ifft2(x, norm=norm), np.float64)
 
 
+@pytest.mark.parametrize("name", ["fft2", "ifft2"])
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+@pytest.mark.parametrize(
+    ("s", "axes"),
+    [
+        ((4, 9), (-2, -1)),
+        ((9, 2), (0, 2)),
+        ((7, 3), (2, 0)),
+        (None, (1, 0)),
+        (None, (-1, -3)),
+        ((5, -1), (0, 1)),
+        (np.array([6, 4]), np.array([1, 2])),
+        (None, (1,)),
+        ((3,), (0,)),
+        (None, (0, 1, 2)),
+        ((5, 6, 7), (0, 1, 2)),
+        (None, (1, 1)),
+        (None, ()),
+    ],
+)
+def test_any_two_axes_with_their_lengths(name, norm, s, axes):
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((5, 6, 7)) + 1j * rng.standard_normal((5, 6, 7))
+    before = x.copy()
+    near(getattr(fft, name)(x, s, axes, norm), getattr(np.fft, name)(x, s, axes, norm), np.float64)
+    near(getattr(fft, name)(x[0].real, norm=norm), getattr(np.fft, name)(x[0].real, norm=norm), np.float64)
+    np.testing.assert_array_equal(x, before)
+
+
 def test_every_layout_gives_the_same_bits():
     x = np.random.default_rng(2).standard_normal((3, 4, 10))
     truth = fft.fft(x, axis=1)
@@ -83,6 +112,20 @@ def test_bad_calls():
         fft.rfft(np.ones(4, np.complex128))
     with pytest.raises(fiedler.ShapeError, match="two axes"):
         fft.fft2(np.ones(4))
+    with pytest.raises(fiedler.ShapeError, match="s: expected a length for each of 2 axes, found 3"):
+        fft.fft2(np.ones((4, 4)), (2, 2, 2))
+    with pytest.raises(np.exceptions.AxisError):
+        fft.fft2(np.ones((4, 4)), axes=(0, 2))
+    with pytest.raises(fiedler.DomainError, match="at least one element"):
+        fft.ifft2(np.ones((4, 4)), (0, 2))
+    for call, words in [
+        (lambda: fft.fft2(np.ones((4, 4)), "ortho"), "s: expected a sequence of integers, found str"),
+        (lambda: fft.fft2(np.ones((4, 4)), axes=1), "axes: expected a sequence of integers, found int"),
+        (lambda: fft.fft2(np.ones((4, 4)), axes=(0, 1.0)), "axes: expected integers, found float"),
+        (lambda: fft.fft2(np.ones((4, 4)), (2, 2.5)), "s: expected an integer, found float"),
+    ]:
+        with pytest.raises(TypeError, match=words):
+            call()
     with pytest.raises(fiedler.DomainError, match="window"):
         fft.power_spectrum(np.ones(4), window="flat")
 

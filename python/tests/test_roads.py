@@ -71,6 +71,9 @@ def test_networkx(edge_lists):
     same(fiedler.encode(graphs, K), truth(edge_lists))
     same(fiedler.encode(iter(graphs), K), truth(edge_lists))
     same(fiedler.encode(graphs[-1], K), truth(edge_lists[-1:]))
+    # Two graphs whose nodes are 0, 1, 2 are two sequences of integers too.
+    path = networkx.path_graph(3)
+    same(fiedler.encode([path, path], K), truth([(3, np.array([[0, 1], [1, 2]]))] * 2))
     same(fiedler.encode(networkx.DiGraph(graphs[-1]), K), truth(edge_lists[-1:]))
     same(fiedler.encode(networkx.MultiGraph(graphs[-1]), K), truth(edge_lists[-1:]))
 
@@ -168,6 +171,44 @@ def test_undirected_edges_have_both_directions_where_directions_count(edge_lists
     for graph in (networkx.DiGraph(edges.tolist()), igraph.Graph(n=n, edges=edges.tolist(), directed=True)):
         with pytest.raises(fiedler.DomainError, match="directed"):
             fiedler.encode(graph, K, symmetrize="keep")
+
+
+def test_an_undirected_edge_counts_once_where_directions_are_added_up() -> None:
+    networkx, igraph, rustworkx = map(pytest.importorskip, ("networkx", "igraph", "rustworkx"))
+    pairs, weights = [(0, 1), (1, 2), (2, 2)], [2.0, 0.5, 3.0]
+    one = networkx.Graph()
+    one.add_weighted_edges_from([(*pair, weight) for pair, weight in zip(pairs, weights)])
+    other = igraph.Graph(n=3, edges=pairs)
+    other.es["weight"] = weights
+    third = rustworkx.PyGraph()
+    third.add_nodes_from(range(3))
+    third.add_edges_from([(*pair, weight) for pair, weight in zip(pairs, weights)])
+    # The Laplacian of the undirected path 0 - 1 - 2 with these weights; a loop changes no combinatorial Laplacian.
+    matrix = np.array([[2.0, -2, 0], [-2, 2.5, -0.5], [0, -0.5, 0.5]])
+    truth = np.linalg.eigvalsh(matrix)
+    how = {"k": 3, "laplacian": "combinatorial", "symmetrize": "sum", "cache": False}
+    for graph, weight in ((one, "weight"), (other, "weight"), (third, float)):
+        for graphs in (graph, [graph, graph]):
+            found = fiedler.encode(graphs, weight=weight, **how)
+            np.testing.assert_allclose(found.eigenvalues[-1], truth, atol=1e-5)
+    # Where loops are kept, one counts as in the adjacency matrix of the graph.
+    adjacency = networkx.to_scipy_sparse_array(one)
+    kept = {"k": 3, "laplacian": "symmetric", "preset": "networkx", "cache": False}
+    truth = fiedler.encode(adjacency, **kept).eigenvalues
+    np.testing.assert_allclose(fiedler.encode(one, symmetrize="sum", **kept).eigenvalues, truth, atol=1e-6)
+    # Directed edges are added up, each with its reverse.
+    both = networkx.DiGraph([(0, 1), (1, 0)])
+    assert fiedler.encode(both, **{**how, "k": 2}).eigenvalues.tolist() == [[0, 4]]
+    assert fiedler.encode(networkx.Graph([(0, 1)]), **{**how, "k": 2}).eigenvalues.tolist() == [[0, 2]]
+
+
+def test_weights_that_are_no_numbers() -> None:
+    networkx, rustworkx = map(pytest.importorskip, ("networkx", "rustworkx"))
+    graph = networkx.Graph([(0, 1, {"weight": 1.0}), (1, 2, {"weight": "heavy"})])
+    with pytest.raises(TypeError, match="weight: expected a number of each edge, found 'heavy'"):
+        fiedler.encode(graph)
+    with pytest.raises(TypeError, match="weight: expected a function of the data of an edge, or None, found str"):
+        fiedler.encode(rustworkx.generators.path_graph(3), weight="weight")
 
 
 def test_paths(karate, molecules, tmp_path, edge_lists):

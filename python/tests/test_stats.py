@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.spatial.distance
@@ -74,9 +77,10 @@ def test_nan_is_propagated_or_omitted():
 def test_covariances(dtype):
     x = sample((5, 30), dtype)
     tolerance = {"rtol": 100 * np.finfo(dtype).eps, "atol": 100 * np.finfo(dtype).eps}
+    wide = x.astype(float)
     for rowvar in (True, False):
-        np.testing.assert_allclose(stats.cov(x, rowvar=rowvar), np.cov(x.astype(float), rowvar=rowvar), **tolerance)
-        np.testing.assert_allclose(stats.corrcoef(x, rowvar=rowvar), np.corrcoef(x.astype(float), rowvar=rowvar), **tolerance)
+        np.testing.assert_allclose(stats.cov(x, rowvar=rowvar), np.cov(wide, rowvar=rowvar), **tolerance)
+        np.testing.assert_allclose(stats.corrcoef(x, rowvar=rowvar), np.corrcoef(wide, rowvar=rowvar), **tolerance)
     np.testing.assert_allclose(stats.cov(x[0]), np.cov(x[0].astype(float)), **tolerance)
     batch = stats.cov(np.stack([x, 2 * x]))
     np.testing.assert_allclose(batch[1], 4 * batch[0], **tolerance)
@@ -157,3 +161,17 @@ def test_streams():
         stream.uniform((2**40, 2**40))
 
 
+
+
+def test_a_pickled_stream_goes_on_where_it_was():
+    for stream in (random.Stream(3, "test"), random.Stream(3, "a/b", device="cpu").substream(4).substream(2**64 - 1)):
+        stream.normal((5, 3))
+        stream.skip(2**70 + 3)
+        copied = pickle.loads(pickle.dumps(stream))
+        other = copy.deepcopy(stream)
+        assert (repr(copied), copied.position) == (repr(stream), stream.position)
+        for draw in ("uniform", "normal", "bernoulli", "words"):
+            truth = getattr(stream, draw)(7)
+            np.testing.assert_array_equal(getattr(copied, draw)(7), truth)
+            np.testing.assert_array_equal(getattr(other, draw)(7), truth)
+        np.testing.assert_array_equal(copied.substream(1).words(3), stream.substream(1).words(3))

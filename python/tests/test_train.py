@@ -1,5 +1,8 @@
 """Training, sampling and prediction."""
 
+import errno
+import pickle
+
 import numpy as np
 import pytest
 
@@ -52,6 +55,50 @@ def test_chains_have_a_bound_at_every_temperature() -> None:
     assert [bound.beta for bound in bounds] == [0, 10, 100]
     assert all(bound.training <= bound.expected <= 1 for bound in bounds)
     assert list(chains.weights(1, 2)) == ["layers.0.weight", "layers.0.bias"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_pickled_training_is_the_same(tmp_path, dtype) -> None:
+    trainer = train.Trainer(hidden=[4], norm="batch", epochs=2)
+    fit = trainer.fit(X.astype(dtype), np.where(Y == 1, "up", "down"), runs=3)
+    copied = pickle.loads(pickle.dumps(fit))
+    copied = pickle.loads(pickle.dumps(copied))
+    assert (len(copied), copied.best_run, copied.why, repr(copied)) == (3, fit.best_run, fit.why, repr(fit))
+    assert copied.classes.tolist() == ["down", "up"]
+    assert copied.metric("test.accuracy").tolist() == fit.metric("test.accuracy").tolist()
+    for run in range(3):
+        one, other = copied.weights(run), fit.weights(run)
+        assert list(one) == list(other)
+        for name, tensor in one.items():
+            assert (tensor.dtype, tensor.shape, tensor.tobytes()) == (dtype, other[name].shape, other[name].tobytes())
+    copied.weights(0)["layers.0.bias"][:] = 7
+    for made, name in ((fit, "fit"), (copied, "copied")):
+        made.save(tmp_path / f"{name}.safetensors")
+        made.export(tmp_path / f"{name}-1.safetensors", 1)
+    for end in (".safetensors", "-1.safetensors"):
+        assert (tmp_path / f"fit{end}").read_bytes() == (tmp_path / f"copied{end}").read_bytes()
+    with pytest.raises(fiedler.DomainError, match="expected a run below 3, found 3"):
+        copied.weights(3)
+
+
+def test_a_missing_folder_is_told_of_before_the_training(tmp_path) -> None:
+    fit = train.Trainer(epochs=1).fit(X, Y)
+    missing = tmp_path / "missing" / "w.safetensors"
+    trained = []
+    for call in (
+        lambda: fit.save(missing),
+        lambda: pickle.loads(pickle.dumps(fit)).save(missing),
+        lambda: fit.export(missing),
+        lambda: train.Trainer(epochs=1).fit(X, Y, checkpoint=missing, progress=lambda *done: trained.append(done)),
+    ):
+        with pytest.raises(FileNotFoundError, match="cannot write") as caught:
+            call()
+        assert (caught.value.errno, str(caught.value.filename)) == (errno.ENOENT, str(missing))
+    assert not trained and not missing.parent.exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        train.Trainer(epochs=1).fit(X, Y, checkpoint=tmp_path / "file" / "w.safetensors")
+    assert len(train.Trainer(epochs=1).fit(X, Y, checkpoint=tmp_path / "w.safetensors")) == 1
 
 
 def test_progress_and_wrong_calls(tmp_path) -> None:

@@ -8,6 +8,7 @@ use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
 use fiedler::experiment::Settings;
+use fiedler::io::{Data, NamedArray, Rows};
 use fiedler::train::{self, Fit, Metric, Origin, Part, RunStatus, Runs, Samples, Split, Targets, Trainer};
 use fiedler::{Context, Error, Result};
 use numpy::{PyArrayDyn, PyUntypedArrayMethods as _};
@@ -20,17 +21,26 @@ use std::time::Duration;
 /// A precision of trainings, of which a finished one keeps its own kind.
 pub(crate) trait Precision: Number + train::Number {
     fn kept(fit: Fit<Self>) -> Kept;
+    fn either(borrowed: Borrowed<Self>) -> Either;
 }
 
 impl Precision for f32 {
     fn kept(fit: Fit<Self>) -> Kept {
         Kept::F32(fit)
     }
+
+    fn either(borrowed: Borrowed<Self>) -> Either {
+        Either::F32(borrowed)
+    }
 }
 
 impl Precision for f64 {
     fn kept(fit: Fit<Self>) -> Kept {
         Kept::F64(fit)
+    }
+
+    fn either(borrowed: Borrowed<Self>) -> Either {
+        Either::F64(borrowed)
     }
 }
 
@@ -140,6 +150,41 @@ fn samples_of<T: Precision>(
     let x = Borrowed::of(x)?.as_ref().to_vec();
     let samples = py.detach(|| Samples::new(inputs, x, targets)).map_err(|error| raised(py, &error))?;
     Ok((inputs, outputs, samples))
+}
+
+/// Writes arrays of one floating-point type as a module of torch has them.
+#[pyfunction]
+pub(crate) fn write_tensors(py: Python<'_>, path: PathBuf, tensors: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<()> {
+    let kept = tensors.into_iter().map(|(name, array)| by_type!(array, [f32, f64], tensor_of(&name)));
+    let kept = kept.collect::<PyResult<Vec<Tensor>>>()?;
+    let arrays: Vec<NamedArray<'_>> = kept.iter().map(Tensor::named).collect();
+    py.detach(|| fiedler::io::write(&path, &arrays)).map_err(|error| raised(py, &error))
+}
+
+/// A borrowed array with its name.
+struct Tensor {
+    name: String,
+    shape: Vec<usize>,
+    data: Either,
+}
+
+pub(crate) enum Either {
+    F32(Borrowed<f32>),
+    F64(Borrowed<f64>),
+}
+
+impl Tensor {
+    fn named(&self) -> NamedArray<'_> {
+        let data = match &self.data {
+            Either::F32(data) => Data::F32(data.as_ref()),
+            Either::F64(data) => Data::F64(data.as_ref()),
+        };
+        NamedArray { name: &self.name, rows: Rows::Other, shape: self.shape.clone(), data }
+    }
+}
+
+fn tensor_of<T: Precision>(array: &Bound<'_, PyArrayDyn<T>>, name: &str) -> PyResult<Tensor> {
+    Ok(Tensor { name: name.to_owned(), shape: array.shape().to_vec(), data: T::either(Borrowed::of(array)?) })
 }
 
 #[pymethods]

@@ -86,8 +86,8 @@ def directions(
 ) -> tuple[Array, Array, Array | None]:
     """Returns sources, targets and weights, with both directions of undirected edges.
 
-    ``once`` says that both directions of an edge are going to be added up. An undirected edge then has one of them, and
-    a self-loop, which is its own reverse, half of its weight.
+    ``once`` says that both directions of an edge are going to be added up. An undirected edge then has one of them, the
+    same for all parallel edges, and a self-loop, which is its own reverse, half of its weight.
     """
     if directed:
         return pairs[:, 0], pairs[:, 1], weights
@@ -95,7 +95,7 @@ def directions(
     if once:
         if not np.all(other):
             weights = np.where(other, 1.0, 0.5) * (1.0 if weights is None else weights)
-        return pairs[:, 0], pairs[:, 1], weights
+        return pairs.min(axis=1), pairs.max(axis=1), weights
     both = np.concatenate([pairs, pairs[other][:, ::-1]])
     return both[:, 0], both[:, 1], None if weights is None else np.concatenate([weights, weights[other]])
 

@@ -3,7 +3,7 @@
 use crate::arrays::{Borrowed, returned};
 use crate::context::Door;
 use crate::errors::raised;
-use crate::wait::beside;
+use crate::wait::{alone, beside};
 use fiedler::features::{Extractor, Representation};
 use fiedler::io::{LayerRows, Layers, Numbers};
 use fiedler::ops::series::Status;
@@ -23,7 +23,7 @@ impl Samples {
     /// Opens files.
     #[staticmethod]
     fn open(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Self> {
-        py.detach(|| Layers::open(&paths)).map(Self).map_err(|error| raised(py, &error))
+        alone(py, move |_| Layers::open(&paths)).map(Self)
     }
 
     /// Copies arrays, whose first axis is that of the samples. An array with lengths has the numbers of one sample

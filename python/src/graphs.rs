@@ -61,8 +61,9 @@ impl Graphs {
     ) -> PyResult<Self> {
         let (source, target) = (Borrowed::of(source)?, Borrowed::of(target)?);
         let (weights, offsets) = (weights.map(Borrowed::of).transpose()?, Borrowed::of(node_offsets)?);
-        let made = |cancel: &Cancel| -> Result<GraphBatch> {
-            let conventions = conventions(preset.as_deref(), symmetrize.as_deref())?;
+        let (count, named) = (source.as_ref().len(), (preset.clone(), symmetrize.clone()));
+        let made = move |cancel: &Cancel| -> Result<GraphBatch> {
+            let conventions = conventions(named.0.as_deref(), named.1.as_deref())?;
             let (source, target) = (source.as_ref(), target.as_ref());
             let offsets: Vec<usize> =
                 offsets.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect();
@@ -76,7 +77,7 @@ impl Graphs {
                 })
             };
             for (edge, (&from, &to)) in source.iter().zip(target).enumerate() {
-                if edge % CHECKED == 0 && cancel.is_cancelled() {
+                if edge.is_multiple_of(CHECKED) && cancel.is_cancelled() {
                     return Err(ErrorKind::Cancelled.into());
                 }
                 let (from, to) = (node(edge, from)?, node(edge, to)?);
@@ -88,7 +89,7 @@ impl Graphs {
             }
             GraphBatch::from_edge_list_with(edges, &conventions, cancel)
         };
-        let batch = match source.as_ref().len() < CHECKED {
+        let batch = match count < CHECKED {
             true => py.detach(|| made(&Cancel::new())).map_err(|error| raised(py, &error))?,
             false => alone(py, made)?,
         };
@@ -104,10 +105,11 @@ impl Graphs {
         symmetrize: Option<String>,
         weight_column: Option<usize>,
     ) -> PyResult<Self> {
-        let read = |cancel: &Cancel| {
+        let named = (preset.clone(), symmetrize.clone());
+        let read = move |cancel: &Cancel| {
             let mut options = ReadOptions::default().cancel(cancel);
             options.edge_weight_column = weight_column;
-            fiedler::io::read_with(&path, &conventions(preset.as_deref(), symmetrize.as_deref())?, &options)
+            fiedler::io::read_with(&path, &conventions(named.0.as_deref(), named.1.as_deref())?, &options)
         };
         let data = alone(py, read)?;
         let first = usize::from(data.format == Format::TuDataset);

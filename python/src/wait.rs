@@ -91,11 +91,8 @@ pub(crate) fn released<T: Send + 'static>(
     let outcome = if session.seconds < INLINE && progress.is_none() {
         py.detach(run)
     } else {
-        let (done, end) = mpsc::channel();
-        // Nobody receives the outcome of work that was left behind.
-        std::thread::spawn(move || drop(done.send(run())));
         let watch = Watch { py, cancel: session.cancel(), tell: &tell, progress };
-        match watch.until(end, Some(PATIENCE)) {
+        match watch.until(started(run), Some(PATIENCE)) {
             Ok(outcome) => outcome,
             Err(Stopped { error, ended }) => {
                 if !ended {
@@ -109,13 +106,25 @@ pub(crate) fn released<T: Send + 'static>(
     given(py, outcome)
 }
 
-/// Runs `work`, which needs no context, until its switch is set.
-pub(crate) fn alone<T: Send>(py: Python<'_>, work: impl FnOnce(&Cancel) -> Result<T> + Send) -> PyResult<T> {
+/// Does the same for work that needs no context, such as the reading of a file.
+pub(crate) fn alone<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Cancel) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
     logs::listen(py)?;
-    let cancel = Cancel::new();
-    let watch = Watch { py, cancel: &cancel, tell: &Tell::default(), progress: None };
-    let outcome = joined(&watch, || panics::caught(|| work(&cancel)))?;
-    given(py, outcome)
+    let (cancel, tell) = (Cancel::new(), Tell::default());
+    let own = cancel.clone();
+    let end = started(move || panics::caught(|| work(&own)));
+    let watch = Watch { py, cancel: &cancel, tell: &tell, progress: None };
+    given(py, watch.until(end, Some(PATIENCE)).map_err(|stopped| stopped.error)?)
+}
+
+/// Runs `run` on a thread of its own, which is not waited for, and returns where its outcome is received.
+fn started<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> mpsc::Receiver<T> {
+    let (done, end) = mpsc::channel();
+    // The outcome of work that was left behind is not received.
+    std::thread::spawn(move || drop(done.send(run())));
+    end
 }
 
 /// Returns a context for a call.
@@ -159,14 +168,14 @@ struct Watch<'a, 'py> {
     progress: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// Why a call stops: what a signal's handler or the callback of the progress has raised, and whether the work has ended.
+/// Why a call stops: what a signal's handler or the callback of the progress raised, and whether the work has ended.
 struct Stopped {
     error: PyErr,
     ended: bool,
 }
 
 impl Watch<'_, '_> {
-    /// Returns what the work sends to `end`. If it is stopped before, waits for its end, but not longer than `patience`.
+    /// Returns what the work sends to `end`. If it is stopped before, waits for its end, but no longer than `patience`.
     fn until<T: Send>(&self, end: mpsc::Receiver<T>, patience: Option<Duration>) -> std::result::Result<T, Stopped> {
         let py = self.py;
         let end = Mutex::new(end);

@@ -173,7 +173,7 @@ def test_undirected_edges_have_both_directions_where_directions_count(edge_lists
             fiedler.encode(graph, K, symmetrize="keep")
 
 
-def test_an_undirected_edge_counts_once_where_directions_are_added_up() -> None:
+def test_an_undirected_edge_counts_once_where_directions_are_added_up(tmp_path) -> None:
     networkx, igraph, rustworkx = map(pytest.importorskip, ("networkx", "igraph", "rustworkx"))
     pairs, weights = [(0, 1), (1, 2), (2, 2)], [2.0, 0.5, 3.0]
     one = networkx.Graph()
@@ -199,7 +199,12 @@ def test_an_undirected_edge_counts_once_where_directions_are_added_up() -> None:
     # Directed edges are added up, each with its reverse.
     both = networkx.DiGraph([(0, 1), (1, 0)])
     assert fiedler.encode(both, **{**how, "k": 2}).eigenvalues.tolist() == [[0, 4]]
-    assert fiedler.encode(networkx.Graph([(0, 1)]), **{**how, "k": 2}).eigenvalues.tolist() == [[0, 2]]
+    for graph in (networkx.Graph([(0, 1)]), networkx.MultiGraph([(0, 1), (1, 0)]), igraph.Graph(2, [(0, 1), (1, 0)])):
+        assert fiedler.encode(graph, **{**how, "k": 2}).eigenvalues.tolist() == [[0, 2]]
+    # A file says the same as the graph that was written to it.
+    for write, name in ((networkx.write_graphml, "g.graphml"), (networkx.write_gexf, "g.gexf")):
+        write(one, tmp_path / name)
+        same(fiedler.encode(tmp_path / name, **how), fiedler.encode(one, **how))
 
 
 def test_weights_that_are_no_numbers() -> None:

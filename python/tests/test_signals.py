@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from conftest import script
@@ -31,6 +33,10 @@ elif which == "file":
     with open(path, "w") as file:
         for _ in range(200_000_000 // len(block) + 1):
             file.write(block)
+    call = lambda: fiedler.encode(path, device="cpu")
+elif which == "silent pipe":
+    path = os.path.join(sys.argv[2], "pipe")
+    os.mkfifo(path)
     call = lambda: fiedler.encode(path, device="cpu")
 elif which == "edge_index":
     edges = rng.integers(0, 1 << 20, (2, 1 << 24))
@@ -63,7 +69,10 @@ print(fiedler.encode(np.array([[0, 1], [1, 2]]), 2, device="cpu").status.tolist(
 """
 
 
-@pytest.mark.parametrize("which", ["one graph", "graphs", "matrices", "file", "edge_index", "factorization"])
+ROADS = ["one graph", "graphs", "matrices", "file", "edge_index", "factorization"]
+
+
+@pytest.mark.parametrize("which", [*ROADS, *(["silent pipe"] if hasattr(os, "mkfifo") else [])])
 def test_an_interrupt_is_answered_and_the_next_call_works(which, figures, tmp_path):
     interrupted, after = script(INTERRUPTED, which, tmp_path).splitlines()
     assert interrupted.startswith("interrupted")

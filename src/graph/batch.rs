@@ -39,8 +39,8 @@ impl GraphBatch {
         Ok(Self::assemble(edges, conventions, cancel)?)
     }
 
-    /// Builds the graphs as [`GraphBatch::from_edge_list_with`] does. The error identifies a refused edge by node indices,
-    /// so that callers that have other names for the nodes can describe the edge.
+    /// Builds the graphs as [`GraphBatch::from_edge_list_with`] does. The error identifies a refused edge by node
+    /// indices, so that callers that have other names for the nodes can describe the edge.
     pub(crate) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<Self, Refusal> {
         assemble(edges, conventions, cancel)
     }

@@ -103,7 +103,8 @@ pub struct DataSet {
     pub node_ids: Option<NodeIds>,
     /// The detected format.
     pub format: Format,
-    /// The classes of the graphs, or their values, if [`ReadOptions::graph_labels`] asks for them and the data set has some.
+    /// The classes of the graphs, or their values, if [`ReadOptions::graph_labels`] asks for them and the data set has
+    /// some.
     pub labels: TableTargets,
     /// The content that another program might read differently: a doubtful first line, which was taken for a header or
     /// for an edge; numbers that look like timestamps, which were taken for weights; weights that are too small for an
@@ -183,8 +184,8 @@ impl ReadOptions {
 /// semicolons may separate the fields. [`DataSet::notices`] reports every doubtful decision.
 ///
 /// Formats that state whether edges are directed list each undirected edge once; such an edge counts in both
-/// directions. Formats that list the nodes keep their order, unless all ids are natural numbers: then the nodes are
-/// sorted by id, so that a graph is the same in every format.
+/// directions, and once where the conventions add up both directions. Formats that list the nodes keep their order,
+/// unless all ids are natural numbers: then the nodes are sorted by id, so that a graph is the same in every format.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse), which names the file, the member of an archive, the line and what was expected,
@@ -234,11 +235,11 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
         );
         return Err(Error::domain("read", what));
     }
-    let Listed { edges, node_ids, mut notices, layout, .. } = list(format, &place, options)?;
+    let Listed { edges, node_ids, mut notices, layout, .. } = list(format, &place, conventions, options)?;
     notices.extend(notice);
     let graphs = GraphBatch::assemble(edges, conventions, &options.cancel).map_err(|refusal| match refusal {
         Refusal::Edge(edge) => {
-            let again = || list(format, &place, options);
+            let again = || list(format, &place, conventions, options);
             Listing { format, place: &place, node_ids: node_ids.as_ref(), layout, again: &again }.refuse(&edge)
         }
         Refusal::List(error) => error,
@@ -253,7 +254,7 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
 }
 
 /// Reads the edges as they are listed.
-fn list(format: Format, place: &Place, options: &ReadOptions) -> Result<Listed> {
+fn list(format: Format, place: &Place, conventions: &Conventions, options: &ReadOptions) -> Result<Listed> {
     let unnamed = |(edges, notices): (EdgeList, Vec<String>)| Listed {
         edges,
         node_ids: None,
@@ -272,10 +273,10 @@ fn list(format: Format, place: &Place, options: &ReadOptions) -> Result<Listed> 
         Place::Scipy(path, members) => edge_arrays::read_scipy(path, members.clone()),
         Place::File(source) => match format {
             Format::MatrixMarket => Ok(unnamed(matrix_market::read(source)?)),
-            Format::NodeLink => node_link::read(source),
-            Format::GraphMl => xml::read_graphml(source),
-            Format::Gexf => xml::read_gexf(source),
-            Format::Gml => gml::read(source),
+            Format::NodeLink => node_link::read(source, conventions),
+            Format::GraphMl => xml::read_graphml(source, conventions),
+            Format::Gexf => xml::read_gexf(source, conventions),
+            Format::Gml => gml::read(source, conventions),
             _ => edge_list::read(source),
         },
     }

@@ -6,6 +6,7 @@ use super::lines::quoted;
 use super::nodes::{Nodes, Wrong, joined};
 use super::source::{Source, refused};
 use crate::error::{Error, Result};
+use crate::graph::Conventions;
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -159,7 +160,7 @@ impl Tokens {
 
 /// Reads the graphs of a file. The nodes of a graph are called by their labels if each has another, and by their ids
 /// otherwise. The weight of an edge is its `weight`, or else its `value`.
-pub(super) fn read(source: &Source) -> Result<Listed> {
+pub(super) fn read(source: &Source, conventions: &Conventions) -> Result<Listed> {
     let reader = BufReader::with_capacity(1 << 16, source.open()?);
     let mut tokens = Tokens { reader, name: source.name().into(), line: 1 };
     if tokens.peek()? == Some(0xef) {
@@ -174,7 +175,7 @@ pub(super) fn read(source: &Source) -> Result<Listed> {
         match key.as_str() {
             "graph" => {
                 tokens.open("graph")?;
-                let Graph { mut nodes, labels, directed, alike } = read_graph(&mut tokens)?;
+                let Graph { mut nodes, labels, directed, alike } = read_graph(&mut tokens, conventions)?;
                 if !directed {
                     nodes.make_undirected();
                 }
@@ -205,8 +206,8 @@ struct Graph {
     alike: Option<String>,
 }
 
-fn read_graph(tokens: &mut Tokens) -> Result<Graph> {
-    let mut graph = Graph { nodes: Nodes::default(), labels: Vec::new(), directed: false, alike: None };
+fn read_graph(tokens: &mut Tokens, conventions: &Conventions) -> Result<Graph> {
+    let mut graph = Graph { nodes: Nodes::new(conventions), labels: Vec::new(), directed: false, alike: None };
     let mut labels = HashSet::new();
     while let Some(key) = tokens.key()? {
         match key.as_str() {

@@ -7,6 +7,7 @@ use super::lines::quoted;
 use super::nodes::{Nodes, Wrong};
 use super::source::{Source, refused};
 use crate::error::{Error, Result};
+use crate::graph::Conventions;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
@@ -31,8 +32,8 @@ struct Document {
 }
 
 /// Reads the graph of a document. The weights are the edges' values of `weight`.
-pub(super) fn read(source: &Source) -> Result<Listed> {
-    let mut document = Document::default();
+pub(super) fn read(source: &Source, conventions: &Conventions) -> Result<Listed> {
+    let mut document = Document { nodes: Nodes::new(conventions), ..Document::default() };
     let mut reader = BufReader::with_capacity(1 << 16, source.open()?);
     skip_mark(source, &mut reader)?;
     let mut parser = serde_json::Deserializer::from_reader(reader);

@@ -8,14 +8,14 @@ use super::rows::Layout;
 use super::source::Source;
 use super::weights::{self, Weights};
 use crate::error::{Error, Result};
-use crate::graph::EdgeList;
+use crate::graph::{Conventions, EdgeList, Symmetrization};
 use std::collections::HashMap;
 
 /// What is wrong with a node or an edge: what was expected, and what was found.
 pub(super) type Wrong = (String, String);
 
-/// Returns the list of a batch from those of its graphs, of which there is at least one. Each numbers its own nodes, and
-/// has names of its own.
+/// Returns the list of a batch from those of its graphs, of which there is at least one. Each numbers its own nodes,
+/// and has names of its own.
 pub(super) fn joined(mut graphs: Vec<Listed>) -> Result<Listed> {
     if graphs.len() == 1
         && let Some(one) = graphs.pop()
@@ -89,9 +89,16 @@ pub(super) struct Nodes {
     listed: u64,
     /// The number of nonzero weights that became 0.
     vanished: u64,
+    /// Whether the conventions add up both directions of an edge.
+    once: bool,
 }
 
 impl Nodes {
+    /// Returns no nodes and no edges, to be read under `conventions`.
+    pub(super) fn new(conventions: &Conventions) -> Self {
+        Self { once: conventions.symmetrization == Symmetrization::Sum, ..Self::default() }
+    }
+
     /// Declares a node. `line` is 0 if lines are not known.
     ///
     /// # Errors
@@ -118,7 +125,7 @@ impl Nodes {
         Ok(node)
     }
 
-    /// Adds an edge. An undirected edge counts in both directions.
+    /// Adds an edge. An undirected edge counts in both directions, also where the conventions add them up.
     pub(super) fn edge(
         &mut self,
         [source, target]: [&str; 2],
@@ -130,11 +137,26 @@ impl Nodes {
         self.has_lines |= line > 0;
         let line = if line > 0 { line } else { self.listed };
         self.listed += 1;
-        self.push(source, target, weight, line);
-        if !directed && source != target {
-            self.push(target, source, weight, line);
+        if directed {
+            self.push(source, target, weight, line);
+        } else {
+            self.push_undirected(source, target, weight, line);
         }
         Ok(())
+    }
+
+    /// Adds both directions of an edge. If both are going to be added up, adds one of them, which is the same for all
+    /// parallel edges. A loop is its own reverse, and half of it is added then.
+    fn push_undirected(&mut self, source: u32, target: u32, weight: Option<f32>, line: u64) {
+        match (self.once, source == target) {
+            (true, true) => self.push(source, target, Some(weight.unwrap_or(1.0) / 2.0), line),
+            (true, false) => self.push(source.min(target), source.max(target), weight, line),
+            (false, true) => self.push(source, target, weight, line),
+            (false, false) => {
+                self.push(source, target, weight, line);
+                self.push(target, source, weight, line);
+            }
+        }
     }
 
     fn push(&mut self, source: u32, target: u32, weight: Option<f32>, line: u64) {
@@ -152,10 +174,7 @@ impl Nodes {
         let weights = weights.into_option();
         for edge in 0..listed {
             let weight = weights.as_ref().map(|weights| weights[edge]);
-            self.push(sources[edge], targets[edge], weight, lines[edge]);
-            if sources[edge] != targets[edge] {
-                self.push(targets[edge], sources[edge], weight, lines[edge]);
-            }
+            self.push_undirected(sources[edge], targets[edge], weight, lines[edge]);
         }
     }
 

@@ -9,7 +9,7 @@ mod fuzz;
 mod samples;
 mod several;
 
-use fiedler::graph::{Conventions, EdgeList, GraphBatch, Preset};
+use fiedler::graph::{Conventions, EdgeList, GraphBatch, Preset, SelfLoops, Symmetrization};
 use fiedler::io::{DataSet, Format, NodeIds, ReadOptions, TableTargets, read, read_from, read_with};
 use samples::{
     EDGES, GEXF, GML, GRAPHML, NODE_LINK, SOURCES, TARGETS, WEIGHTS, all, arrays, deflated, doubles, floats, gzip,
@@ -219,6 +219,33 @@ fn directions_and_names_are_kept() {
         let set = read_from("h", undirected.as_bytes(), &keep, &ReadOptions::default()).unwrap();
         let (one, sum) = (edges(&set.graphs, 0), [(0, 1, 4.0), (1, 0, 4.0), (1, 2, 1.0), (2, 1, 1.0)]);
         assert_eq!(one, sum, "{undirected}");
+    }
+}
+
+#[test]
+fn an_undirected_edge_counts_once_where_directions_are_added_up() {
+    let sum =
+        Conventions { symmetrization: Symmetrization::Sum, self_loops: SelfLoops::Keep, ..Conventions::default() };
+    // The edge 0 - 1 of weight 2 in both directions, which are parallel edges, the edge 1 - 2, and a loop of weight 3.
+    let graphml = r#"<graphml><key id="w" for="edge" attr.name="weight"/><graph edgedefault="undirected"><node id="0"/>
+        <node id="1"/><node id="2"/><edge source="1" target="0"><data key="w">2</data></edge><edge source="0"
+        target="1"><data key="w">2</data></edge><edge source="1" target="2"/><edge source="2" target="2"><data
+        key="w">3</data></edge></graph></graphml>"#;
+    let gexf = r#"<gexf><graph><nodes><node id="0"/><node id="1"/><node id="2"/></nodes><edges><edge source="1"
+        target="0" weight="2"/><edge source="0" target="1" weight="2"/><edge source="1" target="2"/><edge source="2"
+        target="2" weight="3"/></edges></graph></gexf>"#;
+    let gml = "graph [ node [ id 0 ] node [ id 1 ] node [ id 2 ] edge [ source 1 target 0 weight 2 ] edge [ source 0 \
+               target 1 weight 2 ] edge [ source 1 target 2 ] edge [ source 2 target 2 weight 3 ] ]";
+    let json = r#"{"directed": false, "nodes": [{"id": 0}, {"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 0,
+        "weight": 2}, {"source": 0, "target": 1, "weight": 2}, {"source": 1, "target": 2}, {"source": 2, "target": 2,
+        "weight": 3}]}"#;
+    for content in [graphml, gexf, gml, json] {
+        let set = read_from("h", content.as_bytes(), &sum, &ReadOptions::default()).unwrap();
+        let want = [(0, 1, 2.0), (1, 0, 2.0), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 3.0)];
+        assert_eq!(edges(&set.graphs, 0), want, "{content}");
+        let max = Conventions { symmetrization: Symmetrization::Max, ..sum };
+        let set = read_from("h", content.as_bytes(), &max, &ReadOptions::default()).unwrap();
+        assert_eq!(edges(&set.graphs, 0), want, "{content}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! The errors of readers that expand bytes, or heed a switch. They pass through `std::io::Error`, because the readers are
-//! `std::io::Read`.
+//! The errors of readers that expand bytes, or heed a switch. They pass through `std::io::Error`, because the readers
+//! are `std::io::Read`.
 
 use crate::error::{Error, ErrorKind};
 use std::fmt;

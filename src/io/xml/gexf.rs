@@ -2,6 +2,7 @@
 
 use super::{Elements, Item, Tag};
 use crate::error::{Error, Result};
+use crate::graph::Conventions;
 use crate::io::edge_list::Listed;
 use crate::io::nodes::Nodes;
 use crate::io::source::Source;
@@ -30,13 +31,13 @@ struct Document {
 
 /// Reads the graph of a document. The weight of an edge is its XML attribute `weight`, or the value of the attribute of
 /// edges whose title is `weight`.
-pub(in crate::io) fn read(source: &Source) -> Result<Listed> {
+pub(in crate::io) fn read(source: &Source, conventions: &Conventions) -> Result<Listed> {
     let mut elements = Elements::open(source)?;
     match elements.next()? {
         Some(Item::Start(tag)) if tag.name == "gexf" => {}
         _ => return Err(elements.error("the element <gexf>", "another")),
     }
-    let mut document = Document::default();
+    let mut document = Document { nodes: Nodes::new(conventions), ..Document::default() };
     while let Some(item) = elements.next()? {
         match item {
             Item::Start(tag) => document.start(&elements, &tag)?,

@@ -2,6 +2,7 @@
 
 use super::{Elements, Item, Tag};
 use crate::error::{Error, Result};
+use crate::graph::Conventions;
 use crate::io::edge_list::Listed;
 use crate::io::nodes::{Nodes, joined};
 use crate::io::source::Source;
@@ -37,17 +38,17 @@ struct Document {
 }
 
 /// Reads the graphs of a document. The weights are the values of the keys whose `attr.name` is `weight`.
-pub(in crate::io) fn read(source: &Source) -> Result<Listed> {
+pub(in crate::io) fn read(source: &Source, conventions: &Conventions) -> Result<Listed> {
     let mut elements = Elements::open(source)?;
     match elements.next()? {
         Some(Item::Start(tag)) if tag.name == "graphml" => {}
         _ => return Err(elements.error("the element <graphml>", "another")),
     }
-    let mut document = Document::default();
+    let mut document = Document { nodes: Nodes::new(conventions), ..Document::default() };
     while let Some(item) = elements.next()? {
         match item {
             Item::Start(tag) => document.start(&elements, &tag)?,
-            Item::End(name) => document.end(&elements, &name, source)?,
+            Item::End(name) => document.end(&elements, &name, (source, conventions))?,
         }
     }
     if document.graphs.is_empty() {
@@ -105,7 +106,7 @@ impl Document {
         Ok(())
     }
 
-    fn end(&mut self, elements: &Elements, name: &str, source: &Source) -> Result<()> {
+    fn end(&mut self, elements: &Elements, name: &str, (source, conventions): (&Source, &Conventions)) -> Result<()> {
         match name {
             "default" if self.in_weight => {
                 let weight = self.nodes.parse_weight(&elements.text).map_err(|wrong| elements.wrong(wrong))?;
@@ -129,7 +130,8 @@ impl Document {
             "graph" => {
                 self.directed.pop();
                 if self.directed.is_empty() {
-                    self.graphs.push(std::mem::take(&mut self.nodes).finish(source, None)?);
+                    let nodes = std::mem::replace(&mut self.nodes, Nodes::new(conventions));
+                    self.graphs.push(nodes.finish(source, None)?);
                 }
             }
             "key" => self.in_key = false,

@@ -12,8 +12,8 @@ const MORE: [&str; 2] = [
         <graph id="last" edgedefault="directed"><node id="7"/><node id="1"/><edge source="7" target="1"><data
         key="d0">4</data></edge></graph>"#,
     "graph [ node [ id 0 label \"a\" ] node [ id 1 label \"b\" ] node [ id 2 label \"1\" ] edge [ source 0 target 1 ] \
-     edge [ source 1 target 2 ] edge [ source 2 target 0 ] ] Version 1 graph [ ] graph [ directed 1 node [ id 7 ] node [ \
-     id 1 ] edge [ source 7 target 1 weight 4 ] ]",
+     edge [ source 1 target 2 ] edge [ source 2 target 0 ] ] Version 1 graph [ ] graph [ directed 1 node [ id 7 ] \
+     node [ id 1 ] edge [ source 7 target 1 weight 4 ] ]",
 ];
 
 fn documents() -> [(&'static str, String); 2] {
@@ -60,7 +60,7 @@ fn a_refused_edge_is_named_in_its_own_graph() {
     let content = format!("<graphml>\n{undirected}{directed}</graphml>");
     let strict = Conventions { symmetrization: Symmetrization::Error, ..Conventions::default() };
     let error = read_from("g.graphml", content.as_bytes(), &strict, &ReadOptions::default()).unwrap_err().to_string();
-    let want = "g.graphml:8: expected each edge with its reverse, found the edge from node 0 to node 1 (graph 1), whose \
-                reverse is not listed";
+    let want = "g.graphml:8: expected each edge with its reverse, found the edge from node 0 to node 1 (graph 1), \
+                whose reverse is not listed";
     assert_eq!(error, want);
 }

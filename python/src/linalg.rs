@@ -286,7 +286,6 @@ pub(crate) fn eigsh_laplacian<'py>(
 
 /// Calls `solve` with the number of pairs, the end of the spectrum, and the settings. `size` is the order of the matrix
 /// and its number of entries.
-
 fn solved<'py, T: Number>(
     py: Python<'py>,
     door: &Door,

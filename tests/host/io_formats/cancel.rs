@@ -69,8 +69,9 @@ fn a_stream_ends_where_it_was_when_the_switch_was_set() {
         let options = ReadOptions::default().cancel(&cancel);
         let read = read_from("edges.txt", &mut stream, &Conventions::default(), &options);
         assert_eq!(is_cancelled(read), ends);
-        // Not a byte more than the present piece was taken.
-        assert_eq!(text.len() - stream.content.len(), if ends { 50_000 } else { text.len() });
+        // No byte was taken after the piece in which the switch was set.
+        let taken = text.len() - stream.content.len();
+        assert!(if ends { (50_000..51_000).contains(&taken) } else { taken == text.len() }, "{taken} bytes");
     }
 }
 

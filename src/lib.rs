@@ -81,6 +81,8 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
 pub mod array;
+#[cfg(feature = "arrow")]
+pub mod arrow;
 pub mod cache;
 mod cancel;
 mod context;

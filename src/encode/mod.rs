@@ -19,3 +19,9 @@ pub use crate::ops::eigen::Which;
 pub use encoding::{Encoding, RowMajor};
 pub use settings::Method;
 pub use spectral::{Progress, Report, SpectralEncoder};
+
+/// Returns the version of the numerical results.
+#[cfg(feature = "arrow")]
+pub(crate) fn numerics() -> u64 {
+    blocks::NUMERICS
+}

@@ -9,6 +9,8 @@ use crate::array::Real;
 use crate::cache::Cache;
 use crate::context::Context;
 use crate::error::{Error, Result};
+#[cfg(feature = "arrow")]
+use crate::graph::Conventions;
 use crate::graph::GraphBatch;
 use crate::ops::eigen::Which;
 use crate::ops::laplacian::Normalization;
@@ -237,6 +239,18 @@ impl SpectralEncoder {
             ));
         }
         self.run(&ctx.with_backend(Backend::Cpu), graphs, progress)
+    }
+
+    /// Returns the numbers that the encoding has for each node: k, and the steps of the random walk.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn widths(&self) -> (usize, usize) {
+        (self.0.k, self.0.walk_steps)
+    }
+
+    /// Returns the settings as a JSON object, with the conventions of the graphs.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn described(&self, conventions: Conventions, in_f64: bool) -> String {
+        self.0.described(conventions, in_f64)
     }
 
     fn run<T: Real>(

@@ -133,7 +133,7 @@ impl Representation {
     }
 
     /// Returns whether it describes graphs, and not numbers.
-    pub(super) fn is_of_graphs(&self) -> bool {
+    pub(crate) fn is_of_graphs(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Graph(_)))
     }
 

@@ -195,7 +195,7 @@ impl Graph {
         for &(source, target) in edges {
             list.push(source, target);
         }
-        Ok(Self(assemble(list, conventions, &Cancel::new())?))
+        Self::from_edge_list(list, conventions)
     }
 
     /// Builds a graph with `nodes` nodes and the edges `(source, target, weight)`.
@@ -208,7 +208,15 @@ impl Graph {
         for &(source, target, weight) in edges {
             list.push_weighted(source, target, weight);
         }
-        Ok(Self(assemble(list, conventions, &Cancel::new())?))
+        Self::from_edge_list(list, conventions)
+    }
+
+    /// Builds the only graph of a list.
+    ///
+    /// # Errors
+    /// The same as for [`GraphBatch::from_edge_list`].
+    pub(crate) fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
+        Ok(Self(assemble(edges, conventions, &Cancel::new())?))
     }
 
     /// Builds an undirected unweighted graph directly from its rows. The rows must be ascending, without self-loops,

@@ -45,7 +45,12 @@ impl EdgeList {
     /// # Errors
     /// The same as for [`EdgeList::new`].
     pub(crate) fn of(nodes: usize, source: Vec<u32>, target: Vec<u32>, weights: Option<Vec<f32>>) -> Result<Self> {
-        Ok(Self { source, target, weights, ..Self::new(nodes)? })
+        Ok(Self::new(nodes)?.holding(source, target, weights))
+    }
+
+    /// Replaces the edges of the list. The arrays have the same length.
+    pub(crate) fn holding(self, source: Vec<u32>, target: Vec<u32>, weights: Option<Vec<f32>>) -> Self {
+        Self { source, target, weights, ..self }
     }
 
     /// Reserves memory for `additional` more edges.

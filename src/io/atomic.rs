@@ -39,7 +39,7 @@ impl Drop for Unfinished {
 
 /// Creates or replaces the file at `path` with what `fill` writes. If there is an error, no partial file remains and an
 /// existing file is unchanged.
-pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<Output>) -> Result<()>) -> Result<()> {
+pub(crate) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<Output>) -> Result<()>) -> Result<()> {
     let refused = |error| Error::io("write", path, own(error));
     let mut builder = builder();
     #[cfg(unix)]

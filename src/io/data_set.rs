@@ -39,6 +39,9 @@ pub enum Format {
     Gml,
     /// A folder of the Open Graph Benchmark, which contains one graph or many.
     Ogb,
+    /// A table in Arrow's IPC formats or in Parquet, which contains one graph or many. [`read`] does not read it, but
+    /// `arrow::read` does (feature `arrow`).
+    Table,
 }
 
 impl Format {
@@ -76,6 +79,7 @@ impl Format {
             Self::Gexf => "a GEXF document",
             Self::Gml => "a GML file",
             Self::Ogb => "an OGB folder",
+            Self::Table => "a table",
         }
     }
 }

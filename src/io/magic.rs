@@ -8,6 +8,7 @@ pub(super) const LOOKED_AT: usize = 4096;
 
 const UNPACK: &str = "decompress it first";
 const ARRAY: &str = "`fiedler run` takes arrays in .npy files";
+const ARROW: &str = "the command and `fiedler::arrow` read its graphs, but not from a stream or an archive";
 const TABLE: &str = "write an edge list of it, as CSV: two ids a line, and perhaps a weight";
 const LIST: &str = "write an edge list of it: two ids a line, and perhaps a weight";
 const NETWORKX: &str = "networkx reads it, and its write_edgelist(graph, path, data=False) writes an edge list";
@@ -22,8 +23,8 @@ const BINARIES: &[(&[u8], &str, &str)] = &[
     (b"\x04\x22\x4d\x18", "an LZ4 file", UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first"),
     (b"Rar!\x1a\x07", "a RAR archive", "unpack it first"),
-    (b"PAR1", "a Parquet file", TABLE),
-    (b"ARROW1", "an Arrow file", TABLE),
+    (b"PAR1", "a Parquet file", ARROW),
+    (b"ARROW1", "an Arrow file", ARROW),
     (b"FEA1", "a Feather file", TABLE),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file", TABLE),
     (b"SQLite format 3\0", "an SQLite database", TABLE),

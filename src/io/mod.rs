@@ -45,6 +45,8 @@ mod write;
 mod xml;
 
 pub use atomic::abandon;
+#[cfg(feature = "arrow")]
+pub(crate) use atomic::write_whole;
 pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_from, read_with};
 pub use graph::write_graph;
 pub(crate) use layers::fits;

@@ -12,7 +12,7 @@ const STEP: u64 = if cfg!(test) { 1 << 10 } else { 32 << 20 };
 const WAITING: usize = 3;
 
 /// A file that is being written.
-pub(super) struct Output {
+pub(crate) struct Output {
     file: File,
     /// The bytes that were written since the last call of [`Output::sync_soon`].
     bytes: u64,

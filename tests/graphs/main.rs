@@ -1,5 +1,6 @@
 //! Tests of graphs, one suite per file: Laplacians, sparse products, eigenpairs of sparse matrices, and encodings.
 
+mod arrow;
 mod by_graph;
 mod eigsh;
 mod encode;
@@ -11,6 +12,7 @@ mod weak;
 
 fn main() -> std::process::ExitCode {
     common::run([
+        arrow::tests(),
         by_graph::tests(),
         eigsh::tests(),
         encode::tests(),

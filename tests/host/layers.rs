@@ -18,12 +18,13 @@ const PACKAGES: [&str; 2] = ["", "cli/"];
 
 /// The floor of each room. A room may import rooms on lower floors. The command's rooms import the library's public
 /// items by the library's name.
-const FLOORS: [(&str, u32); 27] = [
+const FLOORS: [(&str, u32); 28] = [
     ("main", 8),
     ("commands", 8),
     ("bench", 7),
     ("doctor", 7),
     ("experiment", 7),
+    ("arrow", 7),
     ("page", 6),
     ("features", 6),
     ("train", 6),

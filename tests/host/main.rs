@@ -1,6 +1,7 @@
 //! Tests that need no device: one suite per file.
 
 mod arrays;
+mod arrow;
 mod cache;
 mod cache_blocks;
 mod checkpoints;

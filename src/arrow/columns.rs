@@ -1,0 +1,320 @@
+//! Finds the columns of a table that describe graphs, and reads their values, whatever their width.
+
+use super::wrong;
+use crate::error::Result;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{DataType, Schema};
+use half::f16;
+
+/// What a column says of graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The graph that an edge belongs to, in a table with a row for each edge.
+    Graph,
+    /// The number of nodes of the graph.
+    NodeCount,
+    /// The sources of edges, which are nodes numbered from 0 within their graph.
+    Sources,
+    /// The targets of edges.
+    Targets,
+    /// Both ends of the edges of a graph.
+    EdgeIndex,
+    /// The weights of edges.
+    Weights,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Self; 6] =
+        [Self::Graph, Self::NodeCount, Self::Sources, Self::Targets, Self::EdgeIndex, Self::Weights];
+
+    /// Returns the names by which a column is found if no name was given, in the order of the search.
+    #[must_use]
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Graph => &["graph", "graph_id"],
+            Self::NodeCount => &["num_nodes"],
+            Self::Sources => &["src", "source", "row"],
+            Self::Targets => &["dst", "target", "col"],
+            Self::EdgeIndex => &["edge_index"],
+            Self::Weights => &["weight", "edge_weight"],
+        }
+    }
+
+    /// Returns the role that a user names by the first of its columns' names.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.names()[0] == name)
+    }
+}
+
+/// The names of the columns that describe graphs. By default, columns are found by the names that [`Role::names`]
+/// lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns([Option<String>; 6]);
+
+impl Columns {
+    /// Sets the name of the column of a role.
+    #[must_use]
+    pub fn named(mut self, role: Role, name: impl Into<String>) -> Self {
+        self.0[role as usize] = Some(name.into());
+        self
+    }
+
+    fn said(&self, role: Role) -> Option<&str> {
+        self.0[role as usize].as_deref()
+    }
+
+    /// Returns the index of the column of a role. A column that was not named must be of a type that `fits`.
+    fn find(&self, schema: &Schema, role: Role, fits: impl Fn(&DataType) -> bool) -> Result<Option<usize>> {
+        if let Some(name) = self.said(role) {
+            return Ok(Some(at(schema, name)?));
+        }
+        let found = role.names().iter().filter_map(|name| schema.index_of(name).ok());
+        Ok(found.into_iter().find(|&index| fits(schema.field(index).data_type())))
+    }
+
+    /// Finds the columns that describe graphs.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if there are none, or a column is of another type than its role takes.
+    pub(super) fn of(&self, schema: &Schema) -> Result<Found> {
+        let edges = self.edges(schema)?;
+        let long = matches!(edges, Edges::Table(..));
+        let numbers =
+            |kind: &DataType| if long { kind.is_numeric() } else { item(kind).is_some_and(DataType::is_numeric) };
+        let weights = self.find(schema, Role::Weights, numbers)?;
+        let nodes = self.find(schema, Role::NodeCount, DataType::is_integer)?;
+        let graph = if long { self.find(schema, Role::Graph, is_id)? } else { None };
+        let check = |index: Option<usize>, fits: bool, expected: &str| match index {
+            Some(index) if !fits => Err(unfit(schema, index, expected)),
+            _ => Ok(()),
+        };
+        let kind = |index: Option<usize>| index.map(|index| schema.field(index).data_type());
+        check(weights, kind(weights).is_none_or(numbers), if long { "numbers" } else { "lists of numbers" })?;
+        check(nodes, kind(nodes).is_none_or(DataType::is_integer), "integers")?;
+        check(graph, kind(graph).is_none_or(is_id), "integers or text")?;
+        Ok(Found { edges, weights, nodes, graph })
+    }
+
+    fn edges(&self, schema: &Schema) -> Result<Edges> {
+        let lists = |kind: &DataType| item(kind).is_some_and(DataType::is_integer);
+        let pairs = |kind: &DataType| item(kind).and_then(item).is_some_and(DataType::is_integer);
+        let ends = |source: usize, target: usize| {
+            let kinds = [source, target].map(|index| schema.field(index).data_type());
+            match kinds {
+                [a, b] if lists(a) && lists(b) => Some(Edges::Rows(source, target)),
+                [a, b] if a.is_integer() && b.is_integer() => Some(Edges::Table(source, target)),
+                _ => None,
+            }
+        };
+        if let (Some(source), Some(target)) = (self.said(Role::Sources), self.said(Role::Targets)) {
+            let [source, target] = [at(schema, source)?, at(schema, target)?];
+            let expected = "integers, or lists of integers, as in the column of the other ends";
+            return ends(source, target).ok_or_else(|| unfit(schema, source, expected));
+        }
+        if self.said(Role::Sources).or(self.said(Role::Targets)).is_some() {
+            return Err(wrong("expected names for both columns, src and dst, found one"));
+        }
+        if let Some(index) = self.find(schema, Role::EdgeIndex, pairs)? {
+            if !pairs(schema.field(index).data_type()) {
+                return Err(unfit(schema, index, "two lists of integers, or a list of pairs of integers"));
+            }
+            return Ok(Edges::Index(index));
+        }
+        let names = Role::Sources.names().iter().zip(Role::Targets.names());
+        let mut found = names.filter_map(|(a, b)| Some((schema.index_of(a).ok()?, schema.index_of(b).ok()?)));
+        found.find_map(|(source, target)| ends(source, target)).ok_or_else(|| {
+            let fields = schema.fields().iter().map(|field| format!("{} ({})", field.name(), field.data_type()));
+            let found = fields.collect::<Vec<_>>().join(", ");
+            let expected = "expected the columns src and dst of integers or of lists of integers, or edge_index";
+            wrong(format!("{expected}; found {}", if found.is_empty() { "no columns" } else { &found }))
+        })
+    }
+}
+
+/// The columns that describe graphs, by their indices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) edges: Edges,
+    pub(super) weights: Option<usize>,
+    pub(super) nodes: Option<usize>,
+    pub(super) graph: Option<usize>,
+}
+
+impl Found {
+    /// Returns whether a row is an edge.
+    pub(super) fn is_long(self) -> bool {
+        matches!(self.edges, Edges::Table(..))
+    }
+
+    /// Returns whether a column lists edges or their weights.
+    pub(super) fn lists_edges(self, column: usize) -> bool {
+        self.weights == Some(column)
+            || match self.edges {
+                Edges::Rows(a, b) | Edges::Table(a, b) => [a, b].contains(&column),
+                Edges::Index(index) => index == column,
+            }
+    }
+}
+
+/// The columns of the edges: sources and targets, or both in one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Edges {
+    /// A row is a graph, and lists the ends of its edges in two columns.
+    Rows(usize, usize),
+    /// A row is a graph, and lists its edges in one column.
+    Index(usize),
+    /// A row is an edge.
+    Table(usize, usize),
+}
+
+fn at(schema: &Schema, name: &str) -> Result<usize> {
+    schema.index_of(name).map_err(|_| {
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        wrong(format!("expected a column `{name}`, found {}", names.join(", ")))
+    })
+}
+
+fn unfit(schema: &Schema, index: usize, expected: &str) -> crate::Error {
+    let field = schema.field(index);
+    wrong(format!("expected {expected} in the column `{}`, found {}", field.name(), field.data_type()))
+}
+
+/// Returns whether values of this type can name graphs.
+fn is_id(kind: &DataType) -> bool {
+    kind.is_integer() || matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// Returns the type of the items of lists.
+pub(super) fn item(kind: &DataType) -> Option<&DataType> {
+    match kind {
+        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
+            Some(field.data_type())
+        }
+        _ => None,
+    }
+}
+
+/// The numbers of a column.
+pub(super) struct Numbers<'a> {
+    values: Values<'a>,
+    nulls: Option<&'a NullBuffer>,
+}
+
+enum Values<'a> {
+    I8(&'a [i8]),
+    I16(&'a [i16]),
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+    U8(&'a [u8]),
+    U16(&'a [u16]),
+    U32(&'a [u32]),
+    U64(&'a [u64]),
+    F16(&'a [f16]),
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+}
+
+impl<'a> Numbers<'a> {
+    /// Borrows the numbers of an array.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if it has none.
+    pub(super) fn of(array: &'a ArrayRef) -> Result<Self> {
+        let values = match array.data_type() {
+            DataType::Int8 => Values::I8(array.as_primitive::<Int8Type>().values()),
+            DataType::Int16 => Values::I16(array.as_primitive::<Int16Type>().values()),
+            DataType::Int32 => Values::I32(array.as_primitive::<Int32Type>().values()),
+            DataType::Int64 => Values::I64(array.as_primitive::<Int64Type>().values()),
+            DataType::UInt8 => Values::U8(array.as_primitive::<UInt8Type>().values()),
+            DataType::UInt16 => Values::U16(array.as_primitive::<UInt16Type>().values()),
+            DataType::UInt32 => Values::U32(array.as_primitive::<UInt32Type>().values()),
+            DataType::UInt64 => Values::U64(array.as_primitive::<UInt64Type>().values()),
+            DataType::Float16 => Values::F16(array.as_primitive::<Float16Type>().values()),
+            DataType::Float32 => Values::F32(array.as_primitive::<Float32Type>().values()),
+            DataType::Float64 => Values::F64(array.as_primitive::<Float64Type>().values()),
+            other => return Err(wrong(format!("expected a column of numbers, found {other}"))),
+        };
+        Ok(Self { values, nulls: array.nulls().filter(|nulls| nulls.null_count() > 0) })
+    }
+
+    fn is_null(&self, index: usize) -> bool {
+        self.nulls.is_some_and(|nulls| nulls.is_null(index))
+    }
+
+    /// Returns an integer, or `None` for null. Numbers with a fraction are truncated.
+    pub(super) fn integer(&self, index: usize) -> Option<i128> {
+        if self.is_null(index) {
+            return None;
+        }
+        Some(match self.values {
+            Values::I8(all) => all[index].into(),
+            Values::I16(all) => all[index].into(),
+            Values::I32(all) => all[index].into(),
+            Values::I64(all) => all[index].into(),
+            Values::U8(all) => all[index].into(),
+            Values::U16(all) => all[index].into(),
+            Values::U32(all) => all[index].into(),
+            Values::U64(all) => all[index].into(),
+            #[expect(clippy::cast_possible_truncation, reason = "as the documentation says")]
+            _ => self.real(index)? as i128,
+        })
+    }
+
+    /// Returns a number in f64, or `None` for null.
+    #[expect(clippy::cast_precision_loss, reason = "an integer that is a weight is rounded")]
+    pub(super) fn real(&self, index: usize) -> Option<f64> {
+        if self.is_null(index) {
+            return None;
+        }
+        Some(match self.values {
+            Values::F16(all) => all[index].into(),
+            Values::F32(all) => all[index].into(),
+            Values::F64(all) => all[index],
+            Values::I64(all) => all[index] as f64,
+            Values::U64(all) => all[index] as f64,
+            _ => self.integer(index)? as f64,
+        })
+    }
+}
+
+/// The lists of a column.
+pub(super) struct Lists<'a> {
+    offsets: Vec<usize>,
+    nulls: Option<&'a NullBuffer>,
+    pub(super) values: &'a ArrayRef,
+}
+
+impl<'a> Lists<'a> {
+    /// Borrows the lists of an array.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if it has none.
+    pub(super) fn of(array: &'a ArrayRef) -> Result<Self> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "offsets are valid indices")]
+        let (offsets, values) = if let Some(lists) = array.as_list_opt::<i32>() {
+            (lists.value_offsets().iter().map(|&offset| offset as usize).collect(), lists.values())
+        } else if let Some(lists) = array.as_list_opt::<i64>() {
+            (lists.value_offsets().iter().map(|&offset| offset as usize).collect(), lists.values())
+        } else if let Some(lists) = array.as_fixed_size_list_opt() {
+            let size = lists.value_length() as usize;
+            ((0..=lists.len()).map(|row| row * size).collect(), lists.values())
+        } else {
+            return Err(wrong(format!("expected a column of lists, found {}", array.data_type())));
+        };
+        Ok(Self { offsets, nulls: array.nulls(), values })
+    }
+
+    /// Returns the indices of the values of a list, or `None` for null.
+    pub(super) fn of_row(&self, row: usize) -> Option<std::ops::Range<usize>> {
+        let null = self.nulls.is_some_and(|nulls| nulls.is_null(row));
+        (!null).then(|| self.offsets[row]..self.offsets[row + 1])
+    }
+}

@@ -1,0 +1,173 @@
+//! Reads tables batch by batch.
+
+use super::Kind;
+use super::fault::unreadable;
+use crate::error::{Error, Result};
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// A part of a table: every `of`-th of its pieces, from piece `number - 1` on. The pieces are the row groups of a
+/// Parquet file, and the batches of the other formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// The whole table.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// Returns part `number` of `of`, which counts from 1.
+    #[must_use]
+    pub fn new(number: usize, of: usize) -> Option<Self> {
+        (number >= 1 && number <= of).then_some(Self { number, of })
+    }
+
+    fn has(self, piece: usize) -> bool {
+        piece % self.of == self.number - 1
+    }
+}
+
+/// Reads a table batch by batch.
+pub struct TableReader {
+    path: PathBuf,
+    kind: Kind,
+    schema: SchemaRef,
+    batches: Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>,
+    shard: Shard,
+    read: usize,
+    failed: bool,
+}
+
+impl std::fmt::Debug for TableReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableReader").field("path", &self.path).field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+impl TableReader {
+    /// Opens a file. `budget` is the memory, in bytes, that a batch of a Parquet file may take about a sixteenth of.
+    ///
+    /// # Errors
+    /// [`Parse`](crate::ErrorKind::Parse) if the file is none of the formats of [`Kind`], or is damaged;
+    /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+    pub fn open(path: &Path, shard: Shard, budget: u64) -> Result<Self> {
+        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+        match Kind::of_file(path) {
+            Some(Kind::Stream) => Self::stream(path, file, shard),
+            Some(Kind::File) => {
+                let reader = guarded(|| FileReader::try_new_buffered(file, None));
+                let reader = reader.map_err(|error| unreadable(path, "an Arrow IPC file".to_owned(), &error))?;
+                Ok(Self::new(path, Kind::File, reader.schema(), Box::new(reader), shard))
+            }
+            Some(Kind::Parquet) => parquet(path, file, shard, budget),
+            // A pipe has a name, too.
+            None if !path.is_file() => Self::stream(path, file, shard),
+            None => {
+                let expected = "an Arrow IPC file or stream, or a Parquet file".to_owned();
+                Err(unreadable(path, expected, &"other first bytes"))
+            }
+        }
+    }
+
+    /// Reads a stream in Arrow's IPC stream format. `name` is its name in errors.
+    ///
+    /// # Errors
+    /// [`Parse`](crate::ErrorKind::Parse) if it does not begin with a schema.
+    pub fn stream(name: &Path, stream: impl Read + Send + 'static, shard: Shard) -> Result<Self> {
+        let reader = guarded(|| StreamReader::try_new(BufReader::with_capacity(1 << 18, stream), None));
+        let reader =
+            reader.map_err(|error| unreadable(name, "an Arrow IPC stream with a schema".to_owned(), &error))?;
+        Ok(Self::new(name, Kind::Stream, reader.schema(), Box::new(reader), shard))
+    }
+
+    fn new(
+        path: &Path,
+        kind: Kind,
+        schema: SchemaRef,
+        batches: Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>,
+        shard: Shard,
+    ) -> Self {
+        Self { path: path.to_owned(), kind, schema, batches, shard, read: 0, failed: false }
+    }
+
+    /// Returns the format.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the schema of the table.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+impl Iterator for TableReader {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        loop {
+            let batches = &mut self.batches;
+            let next = guarded(|| batches.next().transpose()).transpose()?;
+            self.read += 1;
+            match next {
+                Ok(batch) if self.shard.has(self.read - 1) => return Some(Ok(batch)),
+                Ok(_) => {}
+                Err(error) => {
+                    self.failed = true;
+                    let expected = format!("batch {} of the {}", self.read, self.kind.name());
+                    return Some(Err(unreadable(&self.path, expected, &error)));
+                }
+            }
+        }
+    }
+}
+
+/// Runs a reader of Arrow or Parquet, which may panic if a file is damaged: an index or a length that it did not check.
+fn guarded<T>(read: impl FnOnce() -> std::result::Result<T, ArrowError>) -> std::result::Result<T, ArrowError> {
+    // What was being read is not used again after a panic.
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(ArrowError::ParseError(format!("damage: {}", said.unwrap_or("a panic of the reader"))))
+    })
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &Path, file: File, shard: Shard, budget: u64) -> Result<TableReader> {
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    let refuse = |error: ArrowError| unreadable(path, "a Parquet file".to_owned(), &error);
+    let builder = guarded(|| Ok(ParquetRecordBatchReaderBuilder::try_new(file)?)).map_err(refuse)?;
+    let groups = builder.metadata().row_groups();
+    let bytes = groups.iter().map(|group| u64::try_from(group.total_byte_size()).unwrap_or(0)).sum::<u64>();
+    let rows = groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum::<u64>();
+    let each = (bytes / rows.max(1)).max(1);
+    let size = usize::try_from((budget / 16 / each).clamp(1, MOST_ROWS)).unwrap_or(1);
+    let own = (0..groups.len()).filter(|&group| shard.has(group)).collect();
+    let schema = builder.schema().clone();
+    let reader = guarded(|| Ok(builder.with_row_groups(own).with_batch_size(size).build()?)).map_err(refuse)?;
+    // The batches lack the metadata that the schema has.
+    let whole = schema.clone();
+    let batches = reader.map(move |batch| batch?.with_schema(whole.clone()));
+    Ok(TableReader::new(path, Kind::Parquet, schema, Box::new(batches), Shard::WHOLE))
+}
+
+/// The most rows of a batch of a Parquet file.
+#[cfg(feature = "parquet")]
+const MOST_ROWS: u64 = 1 << 15;
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(path: &Path, _: File, _: Shard, _: u64) -> Result<TableReader> {
+    let expected = "an Arrow IPC file or stream, because fiedler was built without the feature parquet".to_owned();
+    Err(unreadable(path, expected, &"a Parquet file"))
+}

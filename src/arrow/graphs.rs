@@ -1,0 +1,131 @@
+//! Tables of graphs in memory, and graphs of tables.
+
+use super::columns::Columns;
+use super::listed::{Limits, Listed};
+use super::refused;
+use super::rows::{Rows, too_many};
+use super::runs::Runs;
+use crate::cancel::Cancel;
+use crate::context::DEFAULT_BUDGET;
+use crate::error::{Error, Result};
+use crate::graph::{Conventions, GraphBatch};
+use crate::io::{DataSet, Format, NodeIds, TableTargets};
+use arrow_array::builder::{Float32Builder, Int64Builder, ListBuilder, StringBuilder, UInt32Builder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::Schema;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The entries of the adjacency matrices of a table.
+const ENTRIES: usize = 1 << 20;
+
+/// Returns tables of the graphs of a data set, with the columns `num_nodes`, `src`, `dst`, `weight` if edges have
+/// weights, and `node_ids` if nodes have ids. Each edge of an undirected graph is listed in both directions. A table
+/// has as many graphs as have about a million entries together, and one at least; together they have every graph in
+/// order.
+pub fn batches_of<'a>(
+    graphs: &'a GraphBatch,
+    ids: Option<&'a NodeIds>,
+) -> impl Iterator<Item = Result<RecordBatch>> + Send + 'a {
+    let mut first = 0;
+    std::iter::from_fn(move || {
+        let (mut end, mut entries) = (first, 0);
+        while end < graphs.len() && (end == first || entries + graphs.graph(end).entries() <= ENTRIES) {
+            entries += graphs.graph(end).entries();
+            end += 1;
+        }
+        let range = std::mem::replace(&mut first, end)..end;
+        (!range.is_empty()).then(|| batch_of(graphs, ids, range))
+    })
+}
+
+fn batch_of(graphs: &GraphBatch, ids: Option<&NodeIds>, range: Range<usize>) -> Result<RecordBatch> {
+    let mut nodes = Int64Builder::new();
+    let mut sources = ListBuilder::new(UInt32Builder::new());
+    let mut targets = ListBuilder::new(UInt32Builder::new());
+    let mut weights = graphs.weights().map(|_| ListBuilder::new(Float32Builder::new()));
+    for graph in range.clone().map(|graph| graphs.graph(graph)) {
+        nodes.append_value(i64::try_from(graph.nodes()).unwrap_or(i64::MAX));
+        for (row, node) in (0..graph.nodes()).zip(0_u32..) {
+            let neighbors = graph.neighbors(row);
+            sources.values().append_value_n(node, neighbors.len());
+            targets.values().append_slice(neighbors);
+        }
+        if let Some(weights) = &mut weights {
+            weights.values().append_slice(graph.all_weights().unwrap_or_default());
+            weights.append(true);
+        }
+        sources.append(true);
+        targets.append(true);
+    }
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
+        ("num_nodes", Arc::new(nodes.finish())),
+        ("src", Arc::new(sources.finish())),
+        ("dst", Arc::new(targets.finish())),
+    ];
+    if let Some(mut weights) = weights {
+        columns.push(("weight", Arc::new(weights.finish())));
+    }
+    if let Some(ids) = ids {
+        columns.push(("node_ids", ids_of(graphs, ids, range)));
+    }
+    RecordBatch::try_from_iter(columns).map_err(|error| refused(&error))
+}
+
+fn ids_of(graphs: &GraphBatch, ids: &NodeIds, range: Range<usize>) -> ArrayRef {
+    let nodes = range.map(|graph| graphs.node_offsets()[graph]..graphs.node_offsets()[graph + 1]);
+    match ids {
+        NodeIds::Integers(ids) => {
+            let mut lists = ListBuilder::new(Int64Builder::new());
+            for own in nodes {
+                lists.values().append_slice(&ids[own]);
+                lists.append(true);
+            }
+            Arc::new(lists.finish())
+        }
+        NodeIds::Text(ids) => {
+            let mut lists = ListBuilder::new(StringBuilder::new());
+            nodes.for_each(|own| lists.append_value(ids[own].iter().map(Some)));
+            Arc::new(lists.finish())
+        }
+    }
+}
+
+/// Reads all graphs of the batches of a table with this schema. `path` is its name in errors, and that of the data set.
+///
+/// # Errors
+/// [`Parse`](crate::ErrorKind::Parse) if the table is damaged, or a row is no graph; those of
+/// [`GraphBatch::from_edge_list`]; [`Limit`](crate::ErrorKind::Limit) if the graphs exceed the memory budget.
+pub fn read(
+    path: &Path,
+    schema: &Schema,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+    columns: &Columns,
+    conventions: &Conventions,
+) -> Result<DataSet> {
+    let limits = Limits { per_node: 1, bytes: u64::MAX, alone: DEFAULT_BUDGET };
+    let mut listed = Listed::new(columns.of(schema)?.weights.is_some());
+    let mut runs = Runs::new(columns.clone());
+    let no_graph = |listed: &Listed| match listed.faults.first() {
+        Some((place, fault)) => Err(Error::parse(path, None, format!("a graph at place {}", place + 1), &*fault.what)),
+        None => Ok(()),
+    };
+    let mut add = |batch: &RecordBatch| {
+        let all = Rows::of(batch, columns)?.0.list(0, limits, &mut listed);
+        no_graph(&listed)?;
+        if all { Ok(()) } else { Err(too_many("nodes")) }
+    };
+    for batch in batches {
+        if let Some(batch) = runs.push(batch?)? {
+            add(&batch)?;
+        }
+    }
+    if let Some(batch) = runs.finish()? {
+        add(&batch)?;
+    }
+    let (graphs, _) = listed.graphs(&Cancel::new(), conventions)?;
+    no_graph(&listed)?;
+    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    Ok(DataSet { name, graphs, node_ids: None, format: Format::Table, labels: TableTargets::None, notices: Vec::new() })
+}

@@ -287,6 +287,12 @@ fn print(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
+/// Prints a report to standard error, because standard output has the results.
+fn print_beside(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// Prints a message to standard error. If printing fails, only the exit code tells of the failure.
 fn complain(reason: &dyn std::fmt::Display) {
     use std::io::Write as _;

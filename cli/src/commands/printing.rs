@@ -28,4 +28,11 @@ impl Printing {
         let bar = ProgressBar::with_draw_target(Some(count as u64), target);
         bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
     }
+
+    /// Returns a progress bar of work whose end is not known.
+    pub(super) fn spinner(self, template: &str) -> ProgressBar {
+        let bar = self.bar(0, template);
+        bar.unset_length();
+        bar
+    }
 }

@@ -3,10 +3,14 @@
 use super::Failure;
 use super::values::counted;
 use clap::Args;
+use fiedler::arrow::{Columns, Kind, Role, Shard, TableReader};
 use fiedler::graph::Conventions;
 use fiedler::io::{DataSet, ReadOptions, read_from, read_with};
 use fiedler::{ErrorKind, bytes_from};
 use std::path::Path;
+
+/// The memory, in bytes, that reading a table assumes if nothing is said.
+const DEFAULT_BUDGET: u64 = 2 << 30;
 
 /// The options for reading a data set.
 #[derive(Clone, Copy, Debug, Args)]
@@ -33,9 +37,18 @@ impl Reading {
         if let Some(text) = std::env::var("FIEDLER_MEMORY_BUDGET").ok().filter(|text| !text.is_empty()) {
             options.memory_budget = bytes_from(&text);
         }
-        let read = match is_standard_input(input) {
-            true => read_from("standard input", std::io::stdin().lock(), conventions, &options),
-            false => read_with(input, conventions, &options),
+        let read = if is_standard_input(input) {
+            read_from("standard input", std::io::stdin().lock(), conventions, &options)
+        } else if Kind::of_file(input).is_some() {
+            if self.edge_weight_column.is_some() {
+                let what = format!("--edge-weight-column: expected a TUDataset, found a table, {}", input.display());
+                return Err(Failure::Call(what));
+            }
+            let budget = options.memory_budget.unwrap_or(DEFAULT_BUDGET);
+            TableReader::open(input, Shard::WHOLE, budget)
+                .and_then(|table| fiedler::arrow::read(input, &table.schema(), table, &Columns::default(), conventions))
+        } else {
+            read_with(input, conventions, &options)
         };
         read.map_err(|error| match error.kind() {
             ErrorKind::Domain { what, .. } => Failure::Call(format!("--edge-weight-column: {what}")),
@@ -44,14 +57,19 @@ impl Reading {
     }
 }
 
-/// Returns whether an input stands for standard input.
-fn is_standard_input(input: &Path) -> bool {
+/// Returns whether an input stands for standard input, or an output for standard output.
+pub(super) fn is_standard_input(input: &Path) -> bool {
     input.as_os_str() == "-"
 }
 
 /// Returns whether an input can be read only once.
 pub(super) fn is_stream(input: &Path) -> bool {
     is_standard_input(input) || input.metadata().is_ok_and(|own| !own.is_file() && !own.is_dir())
+}
+
+/// Returns the names of columns that a call gives.
+pub(super) fn columns(said: &[(Role, String)]) -> Columns {
+    said.iter().fold(Columns::default(), |columns, (role, name)| columns.named(*role, name))
 }
 
 /// Prints the reader's notices to standard error.

@@ -18,6 +18,13 @@ pub(super) struct Storing {
     resume: bool,
 }
 
+impl Storing {
+    /// Returns whether the call stores what is finished in a folder of its own.
+    pub(super) fn resumes(self) -> bool {
+        self.resume
+    }
+}
+
 /// The stores of finished cache blocks: the journal, from which a call that was killed can be resumed, and the user's
 /// cache.
 pub(super) struct Stores {

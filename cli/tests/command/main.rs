@@ -21,6 +21,7 @@ mod row_groups;
 mod run;
 mod sampling;
 mod stored;
+mod tables;
 mod tournament;
 mod train;
 mod words;

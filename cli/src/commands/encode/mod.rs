@@ -2,6 +2,7 @@
 
 mod arrays;
 mod report;
+mod tables;
 
 use super::printing::Printing;
 use super::profile::Profiling;
@@ -18,6 +19,7 @@ use fiedler::ops::Normalization;
 use fiedler::{Context, Error};
 use std::path::PathBuf;
 use std::time::Instant;
+use tables::Tables;
 
 /// Compute k eigenpairs of the Laplacian of every graph of a data set.
 #[derive(Debug, Args)]
@@ -25,9 +27,10 @@ use std::time::Instant;
 pub(super) struct Encode {
     /// A TUDataset or OGB folder, an edge list (SNAP, CSV, TSV, white space), MatrixMarket, GraphML, GEXF, GML,
     /// node-link JSON, edge_index in .npy, .npz or .safetensors, or a scipy.sparse .npz. Each may be compressed (.gz,
-    /// .zst), or in a .zip or .tar archive. `-` reads from standard input.
+    /// .zst), or in a .zip or .tar archive. Or a table in .parquet, .arrow or .arrows. `-` reads from standard input.
     input: PathBuf,
-    /// The file to write: .npz, .safetensors or .csv.
+    /// The file to write: .npz, .safetensors or .csv, or a table in .parquet, .arrow or .arrows. With --format arrow,
+    /// `-` writes a table to standard output.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// The number of eigenpairs per graph. If a graph has fewer, the columns beyond them are masked.
@@ -74,6 +77,8 @@ pub(super) struct Encode {
     storing: Storing,
     #[command(flatten)]
     printing: Printing,
+    #[command(flatten)]
+    tables: Tables,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -161,8 +166,12 @@ torch_geometric's AddLaplacianEigenvectorPE leaves out the first eigenvector. Fo
 
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        self.check()?;
         self.printing.begin();
+        if let Some(outcome) = self.tables()? {
+            return Ok(outcome);
+        }
+        check_output(&self.output, &self.input, &["npz", "safetensors", "csv", "parquet", "arrow", "arrows"])?;
+        self.check_place()?;
         let stores = Stores::open(Form::Files, self.storing, &self.output)?;
         let encoder = self.encoder(&stores);
         match self.precision {
@@ -175,9 +184,8 @@ impl Encode {
         }
     }
 
-    /// Checks everything that does not depend on the contents of the input.
-    fn check(&self) -> Result<(), Failure> {
-        check_output(&self.output, &self.input, &["npz", "safetensors", "csv"])?;
+    /// Checks where the call is to be computed.
+    fn check_place(&self) -> Result<(), Failure> {
         self.profiling.check()?;
         if self.precision == Precision::F64 && self.place.insists() {
             let what = "--precision f64 is computed on the CPU alone: expected --backend cpu or auto, found gpu";

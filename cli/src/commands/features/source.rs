@@ -60,7 +60,7 @@ impl Source {
             let extractor = stores.all().fold(extractor, |extractor, store| extractor.cache(Arc::clone(store)));
             let numbers = || (first..first + data.graphs.len()).map(|graph| graph.to_string()).collect();
             let ids = match data.format {
-                Format::TuDataset | Format::Ogb => numbers(),
+                Format::TuDataset | Format::Ogb | Format::Table => numbers(),
                 _ if data.graphs.len() != 1 => numbers(),
                 _ => vec![data.name.clone()],
             };

@@ -9,7 +9,8 @@ array([[0., 1.]], dtype=float32)
 `encode` takes files and graphs of PyTorch Geometric, DGL, NetworkX, SciPy, igraph and rustworkx. `fiedler.linalg`,
 `.fft`, `.stats` and `.random` have NumPy's names, `.features` computes representations of samples, and `.train` trains
 many small networks at once. `fiedler.torch_geometric`, `.dgl` and `.sklearn` stand in for what these libraries compute
-themselves. Nothing is opened or started before the first call.
+themselves. `fiedler.arrow` takes tables, of pyarrow, polars, DuckDB, pandas, Spark and Dask, and `.ray` has actors.
+Nothing is opened or started before the first call.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import dgl, features, fft, linalg, random, sklearn, stats, torch_geometric, train
+    from . import arrow, dgl, features, fft, linalg, random, ray, sklearn, stats, torch_geometric, train
     from ._context import Context, doctor, explain, get_num_threads, set_num_threads, tune
     from ._encode import Encoding, GraphEncoding, encode
     from ._errors import (
@@ -38,7 +39,19 @@ if TYPE_CHECKING:
     from ._fiedler import __version__
     from ._graphs import GraphBatch
 
-_MODULES = ("dgl", "features", "fft", "linalg", "random", "sklearn", "stats", "torch_geometric", "train")
+_MODULES = (
+    "arrow",
+    "dgl",
+    "features",
+    "fft",
+    "linalg",
+    "random",
+    "ray",
+    "sklearn",
+    "stats",
+    "torch_geometric",
+    "train",
+)
 _NAMES = {
     "_context": ("Context", "doctor", "explain", "get_num_threads", "set_num_threads", "tune"),
     "_encode": ("Encoding", "GraphEncoding", "encode"),
@@ -78,6 +91,7 @@ __all__ = [
     "ShapeError",
     "UncertifiedError",
     "UncertifiedWarning",
+    "arrow",
     "dgl",
     "doctor",
     "encode",
@@ -87,6 +101,7 @@ __all__ = [
     "get_num_threads",
     "linalg",
     "random",
+    "ray",
     "set_num_threads",
     "sklearn",
     "stats",

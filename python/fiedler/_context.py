@@ -46,6 +46,9 @@ class Context:
         The bytes of working memory, such as ``'2G'`` (the default), for the device and for the host.
     cache_dir : path, optional
         The folder of the cache of encodings. By default, the folder of the command.
+    rates : str, optional
+        What another context's `rates` returned, so that this one chooses sides and kernels as that one does. By
+        default, what ``fiedler tune`` measured on this machine, or else the defaults.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Context:
         threads: int | None = None,
         memory_budget: int | str | None = None,
         cache_dir: str | os.PathLike[str] | None = None,
+        rates: str | None = None,
     ) -> None:
         text_or_none(device, "device")
         if device not in (None, "auto", "gpu", "cpu"):
@@ -73,7 +77,7 @@ class Context:
         threads = None if threads is None else whole(threads, "threads", 4096, least=1)
         budget = None if memory_budget is None else _bytes(memory_budget)
         folder = None if cache_dir is None else path(cache_dir, "cache_dir")
-        self._settings = (device, adapter, threads, budget, folder)
+        self._settings = (device, adapter, threads, budget, folder, text_or_none(rates, "rates"))
         quiet_without_desktop()
         self._native = _fiedler.Context(*self._settings)
 
@@ -81,7 +85,7 @@ class Context:
         return _restored, self._settings
 
     def __repr__(self) -> str:
-        names = ("device", "adapter", "threads", "memory_budget", "cache_dir")
+        names = ("device", "adapter", "threads", "memory_budget", "cache_dir", "rates")
         said = [f"{name}={value!r}" for name, value in zip(names, self._settings) if value is not None]
         return f"fiedler.Context({', '.join(said)})"
 
@@ -90,10 +94,17 @@ class Context:
         adapter, threads, budget = self._native.described(_fiedler.is_worker())
         return {"adapter": adapter, "threads": threads, "memory_budget": budget}
 
+    def rates(self) -> str:
+        """Returns the rates by which sides and kernels are chosen, for contexts of other processes.
+
+        Opens the device.
+        """
+        return str(self._native.rates(_fiedler.is_worker()))
+
 
 def _restored(*settings: Any) -> Context:
-    device, adapter, threads, budget, folder = settings
-    return Context(device, adapter=adapter, threads=threads, memory_budget=budget, cache_dir=folder)
+    device, adapter, threads, budget, folder, rates = settings
+    return Context(device, adapter=adapter, threads=threads, memory_budget=budget, cache_dir=folder, rates=rates)
 
 
 _contexts: dict[str | None, Context] = {}

@@ -8,6 +8,7 @@ import numpy as np
 
 _Array = np.ndarray[Any, Any]
 _Path = str | os.PathLike[str]
+_Capsule = Any
 # Residual, orthogonality and status of each matrix.
 _Certificates = tuple[_Array, _Array, _Array]
 
@@ -17,6 +18,7 @@ __all__ = [
     "Graphs",
     "Stream",
     "Samples",
+    "Table",
     "Trained",
     "Sampled",
     "Predictor",
@@ -27,6 +29,8 @@ __all__ = [
     "threads",
     "encode",
     "extract",
+    "encode_table",
+    "features_table",
     "eigh",
     "svd",
     "svd_truncated",
@@ -59,11 +63,29 @@ class Context:
         threads: int | None,
         memory_budget: int | None,
         cache_dir: _Path | None,
+        rates: str | None,
     ) -> Context: ...
+    def rates(self, worker: bool) -> str: ...
     def described(self, worker: bool) -> tuple[str | None, int, int]: ...
 
 @final
+class Table:
+    @property
+    def column_names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> _Capsule: ...
+
+def encode_table(context: Context, table: _Capsule, options: dict[str, Any], of_tables: dict[str, Any]) -> Table: ...
+def features_table(
+    context: Context, table: _Capsule, representations: str, layers: list[str], of_tables: dict[str, Any]
+) -> Table: ...
+
+@final
 class Graphs:
+    @staticmethod
+    def of_table(
+        table: _Capsule, columns: dict[str, str], preset: str | None, symmetrize: str | None
+    ) -> Graphs: ...
     @staticmethod
     def of_edges(
         source: _Array,

@@ -17,8 +17,8 @@ from ._errors import DomainError, ShapeError
 Array = Any
 
 _KINDS = (
-    "a path, graphs of PyTorch Geometric, DGL, NetworkX, SciPy, igraph or rustworkx, an edge_index (2, E) of integers, "
-    "or a list of such graphs"
+    "a path, graphs of PyTorch Geometric, DGL, NetworkX, SciPy, igraph or rustworkx, a table of Arrow, an edge_index "
+    "(2, E) of integers, or a list of such graphs"
 )
 
 
@@ -168,6 +168,24 @@ class GraphBatch:
         return cls(_fiedler.Graphs.read(_path(path), preset, symmetrize, column))
 
     @classmethod
+    def from_arrow(
+        cls,
+        table: Any,
+        columns: Mapping[str, str] | None = None,
+        *,
+        preset: str | None = None,
+        symmetrize: str | None = None,
+    ) -> GraphBatch:
+        """Makes graphs from a table of pyarrow, polars, DuckDB or pandas.
+
+        It has a graph in each row or an edge, as for `fiedler.arrow.Encoder`, whose ``columns`` these are, too. A row
+        that is no graph is an error.
+        """
+        from .arrow import _capsule, _columns
+
+        return cls(_fiedler.Graphs.of_table(_capsule(table), _columns(columns), preset, symmetrize))
+
+    @classmethod
     def from_scipy_sparse(
         cls, matrix: Any, *, preset: str | None = None, symmetrize: str | None = None
     ) -> GraphBatch:
@@ -302,6 +320,8 @@ def _kind(x: Any) -> str | None:
         return "a path"
     if is_data_set(x) or hasattr(x, "edge_types"):
         return "HeteroData" if not is_data_set(x) else "a data set of PyTorch Geometric"
+    if hasattr(x, "__arrow_c_stream__"):
+        return "a table"
     for kind, attributes in _ATTRIBUTES.items():
         if all(hasattr(x, name) for name in attributes):
             return kind
@@ -371,9 +391,9 @@ def as_graphs(
             raise ValueError(f"num_nodes, batch: expected none beside {kind or 'no graphs'}, which has its own nodes")
     if kind is None:
         return GraphBatch._of(*Edges().joined(), preset, symmetrize)
-    if kind in ("a GraphBatch", "a path", "an edge_index") and weight is not None and weight != "auto":
+    if kind in ("a GraphBatch", "a path", "a table", "an edge_index") and weight is not None and weight != "auto":
         raise ValueError(f"weight: expected none beside {kind}, whose own weights count, found {weight!r}")
-    if kind in ("a GraphBatch", "a path") and weight is None:
+    if kind in ("a GraphBatch", "a path", "a table") and weight is None:
         raise ValueError(f"weight: expected 'auto' beside {kind}, whose own weights count, found None")
     if kind == "a GraphBatch":
         if preset is not None or symmetrize is not None:
@@ -382,6 +402,8 @@ def as_graphs(
         return batch_
     if kind == "a path":
         return GraphBatch.read(os.fsdecode(graphs), preset=preset, symmetrize=symmetrize or "max")
+    if kind == "a table" and not several:
+        return GraphBatch.from_arrow(graphs, **how)
     if kind == "HeteroData":
         raise TypeError("graphs: expected homogeneous graphs, found HeteroData; use to_homogeneous() first")
     if kind == "an edge_index" and not several:

@@ -3,7 +3,7 @@
 
 use crate::errors::raised;
 use fiedler::cache::Cache;
-use fiedler::policy::{Choice, Workload};
+use fiedler::policy::{Choice, Rates, Workload};
 use fiedler::{Backend, Cancel, Context, ContextBuilder, Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -37,6 +37,7 @@ struct Settings {
     threads: Option<usize>,
     budget: Option<u64>,
     cache_dir: Option<PathBuf>,
+    rates: Option<Rates>,
 }
 
 /// What a process has opened.
@@ -136,7 +137,7 @@ impl Door {
     /// Returns the builder of this process's contexts. `worker` says whether the process is a worker of another one,
     /// which has one thread unless more are asked for.
     fn builder(&self, worker: bool) -> Result<ContextBuilder> {
-        let Settings { backend, adapter, threads, budget, .. } = &self.settings;
+        let Settings { backend, adapter, threads, budget, rates, .. } = &self.settings;
         let mut builder = Context::builder();
         if let Some(backend) = backend {
             builder = builder.backend(*backend);
@@ -146,6 +147,9 @@ impl Door {
         }
         if let Some(bytes) = budget {
             builder = builder.memory_budget(*bytes);
+        }
+        if let Some(rates) = rates {
+            builder = builder.rates(rates.clone());
         }
         let chosen = THREADS.load(Ordering::Relaxed);
         match threads.or((chosen > 0).then_some(chosen)) {
@@ -239,7 +243,7 @@ impl Door {
 #[pymethods]
 impl Door {
     #[new]
-    #[pyo3(signature = (device, adapter, threads, memory_budget, cache_dir))]
+    #[pyo3(signature = (device, adapter, threads, memory_budget, cache_dir, rates))]
     fn new(
         py: Python<'_>,
         device: Option<&str>,
@@ -247,10 +251,12 @@ impl Door {
         threads: Option<usize>,
         memory_budget: Option<u64>,
         cache_dir: Option<PathBuf>,
+        rates: Option<&str>,
     ) -> PyResult<Self> {
         let parsed = device.map(str::parse).transpose();
         let backend = parsed.map_err(|error: String| raised(py, &Error::domain("device", error)))?;
-        let settings = Settings { backend, adapter, threads, budget: memory_budget, cache_dir };
+        let rates = rates.map(Rates::from_json).transpose().map_err(|error| raised(py, &error))?;
+        let settings = Settings { backend, adapter, threads, budget: memory_budget, cache_dir, rates };
         Ok(Self { settings, opened: Mutex::default() })
     }
 
@@ -264,10 +270,16 @@ impl Door {
         };
         py.detach(described).map_err(|error: Error| raised(py, &error))
     }
+
+    /// Returns the rates by which the context chooses sides, as JSON. Opens both sides, as [`Door::described`] does.
+    fn rates(&self, py: Python<'_>, worker: bool) -> PyResult<String> {
+        let rates = || Ok(self.session(worker, |_| Ok(worth_a_device()))?.ctx.policy().rates.to_json());
+        py.detach(rates).map_err(|error: Error| raised(py, &error))
+    }
 }
 
 /// Returns a choice that says that the CPU alone would take for ever.
-fn worth_a_device() -> Choice {
+pub(crate) fn worth_a_device() -> Choice {
     Context::cpu().explain(&Workload { cpu_flops: f64::INFINITY, ..Workload::default() }, false)
 }
 

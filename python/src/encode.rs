@@ -58,13 +58,13 @@ pub(crate) struct Options {
     drop_trivial: bool,
     walk_steps: usize,
     method: String,
-    wide: bool,
+    pub(crate) wide: bool,
     cache: bool,
     resume: Option<PathBuf>,
 }
 
 impl Options {
-    fn encoder(&self, door: &Door, first: usize) -> Result<(SpectralEncoder, Option<Arc<Cache>>)> {
+    pub(crate) fn encoder(&self, door: &Door, first: usize) -> Result<(SpectralEncoder, Option<Arc<Cache>>)> {
         let mut encoder = SpectralEncoder::new(self.k)
             .laplacian(normalization(&self.laplacian)?)
             .which(which(&self.which)?)

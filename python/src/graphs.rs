@@ -8,7 +8,8 @@ use fiedler::io::{Format, NodeIds, ReadOptions};
 use fiedler::{Cancel, Error, ErrorKind, Result};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyCapsule, PyTuple};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// The edges after which the building of graphs looks whether it is to end. Fewer edges are built at once.
@@ -27,7 +28,7 @@ pub(crate) struct Graphs {
 }
 
 /// Returns the conventions of a preset, or the default ones, with a symmetrization if one is named.
-fn conventions(preset: Option<&str>, symmetrize: Option<&str>) -> Result<Conventions> {
+pub(crate) fn conventions(preset: Option<&str>, symmetrize: Option<&str>) -> Result<Conventions> {
     let mut conventions = preset.map(str::parse::<Preset>).transpose()?.map(Preset::conventions).unwrap_or_default();
     if let Some(name) = symmetrize {
         conventions.symmetrization = match name {
@@ -114,6 +115,21 @@ impl Graphs {
         let data = alone(py, read)?;
         let first = usize::from(data.format == Format::TuDataset);
         Ok(Self { batch: data.graphs, first, preset, symmetrize, node_ids: data.node_ids, notices: data.notices })
+    }
+
+    /// Reads the graphs of a table, which is a capsule with a stream of Arrow's. `columns` names columns by their
+    /// roles.
+    #[staticmethod]
+    fn of_table(
+        table: &Bound<'_, PyCapsule>,
+        columns: HashMap<String, String>,
+        preset: Option<String>,
+        symmetrize: Option<String>,
+    ) -> PyResult<Self> {
+        let conventions = conventions(preset.as_deref(), symmetrize.as_deref());
+        let conventions = conventions.map_err(|error| raised(table.py(), &error))?;
+        let batch = crate::tables::graphs(table, &columns, &conventions)?.graphs;
+        Ok(Self { batch, first: 0, preset, symmetrize, node_ids: None, notices: Vec::new() })
     }
 
     /// The number of graphs.

@@ -16,6 +16,7 @@ mod logs;
 mod panics;
 mod random;
 mod stats;
+mod tables;
 mod train;
 mod wait;
 
@@ -47,6 +48,7 @@ fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<graphs::Graphs>()?;
     module.add_class::<random::Numbers>()?;
     module.add_class::<features::Samples>()?;
+    module.add_class::<tables::Table>()?;
     module.add_class::<train::Trained>()?;
     module.add_class::<train::chains::Sampled>()?;
     module.add_class::<train::model::Predictor>()?;
@@ -74,6 +76,8 @@ fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(stats::cov, module)?,
         wrap_pyfunction!(stats::divergence, module)?,
         wrap_pyfunction!(stats::pca, module)?,
+        wrap_pyfunction!(tables::encode_table, module)?,
+        wrap_pyfunction!(tables::features_table, module)?,
         wrap_pyfunction!(train::fit, module)?,
         wrap_pyfunction!(train::chains::sample, module)?,
         wrap_pyfunction!(train::write_tensors, module)?,

@@ -27,16 +27,17 @@ def names():
 
 @pytest.mark.parametrize("name", ["fiedler", *(f"fiedler.{name}" for name in MODULES)])
 def test_examples_of_modules(name):
-    if name == "fiedler.sklearn":
-        pytest.importorskip("sklearn")
+    needs = {"fiedler.sklearn": "sklearn", "fiedler.arrow": "pyarrow"}
+    if name in needs:
+        pytest.importorskip(needs[name])
     found = doctest.testmod(importlib.import_module(name), extraglobs=names(), optionflags=doctest.ELLIPSIS)
     assert found.failed == 0
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "python/README.md"])
 def test_examples_of_pages(page, monkeypatch):
-    pytest.importorskip("networkx")
-    pytest.importorskip("sklearn")
+    for module in ("networkx", "pyarrow", "sklearn"):
+        pytest.importorskip(module)
     monkeypatch.chdir(ROOT)
     found = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert (found.failed, found.attempted > 0) == (0, True)

@@ -54,7 +54,10 @@ def _as_given(made: Table, given: Any) -> Any:
         import pandas
         import pyarrow
 
-        return pyarrow.table(made).to_pandas(types_mapper=pandas.ArrowDtype)
+        frame = pyarrow.table(made).to_pandas(types_mapper=pandas.ArrowDtype)
+        if len(frame) == len(given):
+            frame.index = given.index
+        return frame
     if home == "pyarrow":
         pyarrow = sys.modules["pyarrow"]
         if kind == "RecordBatchReader":
@@ -98,6 +101,12 @@ class _Tables:
     def schema(self, schema: Any) -> Any:
         """Returns the schema of the result for tables of a schema, both of pyarrow."""
         return self(schema.empty_table()).schema
+
+
+def _texts(values: Any) -> list[str]:
+    if not isinstance(values, Sequence):
+        raise wrong("representations", "a text or a sequence of texts", values)
+    return [text(value, "representations") for value in values]
 
 
 def _restored(kind: type[_Tables], settings: dict[str, Any], device: str | None, context: Context | None) -> Any:
@@ -212,7 +221,7 @@ class FeatureEncoder(_Tables):
         context: Context | None = None,
     ) -> None:
         settings = {
-            "representations": representations if isinstance(representations, str) else ",".join(representations),
+            "representations": representations if isinstance(representations, str) else ",".join(_texts(representations)),
             "layers": [text(name, "layers") for name in layers],
             "preset": text_or_none(preset, "preset"),
             "symmetrize": text_or_none(symmetrize, "symmetrize"),

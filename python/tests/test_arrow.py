@@ -89,6 +89,16 @@ def test_pandas() -> None:
     assert added(pa.table(frame)).drop(["error"]).to_pylist() == added(encoder(table)).drop(["error"]).to_pylist()
 
 
+def test_pandas_keeps_its_index_and_has_floats_for_missing_integers() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"src": [[0], [0]], "dst": [[1], [1]], "num_nodes": [3, None]}, index=[7, 9])
+    made = Encoder(k=1)(frame)
+    assert made.index.tolist() == [7, 9] and made["components"].tolist() == [2, 1]
+    assert len(Encoder(k=1)(frame.iloc[:0])) == 0
+    edges = pandas.DataFrame({"graph": pandas.Categorical(["a", "a", "b"]), "src": [0, 1, 0], "dst": [1, 2, 1]})
+    assert Encoder(k=1)(edges)["graph"].tolist() == ["a", "b"]
+
+
 def test_polars() -> None:
     polars = pytest.importorskip("polars")
     table, encoder = molecules(12), Encoder(k=2)

@@ -87,25 +87,26 @@ impl Columns {
     pub(super) fn of(&self, schema: &Schema) -> Result<Found> {
         let edges = self.edges(schema)?;
         let long = matches!(edges, Edges::Table(..));
-        let numbers =
-            |kind: &DataType| if long { kind.is_numeric() } else { item(kind).is_some_and(DataType::is_numeric) };
-        let weights = self.find(schema, Role::Weights, numbers)?;
-        let nodes = self.find(schema, Role::NodeCount, DataType::is_integer)?;
-        let graph = if long { self.find(schema, Role::Graph, is_id)? } else { None };
+        let numbers = |kind: &DataType| if long { kind.is_numeric() } else { item(kind).is_some_and(is_number) };
+        // A number in a column `weight` beside lists of edges is not of an edge, and is left alone.
+        let weights = self.find(schema, Role::Weights, |kind| long || numbers(kind))?;
+        let nodes = self.find(schema, Role::NodeCount, |_| true)?;
+        let graph = if long { self.find(schema, Role::Graph, |_| true)? } else { None };
         let check = |index: Option<usize>, fits: bool, expected: &str| match index {
             Some(index) if !fits => Err(unfit(schema, index, expected)),
             _ => Ok(()),
         };
         let kind = |index: Option<usize>| index.map(|index| schema.field(index).data_type());
         check(weights, kind(weights).is_none_or(numbers), if long { "numbers" } else { "lists of numbers" })?;
-        check(nodes, kind(nodes).is_none_or(DataType::is_integer), "integers")?;
+        check(nodes, kind(nodes).is_none_or(is_number), "integers")?;
         check(graph, kind(graph).is_none_or(is_id), "integers or text")?;
         Ok(Found { edges, weights, nodes, graph })
     }
 
     fn edges(&self, schema: &Schema) -> Result<Edges> {
-        let lists = |kind: &DataType| item(kind).is_some_and(DataType::is_integer);
-        let pairs = |kind: &DataType| item(kind).and_then(item).is_some_and(DataType::is_integer);
+        let whole = |kind: &DataType| kind.is_integer() || *kind == DataType::Null;
+        let lists = |kind: &DataType| *kind == DataType::Null || item(kind).is_some_and(whole);
+        let pairs = |kind: &DataType| item(kind).and_then(item).is_some_and(whole);
         let ends = |source: usize, target: usize| {
             let kinds = [source, target].map(|index| schema.field(index).data_type());
             match kinds {
@@ -114,13 +115,14 @@ impl Columns {
                 _ => None,
             }
         };
-        if let (Some(source), Some(target)) = (self.said(Role::Sources), self.said(Role::Targets)) {
-            let [source, target] = [at(schema, source)?, at(schema, target)?];
+        if self.said(Role::Sources).or(self.said(Role::Targets)).is_some() {
+            let found = |role: Role| {
+                let found = self.find(schema, role, |_| true)?;
+                found.map_or_else(|| at(schema, role.names()[0]), Ok)
+            };
+            let [source, target] = [found(Role::Sources)?, found(Role::Targets)?];
             let expected = "integers, or lists of integers, as in the column of the other ends";
             return ends(source, target).ok_or_else(|| unfit(schema, source, expected));
-        }
-        if self.said(Role::Sources).or(self.said(Role::Targets)).is_some() {
-            return Err(wrong("expected names for both columns, src and dst, found one"));
         }
         if let Some(index) = self.find(schema, Role::EdgeIndex, pairs)? {
             if !pairs(schema.field(index).data_type()) {
@@ -187,8 +189,16 @@ fn unfit(schema: &Schema, index: usize, expected: &str) -> crate::Error {
     wrong(format!("expected {expected} in the column `{}`, found {}", field.name(), field.data_type()))
 }
 
+/// Returns whether values of this type are numbers, or all null.
+fn is_number(kind: &DataType) -> bool {
+    kind.is_numeric() || *kind == DataType::Null
+}
+
 /// Returns whether values of this type can name graphs.
 fn is_id(kind: &DataType) -> bool {
+    if let DataType::Dictionary(_, values) = kind {
+        return is_id(values);
+    }
     kind.is_integer() || matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
@@ -209,6 +219,8 @@ pub(super) struct Numbers<'a> {
 }
 
 enum Values<'a> {
+    /// All are null.
+    Null,
     I8(&'a [i8]),
     I16(&'a [i16]),
     I32(&'a [i32]),
@@ -229,6 +241,7 @@ impl<'a> Numbers<'a> {
     /// [`Domain`](crate::ErrorKind::Domain) if it has none.
     pub(super) fn of(array: &'a ArrayRef) -> Result<Self> {
         let values = match array.data_type() {
+            DataType::Null => Values::Null,
             DataType::Int8 => Values::I8(array.as_primitive::<Int8Type>().values()),
             DataType::Int16 => Values::I16(array.as_primitive::<Int16Type>().values()),
             DataType::Int32 => Values::I32(array.as_primitive::<Int32Type>().values()),
@@ -246,7 +259,7 @@ impl<'a> Numbers<'a> {
     }
 
     fn is_null(&self, index: usize) -> bool {
-        self.nulls.is_some_and(|nulls| nulls.is_null(index))
+        matches!(self.values, Values::Null) || self.nulls.is_some_and(|nulls| nulls.is_null(index))
     }
 
     /// Returns an integer, or `None` for null. Numbers with a fraction are truncated.
@@ -288,7 +301,7 @@ impl<'a> Numbers<'a> {
 /// The lists of a column.
 pub(super) struct Lists<'a> {
     offsets: Vec<usize>,
-    nulls: Option<&'a NullBuffer>,
+    nulls: Option<NullBuffer>,
     pub(super) values: &'a ArrayRef,
 }
 
@@ -306,15 +319,17 @@ impl<'a> Lists<'a> {
         } else if let Some(lists) = array.as_fixed_size_list_opt() {
             let size = lists.value_length() as usize;
             ((0..=lists.len()).map(|row| row * size).collect(), lists.values())
+        } else if *array.data_type() == DataType::Null {
+            (vec![0; array.len() + 1], array)
         } else {
             return Err(wrong(format!("expected a column of lists, found {}", array.data_type())));
         };
-        Ok(Self { offsets, nulls: array.nulls(), values })
+        Ok(Self { offsets, nulls: array.logical_nulls(), values })
     }
 
     /// Returns the indices of the values of a list, or `None` for null.
     pub(super) fn of_row(&self, row: usize) -> Option<std::ops::Range<usize>> {
-        let null = self.nulls.is_some_and(|nulls| nulls.is_null(row));
+        let null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
         (!null).then(|| self.offsets[row]..self.offsets[row + 1])
     }
 }

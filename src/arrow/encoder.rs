@@ -118,7 +118,12 @@ impl Encoder {
         let Layout { k, walk_steps, .. } = self.layout();
         // A part of the budget, because the solver needs memory of its own, and the next rows are read meanwhile.
         let bytes = ctx.memory_budget() / 8;
-        Limits { per_node: k.max(walk_steps), bytes, alone: ctx.memory_budget() }
+        Limits {
+            per_node: k.max(walk_steps),
+            bytes,
+            alone: ctx.memory_budget(),
+            solving: self.encoder.bytes_per_node(),
+        }
     }
 
     /// Returns the indices of the columns of a table that the result has, too.

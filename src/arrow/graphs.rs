@@ -104,7 +104,7 @@ pub fn read(
     columns: &Columns,
     conventions: &Conventions,
 ) -> Result<DataSet> {
-    let limits = Limits { per_node: 1, bytes: u64::MAX, alone: DEFAULT_BUDGET };
+    let limits = Limits { per_node: 1, bytes: u64::MAX, alone: DEFAULT_BUDGET, solving: 0 };
     let mut listed = Listed::new(columns.of(schema)?.weights.is_some());
     let mut runs = Runs::new(columns.clone());
     let no_graph = |listed: &Listed| match listed.faults.first() {

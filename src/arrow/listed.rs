@@ -35,8 +35,10 @@ pub(super) struct Limits {
     pub(super) per_node: usize,
     /// The bytes of the graphs and their arrays.
     pub(super) bytes: u64,
-    /// The bytes of one graph and its arrays.
+    /// The bytes of one graph and its arrays, or of what its encoding takes.
     pub(super) alone: u64,
+    /// The bytes for each node that encoding a large graph takes at least.
+    pub(super) solving: u64,
 }
 
 /// The number of values that the offsets of Arrow's lists can tell apart.
@@ -171,7 +173,8 @@ impl Listed {
                 said
             }
         };
-        let needed = limits.bytes_of(nodes, (self.sources.len() - begin) as u64);
+        let own = limits.bytes_of(nodes, (self.sources.len() - begin) as u64);
+        let needed = own.max(nodes.saturating_mul(limits.solving));
         if needed > limits.alone || nodes.saturating_mul(limits.per_node.max(1) as u64) > MOST_VALUES {
             let what = format!(
                 "{nodes} nodes need {needed} bytes for their numbers, the memory budget allows {}",

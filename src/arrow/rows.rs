@@ -134,7 +134,12 @@ impl<'a> Rows<'a> {
             }
         }
         let Some(nodes) = &self.nodes else { return Ok(None) };
-        let said = nodes.integer(row);
+        // pandas makes floats of integers if some are missing, and NaN of these.
+        let said = nodes.real(row).filter(|number| !number.is_nan());
+        if let Some(number) = said.filter(|number| number.fract() != 0.0) {
+            return Err(Fault::bad(format!("expected a whole number of nodes, found {number}")));
+        }
+        let said = said.and_then(|_| nodes.integer(row));
         match rows.skip(1).map(|row| nodes.integer(row)).find(|other| *other != said) {
             None => Ok(said),
             Some(other) => {

@@ -5,10 +5,12 @@ use super::columns::{Columns, Found, Numbers};
 use super::{refused, wrong};
 use crate::error::Result;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
+use arrow_select::take::take;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// The names of the graphs that the rows of a table belong to.
 pub(super) enum Ids<'a> {
@@ -17,7 +19,7 @@ pub(super) enum Ids<'a> {
         rows: usize,
     },
     Numbers(Numbers<'a>, usize),
-    Text(&'a dyn Array),
+    Text(ArrayRef),
 }
 
 /// The name of a graph. `None` is null.
@@ -32,7 +34,14 @@ impl<'a> Ids<'a> {
         let Some(graph) = found.graph else { return Ok(Self::One { rows: batch.num_rows() }) };
         let column = batch.column(graph);
         match column.data_type() {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Self::Text(column)),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Self::Text(Arc::clone(column))),
+            DataType::Dictionary(_, values) if !values.is_integer() => {
+                let dictionary = column.as_any_dictionary();
+                Ok(Self::Text(take(dictionary.values(), dictionary.keys(), None).map_err(|error| refused(&error))?))
+            }
+            DataType::Dictionary(..) => {
+                Err(wrong("expected integers or text in the column of graphs, found a dictionary of integers"))
+            }
             _ => Ok(Self::Numbers(Numbers::of(column)?, batch.num_rows())),
         }
     }
@@ -49,7 +58,7 @@ impl<'a> Ids<'a> {
         match self {
             Self::One { .. } => Id::Number(None),
             Self::Numbers(numbers, _) => Id::Number(numbers.integer(row)),
-            Self::Text(array) => Id::Text(text(*array, row).map(str::to_owned)),
+            Self::Text(array) => Id::Text(text(array, row).map(str::to_owned)),
         }
     }
 
@@ -57,7 +66,7 @@ impl<'a> Ids<'a> {
         match self {
             Self::One { .. } => true,
             Self::Numbers(numbers, _) => numbers.integer(a) == numbers.integer(b),
-            Self::Text(array) => text(*array, a) == text(*array, b),
+            Self::Text(array) => text(array, a) == text(array, b),
         }
     }
 

@@ -70,7 +70,7 @@ const SPARSE_FROM: usize = 300;
 
 /// Returns the number of bytes that an iteration on a graph with n nodes needs: three blocks of vectors, the vectors
 /// that are read back, and the arrays that are computed from these vectors.
-fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {
+pub(super) fn sparse_bytes(settings: &Settings, nodes: usize) -> u64 {
     (nodes as u64).saturating_mul((settings.k as u64 + 8).saturating_mul(2 * 12 + 24))
 }
 

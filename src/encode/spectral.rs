@@ -1,6 +1,8 @@
 //! Laplacian encodings: k eigenpairs of the Laplacian of every graph in a batch.
 
 use super::encoding::Encoding;
+#[cfg(feature = "arrow")]
+use super::plan::sparse_bytes;
 use super::plan::{Plan, choose, plan};
 use super::run::Run;
 use super::settings::{Method, Settings};
@@ -245,6 +247,12 @@ impl SpectralEncoder {
     #[cfg(feature = "arrow")]
     pub(crate) fn widths(&self) -> (usize, usize) {
         (self.0.k, self.0.walk_steps)
+    }
+
+    /// Returns the bytes for each node that the encoding of a large graph takes at least.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn bytes_per_node(&self) -> u64 {
+        sparse_bytes(&self.0, 1)
     }
 
     /// Returns the settings as a JSON object, with the conventions of the graphs.

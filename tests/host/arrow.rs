@@ -168,6 +168,44 @@ fn a_table_of_edges_has_a_row_for_each_graph() {
 }
 
 #[test]
+fn counts_may_be_floats_names_dictionaries_and_lists_all_null() {
+    // pandas makes floats of integers if some are missing.
+    let [src, dst] = ends(&GRAPHS);
+    let (src, dst): (ArrayRef, ArrayRef) = (Arc::new(column(&src)), Arc::new(column(&dst)));
+    let made = |nodes: [f64; 3]| {
+        let nodes: ArrayRef = Arc::new(Float64Array::from(nodes.to_vec()));
+        encoded(&batch(vec![("src", src.clone()), ("dst", dst.clone()), ("num_nodes", nodes)])).unwrap()
+    };
+    let want = added(&encoded(&table(&GRAPHS)).unwrap());
+    assert_eq!(added(&made([4.0, 5.0, 2.0])), want);
+    assert_eq!(added(&made([f64::NAN, f64::NAN, 2.0])), want);
+    assert!(text(&made([4.5, 5.0, 2.0]), "error", 0).unwrap().contains("a whole number of nodes, found 4.5"));
+    // Text is often a dictionary.
+    let rows = long(&LONG);
+    let names: arrow_array::DictionaryArray<arrow_array::types::Int32Type> = LONG.iter().map(|row| row.0).collect();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("graph", Arc::new(names)),
+        ("src", rows["src"].clone()),
+        ("dst", rows["dst"].clone()),
+        ("weight", rows["weight"].clone()),
+    ];
+    assert_eq!(added(&encoded(&batch(columns)).unwrap()), added(&encoded(&rows).unwrap()));
+    // A partition without rows, or without edges, has columns of no type.
+    let none = |rows: usize| -> ArrayRef { Arc::new(arrow_array::NullArray::new(rows)) };
+    assert_eq!(encoded(&batch(vec![("src", none(0)), ("dst", none(0))])).unwrap().num_rows(), 0);
+    let nulls = encoded(&batch(vec![("src", none(2)), ("dst", none(2))])).unwrap();
+    assert!(text(&nulls, "error", 1).unwrap().contains("found null"));
+    let field = Arc::new(arrow_schema::Field::new_list_field(arrow_schema::DataType::Null, true));
+    let empty = |_: usize| -> ArrayRef {
+        let offsets = arrow_buffer::OffsetBuffer::from_lengths([0, 0]);
+        Arc::new(ListArray::new(Arc::clone(&field), offsets, none(0), None))
+    };
+    let nodes: ArrayRef = Arc::new(Int64Array::from(vec![3, 1]));
+    let made = encoded(&batch(vec![("src", empty(0)), ("dst", empty(1)), ("num_nodes", nodes)])).unwrap();
+    assert_eq!(made["components"].as_primitive::<Int64Type>().values(), &[3, 1]);
+}
+
+#[test]
 fn a_stream_of_edges_is_cut_at_graphs_alone() {
     let whole = encoded(&long(&LONG)).unwrap();
     for cut in 0..=LONG.len() {
@@ -308,8 +346,20 @@ fn tables_without_graphs_are_refused_in_words() {
     assert!(error.contains("expected a column `w`, found src, dst, num_nodes"), "{error}");
     let error = named(Columns::default().named(Role::Weights, "num_nodes"));
     assert!(error.contains("expected lists of numbers in the column `num_nodes`, found Int64"), "{error}");
-    let error = named(Columns::default().named(Role::Sources, "src"));
-    assert!(error.contains("expected names for both columns"), "{error}");
+    let error = named(Columns::default().named(Role::Sources, "nope"));
+    assert!(error.contains("expected a column `nope`, found src, dst, num_nodes"), "{error}");
+    // A column that is found by its name alone has to be of a type that fits, or graphs would be merged in silence.
+    let one: ArrayRef = Arc::new(Int64Array::from(vec![0]));
+    let real: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
+    let long = |more: (&'static str, ArrayRef)| vec![("src", one.clone()), ("dst", one.clone()), more];
+    for (columns, why) in [
+        (long(("graph", real.clone())), "expected integers or text in the column `graph`, found Float64"),
+        (long(("weight", words.clone())), "expected numbers in the column `weight`, found Utf8"),
+        (long(("num_nodes", words.clone())), "expected integers in the column `num_nodes`, found Utf8"),
+    ] {
+        let error = refused(columns);
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]

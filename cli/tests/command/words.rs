@@ -108,7 +108,7 @@ fn a_wrong_call_exits_with_2_a_failure_with_1_and_neither_leaves_a_file() {
     std::fs::create_dir(&held).unwrap();
     let elsewhere = format!("{}/no/such/out.npz", folder.path().display());
     for (arguments, want, words) in [
-        (vec!["encode", KARATE, "-o", "out.xyz"], 2, ".npz, .safetensors or .csv"),
+        (vec!["encode", KARATE, "-o", "out.xyz"], 2, ".npz, .safetensors, .csv, .parquet, .arrow or .arrows"),
         (vec!["encode", KARATE, "-o", &elsewhere], 2, "existing folder"),
         (vec!["encode", KARATE], 2, "--output"),
         (vec!["encode", KARATE, "-o", &out, "--laplacian", "odd"], 2, "random-walk"),
@@ -117,7 +117,7 @@ fn a_wrong_call_exits_with_2_a_failure_with_1_and_neither_leaves_a_file() {
         (vec!["generate", "path", "--nodes", "-1", "-o", &out], 2, "a whole number of 0 or more"),
         (vec!["frobnicate"], 2, "frobnicate"),
         (vec!["encode", KARATE, "-o", &held], 2, "found a folder"),
-        (vec!["encode", bad, "-o", &own], 2, ".npz, .safetensors or .csv"),
+        (vec!["encode", bad, "-o", &own], 2, ".npz, .safetensors, .csv, .parquet, .arrow or .arrows"),
         (vec!["run", "eigh", bad, "-o", "out.csv"], 2, ".npz or .safetensors"),
         (vec!["encode", KARATE, "-o", &out, "-k", "18446744073709551615"], 1, "bytes"),
         (vec!["encode", KARATE, "-o", &out, "--walk-steps", "6148914691236517206"], 1, "bytes"),

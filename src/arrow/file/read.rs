@@ -10,6 +10,8 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A part of a table: every `of`-th of its pieces, from piece `number - 1` on. The pieces are the row groups of a
 /// Parquet file, and the batches of the other formats.
@@ -43,6 +45,27 @@ pub struct TableReader {
     shard: Shard,
     read: usize,
     failed: bool,
+    /// The last eight bytes that were read of a stream.
+    last: Option<Arc<AtomicU64>>,
+}
+
+/// The mark at the end of a stream: a continuation, and a length of 0. Some writers end without it.
+const END: u64 = 0xffff_ffff_0000_0000;
+
+/// A stream whose last bytes are known.
+struct Watched<R> {
+    stream: R,
+    last: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.stream.read(into)?;
+        let recent = into[..count].iter().skip(count.saturating_sub(8));
+        let last = recent.fold(self.last.load(Ordering::Relaxed), |last, &byte| last << 8 | u64::from(byte));
+        self.last.store(last, Ordering::Relaxed);
+        Ok(count)
+    }
 }
 
 impl std::fmt::Debug for TableReader {
@@ -81,10 +104,13 @@ impl TableReader {
     /// # Errors
     /// [`Parse`](crate::ErrorKind::Parse) if it does not begin with a schema.
     pub fn stream(name: &Path, stream: impl Read + Send + 'static, shard: Shard) -> Result<Self> {
-        let reader = guarded(|| StreamReader::try_new(BufReader::with_capacity(1 << 18, stream), None));
+        let last = Arc::new(AtomicU64::new(0));
+        let stream = Watched { stream: BufReader::with_capacity(1 << 18, stream), last: Arc::clone(&last) };
+        let reader = guarded(|| StreamReader::try_new(stream, None));
         let reader =
             reader.map_err(|error| unreadable(name, "an Arrow IPC stream with a schema".to_owned(), &error))?;
-        Ok(Self::new(name, Kind::Stream, reader.schema(), Box::new(reader), shard))
+        let read = Self::new(name, Kind::Stream, reader.schema(), Box::new(reader), shard);
+        Ok(Self { last: Some(last), ..read })
     }
 
     fn new(
@@ -94,7 +120,7 @@ impl TableReader {
         batches: Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>,
         shard: Shard,
     ) -> Self {
-        Self { path: path.to_owned(), kind, schema, batches, shard, read: 0, failed: false }
+        Self { path: path.to_owned(), kind, schema, batches, shard, read: 0, failed: false, last: None }
     }
 
     /// Returns the format.
@@ -119,7 +145,13 @@ impl Iterator for TableReader {
         }
         loop {
             let batches = &mut self.batches;
-            let next = guarded(|| batches.next().transpose()).transpose()?;
+            let Some(next) = guarded(|| batches.next().transpose()).transpose() else {
+                if self.last.take().is_some_and(|last| last.load(Ordering::Relaxed) != END) {
+                    let (path, read) = (self.path.display(), self.read);
+                    log::warn!("{path}: no mark of the end of the stream after batch {read}; perhaps it was cut off");
+                }
+                return None;
+            };
             self.read += 1;
             match next {
                 Ok(batch) if self.shard.has(self.read - 1) => return Some(Ok(batch)),

@@ -213,6 +213,10 @@ impl Encode {
             let what = "--largest-component: expected graphs in a file or folder of graphs, found a table";
             return Err(Failure::Call(what.to_owned()));
         }
+        if self.reading.edge_weight_column.is_some() {
+            let what = format!("--edge-weight-column: expected a TUDataset, found a table, {}", self.input.display());
+            return Err(Failure::Call(what));
+        }
         Ok(Input::Table(table))
     }
 
@@ -253,7 +257,7 @@ impl Encode {
     fn tell(&self, ctx: &Context, stores: &Stores, done: &Done, seconds: f64) {
         if let Some(first) = &done.first {
             let rows = many(done.refused, "graph has", "graphs have");
-            complain(&format!("{rows} no encoding, and say why in the column error; {first}"));
+            complain(&format!("{rows} no encoding; the column error says why. The first is {first}"));
         }
         if self.printing.quiet {
             return;
@@ -267,9 +271,11 @@ impl Encode {
             })
             .to_string()
         } else {
-            let state = match done.uncertified {
-                0 => "all converged".to_owned(),
-                some => format!("{some} NOT converged"),
+            let state = match (done.refused, done.uncertified) {
+                (0, 0) => "all converged".to_owned(),
+                (0, some) => format!("{some} NOT converged"),
+                (refused, 0) => format!("{refused} NOT encoded"),
+                (refused, some) => format!("{refused} NOT encoded, {some} NOT converged"),
             };
             let input = match is_standard_input(&self.input) {
                 true => "standard input".into(),

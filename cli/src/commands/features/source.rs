@@ -4,6 +4,7 @@ use super::{Features, plain, show, with_facts};
 use crate::commands::reading::{is_stream, notify};
 use crate::commands::stores::{Form, Stores};
 use crate::commands::{Failure, Where, many};
+use fiedler::arrow::Kind;
 use fiedler::encode::Progress;
 use fiedler::features::{Edges, Extracted, Extractor, GraphExtractor, Part, Report, Representation};
 use fiedler::graph::Conventions;
@@ -261,7 +262,7 @@ impl Graphs {
             )),
             other => other,
         };
-        let format = match is_stream(input) {
+        let format = match is_stream(input) || Kind::of_file(input).is_some() {
             true => None,
             false => Some(Format::detect(input).map_err(|error| advised(error.into()))?),
         };

@@ -44,7 +44,7 @@ impl Table {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// Hands the table to another library. A schema that is asked for is ignored, as Arrow's interface allows.
+    /// Passes the table to another library. Arrow's interface allows ignoring the requested schema.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -68,7 +68,7 @@ fn stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
     RecordBatchStreamReader::try_new(stream).map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
-/// Returns the error of whoever makes the batches of a stream.
+/// Converts an error that the producer of a stream reported.
 fn unreadable(error: &ArrowError) -> Error {
     Error::domain("table", error.to_string())
 }

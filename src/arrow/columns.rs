@@ -196,10 +196,8 @@ fn is_number(kind: &DataType) -> bool {
 
 /// Returns whether values of this type can name graphs.
 fn is_id(kind: &DataType) -> bool {
-    if let DataType::Dictionary(_, values) = kind {
-        return is_id(values);
-    }
-    kind.is_integer() || matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    kind.is_integer() || is_text(kind) || matches!(kind, DataType::Dictionary(_, values) if is_text(values))
 }
 
 /// Returns the type of the items of lists.

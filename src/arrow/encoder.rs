@@ -6,10 +6,9 @@ use super::made::{Layout, Precision};
 use super::rows::{Rows, too_many};
 use super::{refused, wrong};
 use crate::context::Context;
-use crate::encode::{Encoding, SpectralEncoder, numerics};
+use crate::encode::{Encoding, SpectralEncoder, lanes, numerics};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Conventions, GraphBatch};
-use crate::lanes::{SimdScalar, Task, Vector};
 use crate::policy::Backend;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{Field, Metadata, Schema, SchemaRef};
@@ -164,7 +163,7 @@ impl Encoder {
             ("settings", self.encoder.described(self.conventions, self.wide)),
             ("side", side.to_owned()),
             ("adapter", adapter),
-            ("simd", format!("{}, {} lanes of f64", std::env::consts::ARCH, f64::in_lanes(Width))),
+            ("simd", format!("{}, {} lanes of f64", std::env::consts::ARCH, lanes())),
         ];
         all.into_iter().map(|(key, value)| (format!("fiedler.{key}"), value)).collect()
     }
@@ -290,14 +289,4 @@ pub(super) fn rows_at(column: &ArrayRef, begins: &[usize], long: bool) -> Result
     }
     let rows: UInt64Array = begins[..begins.len() - 1].iter().map(|&row| row as u64).collect();
     take(column, &rows, None).map_err(|error| refused(&error))
-}
-
-/// A task that returns the number of lanes of the machine's SIMD vectors.
-struct Width;
-
-impl Task<f64> for Width {
-    type Output = usize;
-    fn run<V: Vector<Scalar = f64>>(self, _: V::Token) -> usize {
-        V::LANES
-    }
 }

@@ -134,24 +134,30 @@ impl<'a> Rows<'a> {
             }
         }
         let Some(nodes) = &self.nodes else { return Ok(None) };
-        // pandas makes floats of integers if some are missing, and NaN of these.
-        let said = nodes.real(row).filter(|number| !number.is_nan());
-        if let Some(number) = said.filter(|number| number.fract() != 0.0) {
-            return Err(Fault::bad(format!("expected a whole number of nodes, found {number}")));
-        }
-        let said = said.and_then(|_| nodes.integer(row));
-        match rows.skip(1).map(|row| nodes.integer(row)).find(|other| *other != said) {
-            None => Ok(said),
-            Some(other) => {
+        let said = count(nodes, row)?;
+        for row in rows.skip(1) {
+            let other = count(nodes, row)?;
+            if other != said {
                 let shown =
                     |number: Option<i128>| number.map_or_else(|| "null".to_owned(), |number| number.to_string());
                 let (said, other) = (shown(said), shown(other));
-                Err(Fault::bad(format!(
+                return Err(Fault::bad(format!(
                     "expected one number of nodes in the rows of a graph, found {said} and {other}"
-                )))
+                )));
             }
         }
+        Ok(said)
     }
+}
+
+/// Returns the number of nodes in a row, or `None` if it is missing. pandas makes floats of integers if some are
+/// missing, and NaN of these.
+fn count(nodes: &Numbers<'_>, row: usize) -> Result<Option<i128>, Fault> {
+    let Some(number) = nodes.real(row).filter(|number| !number.is_nan()) else { return Ok(None) };
+    if number.fract() != 0.0 {
+        return Err(Fault::bad(format!("expected a whole number of nodes, found {number}")));
+    }
+    Ok(nodes.integer(row))
 }
 
 fn no_edges() -> Fault {

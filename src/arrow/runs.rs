@@ -35,12 +35,9 @@ impl<'a> Ids<'a> {
         let column = batch.column(graph);
         match column.data_type() {
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Self::Text(Arc::clone(column))),
-            DataType::Dictionary(_, values) if !values.is_integer() => {
+            DataType::Dictionary(..) => {
                 let dictionary = column.as_any_dictionary();
                 Ok(Self::Text(take(dictionary.values(), dictionary.keys(), None).map_err(|error| refused(&error))?))
-            }
-            DataType::Dictionary(..) => {
-                Err(wrong("expected integers or text in the column of graphs, found a dictionary of integers"))
             }
             _ => Ok(Self::Numbers(Numbers::of(column)?, batch.num_rows())),
         }

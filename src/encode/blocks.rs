@@ -158,6 +158,11 @@ impl Task<f64> for Width {
     }
 }
 
+/// Returns the number of lanes of the machine's SIMD vectors of f64.
+pub(crate) fn lanes() -> usize {
+    f64::in_lanes(Width)
+}
+
 /// Returns the hasher with the part of the key that all blocks share. The patterns name every field, so that the
 /// compiler reports a new field.
 fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHasher {
@@ -171,9 +176,7 @@ fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHas
     key.number(NUMERICS).bytes(env!("CARGO_PKG_VERSION").as_bytes());
     // Several machines may share a cache folder. The width of SIMD vectors determines whether products use fused
     // multiply-add.
-    key.number(f64::in_lanes(Width) as u64)
-        .bytes(std::env::consts::ARCH.as_bytes())
-        .number(u64::from(cfg!(target_endian = "big")));
+    key.number(lanes() as u64).bytes(std::env::consts::ARCH.as_bytes()).number(u64::from(cfg!(target_endian = "big")));
     key.number(k as u64).number(normalization as u64).number(which as u64);
     key.bytes(T::NAME.as_bytes());
     key.number(drop_trivial.into()).number(walk_steps as u64);

@@ -20,6 +20,9 @@ pub use encoding::{Encoding, RowMajor};
 pub use settings::Method;
 pub use spectral::{Progress, Report, SpectralEncoder};
 
+#[cfg(feature = "arrow")]
+pub(crate) use blocks::lanes;
+
 /// Returns the version of the numerical results.
 #[cfg(feature = "arrow")]
 pub(crate) fn numerics() -> u64 {

@@ -180,6 +180,15 @@ fn counts_may_be_floats_names_dictionaries_and_lists_all_null() {
     assert_eq!(added(&made([4.0, 5.0, 2.0])), want);
     assert_eq!(added(&made([f64::NAN, f64::NAN, 2.0])), want);
     assert!(text(&made([4.5, 5.0, 2.0]), "error", 0).unwrap().contains("a whole number of nodes, found 4.5"));
+    // Of a table of edges, the count is missing in every row, or the same in all rows of a graph.
+    let nodes = |count: f64| {
+        let nodes: ArrayRef = Arc::new(Float64Array::from(vec![count; LONG.len()]));
+        let rows = long(&LONG);
+        let columns = ["graph", "src", "dst", "weight"].map(|name| (name, rows[name].clone()));
+        encoded(&batch([&columns[..], &[("num_nodes", nodes)]].concat())).unwrap()
+    };
+    assert_eq!(added(&nodes(f64::NAN)), added(&encoded(&long(&LONG)).unwrap()));
+    assert_eq!(nodes(3.0)["components"].as_primitive::<Int64Type>().values(), &[1, 2, 1]);
     // Text is often a dictionary.
     let rows = long(&LONG);
     let names: arrow_array::DictionaryArray<arrow_array::types::Int32Type> = LONG.iter().map(|row| row.0).collect();

@@ -37,7 +37,7 @@ impl Kind {
     #[must_use]
     pub fn of_file(path: &Path) -> Option<Self> {
         use std::io::Read as _;
-        // Reading a pipe would take these bytes from whoever reads the table.
+        // A pipe can be read only once, so its first bytes must be left for the reader of the table.
         if !path.is_file() {
             return None;
         }

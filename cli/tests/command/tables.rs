@@ -73,6 +73,22 @@ fn tables_have_what_the_arrays_have() {
         assert!(text.contains("60 graphs, 4 eigenpairs each; all converged"), "{text}");
         assert_eq!(eigenvalues(&read(&output)), want, "{from} to {to}");
     }
+    // What becomes a table was symmetrized once.
+    let weighted = files.text("w.txt", "0 1 2.0\n1 2 0.5\n2 2 4.0\n");
+    for options in
+        [&["--symmetrize", "sum"][..], &["--preset", "networkx"], &["--symmetrize", "mean", "--preset", "dgl"]]
+    {
+        let call = |output: &str| {
+            let all = ["encode", &weighted, "-o", output, "-k", "3", "--laplacian", "combinatorial"];
+            assert_eq!(said(&run(&[&all[..], options].concat())).0, Some(0));
+        };
+        let (npz, table) = (files.at("w.npz"), files.at("w.arrow"));
+        call(&npz);
+        call(&table);
+        let want: Vec<f32> =
+            NpzArchive::open(&npz).unwrap().by_name("eigenvalues").unwrap().unwrap().into_vec().unwrap();
+        assert_eq!(eigenvalues(&read(&table)), want.into_iter().map(f32::to_bits).collect::<Vec<_>>(), "{options:?}");
+    }
     // Graphs of other files become tables, too, with the ids of their nodes.
     let (edges, table) = (files.text("g.csv", "source,target\nx,y\ny,z\n"), files.at("g.parquet"));
     assert_eq!(said(&run(&["encode", &edges, "-o", &table, "-k", "2"])).0, Some(0));

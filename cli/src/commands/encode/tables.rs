@@ -11,6 +11,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
 use clap::{Args, ValueEnum};
 use fiedler::arrow::{Encoder, Kind, Role, Runs, Shard, TableReader, TableWriter, batches_of};
+use fiedler::graph::{Conventions, Symmetrization};
 use fiedler::io::DataSet;
 use fiedler::{Context, Error, ErrorKind};
 use std::io::{self, ErrorKind as IoKind};
@@ -166,12 +167,15 @@ impl Encode {
                     let found = format!("{}: expected graphs, found none", self.input.display());
                     return Err(Failure::Call(found));
                 };
+                // The graphs were symmetrized when they were read, and list both directions.
+                let conventions = Conventions { symmetrization: Symmetrization::Max, ..data.graphs.conventions() };
+                let encoder = encoder.conventions(conventions);
                 let schema = encoder.schema(&ctx, &first.schema())?;
                 self.through(&ctx, &encoder, kind, &schema, batches)
             }
         };
         let done = match done {
-            // Whoever reads standard output has enough of it.
+            // The reader of standard output has stopped reading.
             Err(error) if to_stdout && is_broken_pipe(&error) => return Ok(Some(Outcome::Done)),
             done => done?,
         };
@@ -195,8 +199,8 @@ impl Encode {
         if Kind::of_file(&self.input).is_some() {
             return self.of_table(TableReader::open(&self.input, shard, ctx.memory_budget())?);
         }
-        if let Some(option) = [self.tables.shard.is_some().then_some("--shard")].into_iter().flatten().next() {
-            return Err(Failure::Call(format!("{option}: expected a table, found {}", self.input.display())));
+        if self.tables.shard.is_some() {
+            return Err(Failure::Call(format!("--shard: expected a table, found {}", self.input.display())));
         }
         let mut data = self.reading.read(&self.input, &self.conventions())?;
         if !self.printing.quiet && !self.printing.json {

@@ -287,6 +287,13 @@ impl<T: Scalar> HostArray<T> {
     }
 }
 
+impl<T> From<HostArray<T>> for Array<T> {
+    /// Returns the same array without copying its elements.
+    fn from(array: HostArray<T>) -> Self {
+        Self { shape: array.shape, storage: Storage::Host(array.data), choice: array.choice }
+    }
+}
+
 /// A batch of square matrices of unequal orders.
 #[derive(Clone, Debug)]
 pub struct Ragged<T = f32> {

@@ -6,6 +6,7 @@ pub(crate) use builder::DEFAULT_BUDGET;
 pub use builder::{ContextBuilder, bytes_from};
 
 use crate::cancel::Cancel;
+use crate::clock::Instant;
 use crate::device::{Adapter, Buffer, Element, Gpu, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extensions::Extensions;
@@ -14,7 +15,6 @@ use crate::policy::{Backend, Choice, Policy, Workload};
 use crate::profile::{Profile, Stopwatch};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The policy that chooses between the device and the CPU, the byte budget, and the device if there is one. A context
 /// is cheap to clone.
@@ -41,8 +41,18 @@ impl Context {
     /// # Errors
     /// [`ErrorKind::NoAdapter`] if the environment names an adapter that the machine does not have;
     /// [`ErrorKind::Domain`] if the value of an environment variable is invalid; device errors.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn new() -> Result<Self> {
         Self::builder().environment()?.build()
+    }
+
+    /// The async version of `Context::new`, for use where blocking is impossible, such as in a browser. A browser has
+    /// no environment variables.
+    ///
+    /// # Errors
+    /// The same as for `Context::new`.
+    pub async fn new_async() -> Result<Self> {
+        Self::builder().environment()?.build_async().await
     }
 
     /// Creates a context for the CPU only, with the built-in defaults. Creating it costs nothing, because no file or

@@ -85,6 +85,7 @@ pub mod array;
 pub mod arrow;
 pub mod cache;
 mod cancel;
+mod clock;
 mod context;
 mod device;
 pub mod encode;
@@ -116,6 +117,7 @@ pub mod _guides {
 
 pub use array::Array;
 pub use cancel::Cancel;
+pub use clock::Instant;
 pub use context::{Context, ContextBuilder, bytes_from};
 pub use device::{Adapter, AdapterLimits, PoolCounters, WgpuBuffer, WgpuDevice};
 pub use encode::SpectralEncoder;

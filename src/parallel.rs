@@ -5,8 +5,20 @@
 //! this module, the threads take one item after another from a list, so only the closure itself is compiled again for
 //! each use.
 
+use crate::error::{Error, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// Returns an error if `operation` cannot start threads, because it runs in a browser.
+///
+/// # Errors
+/// [`Domain`](crate::ErrorKind::Domain) in a browser.
+pub(crate) fn needs_threads(operation: &'static str) -> Result<()> {
+    if cfg!(target_arch = "wasm32") {
+        return Err(Error::domain(operation, "expected a system with threads, found a browser, which has one"));
+    }
+    Ok(())
+}
 
 /// Calls `work` once with every index below `count`. A thread that becomes free takes the next index, in ascending
 /// order.

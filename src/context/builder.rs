@@ -2,17 +2,17 @@
 
 use super::Context;
 use crate::cancel::Cancel;
+use crate::clock::Instant;
 use crate::device::{Adapter, Chosen, DeviceOptions, Gpu, WgpuDevice};
 use crate::error::{Error, Result};
 use crate::forms::KernelForm;
 use crate::policy::{self, Backend, DeviceClass, Machine, Policy, Rates, Stored, Tuning};
 use crate::profile::Stopwatch;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The default byte budget. It is a quarter of the memory of the smallest discrete GPU in common use, and small enough
-/// for the memory of any host.
-pub(crate) const DEFAULT_BUDGET: u64 = 2 << 30;
+/// for the memory of any host. The memory of WebAssembly ends at 4 GiB, of which a page seldom gets all.
+pub(crate) const DEFAULT_BUDGET: u64 = if cfg!(target_arch = "wasm32") { 512 << 20 } else { 2 << 30 };
 
 /// The rates, and two flags that say whether the CPU's rates and the device's rates were measured on this machine.
 type Rated = (Rates, [bool; 2]);
@@ -243,23 +243,29 @@ impl ContextBuilder {
         Ok(self)
     }
 
-    /// Builds the context and opens the device, if the options request a device.
+    /// Builds the context and opens the device, if the options request a device. In a browser, where blocking is
+    /// impossible, there is only `build_async`.
     ///
     /// # Errors
     /// [`NoAdapter`](crate::ErrorKind::NoAdapter) if the machine does not have the named adapter or, with
     /// [`Backend::Gpu`], has no GPU; [`Domain`](crate::ErrorKind::Domain) if the system cannot start the requested
     /// number of threads; device errors.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn build(self) -> Result<Context> {
+        pollster::block_on(self.build_async())
+    }
+
+    /// The async version of `build`, for use where blocking is impossible.
+    ///
+    /// # Errors
+    /// The same as for `build`.
+    pub async fn build_async(self) -> Result<Context> {
         let pool = self.pool()?;
-        if self.backend == Some(Backend::Cpu) {
-            return Ok(self.cpu_alone(pool));
-        }
-        if !self.device && self.backend != Some(Backend::Gpu) && self.adapter.is_none() {
-            let why = "GPU detection was disabled".to_owned();
-            return Ok(self.assemble(None, self.rated(None), Some(why), pool));
+        if let Some(ctx) = self.without_device(pool.clone()) {
+            return Ok(ctx);
         }
         let began = Instant::now();
-        match self.open() {
+        match self.open().await {
             Ok((gpu, rates)) => {
                 let ctx = self.assemble(Some(gpu), rates, None, pool);
                 ctx.stopwatch.end("open", "", Some(began));
@@ -286,15 +292,35 @@ impl ContextBuilder {
 
     /// Opens the selected adapter and returns the device with its rates. The rates are read first, because they
     /// list the kernel forms that are slower on the adapter, and opening the device needs this list.
-    fn open(&self) -> Result<(Arc<Gpu>, Rated)> {
+    async fn open(&self) -> Result<(Arc<Gpu>, Rated)> {
         if let Some(gpu) = &self.shared {
             let rates = self.rated(Some(gpu.adapter()));
             return Ok((gpu.for_context(self.options(&rates.0)), rates));
         }
-        let chosen = Chosen::new(self.adapter.as_deref())?;
+        let chosen = Chosen::new(self.adapter.as_deref()).await?;
         let rates = self.rated(Some(chosen.adapter()));
-        let gpu = Gpu::open(chosen, self.options(&rates.0))?;
+        let gpu = Gpu::open(chosen, self.options(&rates.0)).await?;
         Ok((gpu, rates))
+    }
+
+    /// Builds the context if the options request no device.
+    fn without_device(&self, pool: Option<Arc<rayon::ThreadPool>>) -> Option<Context> {
+        if self.backend == Some(Backend::Cpu) {
+            return Some(self.cpu_alone(pool));
+        }
+        let why = || "GPU detection was disabled".to_owned();
+        let unwanted = !self.device && self.backend != Some(Backend::Gpu) && self.adapter.is_none();
+        unwanted.then(|| self.assemble(None, self.rated(None), Some(why()), pool))
+    }
+
+    /// Builds a context for the CPU with `count` threads, for work that no device could do.
+    ///
+    /// # Errors
+    /// [`Domain`](crate::ErrorKind::Domain) if the system cannot start the threads.
+    pub(crate) fn on_threads(count: usize, cancel: Cancel) -> Result<Context> {
+        let builder = Self::default().device(false).threads(count).cancel(cancel);
+        let pool = builder.pool()?;
+        Ok(builder.assemble(None, builder.rated(None), Some("GPU detection was disabled".to_owned()), pool))
     }
 
     /// Builds a context for the CPU only, at the request of the caller.
@@ -333,7 +359,8 @@ impl ContextBuilder {
             None if !self.device => DeviceClass::Unopened,
             None => DeviceClass::Absent,
             Some("software") if !self.software_as_gpu => DeviceClass::Software,
-            Some("integrated") => DeviceClass::Integrated,
+            // A browser does not say what its adapter is; most are integrated.
+            Some("integrated" | "other") => DeviceClass::Integrated,
             Some(_) => DeviceClass::Discrete,
         }
     }

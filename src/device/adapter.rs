@@ -16,7 +16,7 @@ pub struct Adapter {
     pub index: usize,
     /// The PCI address, such as `0000:41:00.0`, if the driver reports it.
     pub pci: Option<String>,
-    /// `vulkan`, `metal` or `dx12`.
+    /// `vulkan`, `metal`, `dx12`, or `webgpu` in a browser.
     pub backend: String,
     /// The driver's name, with the version if the driver reports one.
     pub driver: String,
@@ -114,6 +114,9 @@ pub(super) fn wanted_features(offered: Features) -> Features {
     OPTIONAL.iter().fold(Features::empty(), |all, (_, f)| all | *f) & offered
 }
 
+/// The name of the backend of a browser.
+const BROWSER: &str = "webgpu";
+
 /// The PCI vendor ids of the makers of GPUs.
 pub(crate) const NVIDIA: u32 = 0x10de;
 pub(crate) const AMD: u32 = 0x1002;
@@ -122,7 +125,7 @@ const INTEL: u32 = 0x8086;
 /// Creates the instance without GL, which overcommits memory and has the weakest limits.
 fn instance() -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    descriptor.backends &= Backends::VULKAN | Backends::METAL | Backends::DX12;
+    descriptor.backends &= Backends::VULKAN | Backends::METAL | Backends::DX12 | Backends::BROWSER_WEBGPU;
     wgpu::Instance::new(descriptor)
 }
 
@@ -145,9 +148,10 @@ fn cooperative(raw: &wgpu::Adapter, features: Features) -> Option<u32> {
     [16, 8].into_iter().find(|&order| has(order))
 }
 
-/// Returns the adapters of the machine with their descriptions, the best adapter first.
-pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
-    let raw = pollster::block_on(instance().enumerate_adapters(Backends::all()));
+/// Returns the adapters of the machine with their descriptions, the best adapter first. A browser lists one adapter at
+/// most.
+pub(super) async fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
+    let raw = instance().enumerate_adapters(Backends::all()).await;
     let mut all: Vec<_> = raw.into_iter().map(|a| (Adapter::describe(&a, a.features(), &a.limits()), a)).collect();
     all.sort_by_key(|(facts, _)| facts.rank());
     for i in 0..all.len() {
@@ -158,8 +162,8 @@ pub(super) fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
 }
 
 /// Returns the adapter that `name` selects or, without a name, the best adapter that is not software.
-pub(super) fn choose(name: Option<&str>) -> Result<(wgpu::Adapter, Adapter)> {
-    let mut all = enumerate();
+pub(super) async fn choose(name: Option<&str>) -> Result<(wgpu::Adapter, Adapter)> {
+    let mut all = enumerate().await;
     let known: Vec<Named<'_>> = all.iter().map(|(_, facts)| facts.named()).collect();
     let place = match name {
         Some(name) => select(&known, name),
@@ -212,9 +216,15 @@ fn wanted(text: &str) -> String {
 
 impl Adapter {
     /// Returns all adapters of this machine, the best adapter first.
+    #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn all() -> Vec<Self> {
-        enumerate().into_iter().map(|(_, facts)| facts).collect()
+        pollster::block_on(Self::all_async())
+    }
+
+    /// The async version of `Adapter::all`, for use where blocking is impossible. A browser lists one adapter at most.
+    pub async fn all_async() -> Vec<Self> {
+        enumerate().await.into_iter().map(|(_, facts)| facts).collect()
     }
 
     /// Describes an adapter. `features` and `limits` are those of the adapter or, if the adapter is already opened,
@@ -233,7 +243,10 @@ impl Adapter {
         // The lavapipe of Mesa 22.3.6 silently ends the loops of an invocation after 65,535 iterations in total.
         let loop_budget = if info.name.contains("llvmpipe") { 65_535 } else { 1 << 24 };
         Self {
-            backend: info.backend.to_string().to_lowercase(),
+            backend: match info.backend {
+                wgpu::Backend::BrowserWebGpu => BROWSER.to_owned(),
+                other => other.to_string().to_lowercase(),
+            },
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             class,
             software: info.device_type == DeviceType::Cpu,
@@ -258,7 +271,8 @@ impl Adapter {
             rate,
             index: 0,
             pci: Some(info.device_pci_bus_id.to_lowercase()).filter(|pci| !pci.is_empty()),
-            name: info.name,
+            // Browsers may keep the name to themselves.
+            name: if info.name.is_empty() { "WebGPU".to_owned() } else { info.name },
         }
     }
 
@@ -289,7 +303,7 @@ impl Adapter {
     /// for a kernel that other compilers translate in a second (measured on 2026-11-22 with one 16-point FFT stage with
     /// guarded reads and writes).
     pub(crate) fn compiles_long_kernels(&self) -> bool {
-        !(self.software && self.name.contains("SwiftShader"))
+        !(self.software && (self.name.contains("SwiftShader") || self.backend == BROWSER))
     }
 
     /// Returns whether the caller requested this form by name.

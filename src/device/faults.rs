@@ -109,6 +109,16 @@ pub(crate) fn error_of(error: &wgpu::Error, bytes: u64) -> Error {
 }
 
 /// Runs `work` inside error scopes. Returns the result of `work` and the error that the scopes caught, if any.
+///
+/// In a browser, where what a scope caught can only be awaited, there is no scope. Its errors are reported to the
+/// callback of [`Faults::watch`], before the result of any read arrives that was begun after `work`.
+#[cfg(target_arch = "wasm32")]
+pub(crate) fn scoped<T>(_: &wgpu::Device, work: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
+    (work(), None)
+}
+
+/// Runs `work` inside error scopes. Returns the result of `work` and the error that the scopes caught, if any.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn scoped<T>(device: &wgpu::Device, work: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
     let guards = [wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::Validation]
         .map(|filter| device.push_error_scope(filter));

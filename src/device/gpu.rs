@@ -64,8 +64,8 @@ impl Chosen {
     ///
     /// # Errors
     /// [`ErrorKind::NoAdapter`] if there is no such adapter.
-    pub(crate) fn new(name: Option<&str>) -> Result<Self> {
-        let (raw, adapter) = adapter::choose(name)?;
+    pub(crate) async fn new(name: Option<&str>) -> Result<Self> {
+        let (raw, adapter) = adapter::choose(name).await?;
         Ok(Self { raw, adapter })
     }
 
@@ -102,7 +102,7 @@ pub(crate) struct Gpu {
 
 impl Gpu {
     /// Opens an adapter.
-    pub(crate) fn open(chosen: Chosen, options: DeviceOptions) -> Result<Arc<Self>> {
+    pub(crate) async fn open(chosen: Chosen, options: DeviceOptions) -> Result<Arc<Self>> {
         let Chosen { raw, adapter: facts } = chosen;
         let required_limits = raw.limits();
         let mut required_features = adapter::wanted_features(raw.features());
@@ -125,7 +125,9 @@ impl Gpu {
             let message = format!("{} cannot be opened: refused, as was asked for", facts.name);
             return Err(ErrorKind::Device { message }.into());
         }
-        let (device, queue) = pollster::block_on(raw.request_device(&descriptor))
+        let (device, queue) = raw
+            .request_device(&descriptor)
+            .await
             .map_err(|e| ErrorKind::Device { message: format!("{} cannot be opened: {e}", facts.name) })?;
         Ok(Self::adopt(WgpuDevice { adapter: raw, device, queue }, options))
     }
@@ -251,10 +253,17 @@ impl Gpu {
     }
 
     /// Submits the recorded work and waits until all submitted work is done.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn wait(&self) -> Result<()> {
         let mut recorder = self.record();
         recorder.flush()?;
         recorder.wait()
+    }
+
+    /// Returns an error, because a browser finishes nothing while the only thread waits.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn wait(&self) -> Result<()> {
+        Err(super::cannot_wait())
     }
 
     /// Returns the stopwatch, which records how long each activity takes.

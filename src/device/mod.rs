@@ -25,6 +25,7 @@ mod pool;
 mod read;
 mod recorder;
 mod shader;
+mod staging;
 mod submit;
 mod timing;
 #[cfg(test)]
@@ -48,3 +49,13 @@ pub(crate) use recorder::{Grid, Recorder};
 pub(crate) use shader::{Overrides, Shader, VarKind};
 #[cfg(test)]
 pub(crate) use translate::check_kernel;
+
+/// Whether a thread may wait for the device. A browser has one thread, and delivers nothing while it waits.
+pub(crate) const MAY_WAIT: bool = cfg!(not(target_arch = "wasm32"));
+
+/// Returns the error of a call that waits for the device where only a future can wait, in a browser.
+#[cfg(target_arch = "wasm32")]
+fn cannot_wait() -> crate::Error {
+    let message = "a browser cannot wait for the device: await the async form of the call, such as `to_host_async`";
+    crate::ErrorKind::Device { message: message.to_owned() }.into()
+}

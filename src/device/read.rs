@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
+#[cfg(not(target_arch = "wasm32"))]
 use std::time::Duration;
 
 /// An array that is being read back to the host.
@@ -22,7 +23,8 @@ pub(crate) struct Read<T> {
     lease: Arc<Lease>,
     len: usize,
     mapping: Arc<Mutex<Mapping>>,
-    /// Whether a thread is polling the device on behalf of a task that awaits the read.
+    /// Whether a thread is polling the device on behalf of a task that awaits the read. A browser polls by itself.
+    #[cfg(not(target_arch = "wasm32"))]
     driven: bool,
     stopwatch: Stopwatch,
     of: PhantomData<fn() -> T>,
@@ -55,10 +57,27 @@ impl<T: Element> Read<T> {
         }
         let (device, faults) = (core.device.clone(), core.faults.clone());
         let stopwatch = core.stopwatch.clone();
-        Self { device, faults, lease, len, mapping, driven: false, stopwatch, of: PhantomData }
+        Self {
+            device,
+            faults,
+            lease,
+            len,
+            mapping,
+            #[cfg(not(target_arch = "wasm32"))]
+            driven: false,
+            stopwatch,
+            of: PhantomData,
+        }
+    }
+
+    /// Returns an error, because a browser delivers nothing while the only thread waits.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn wait(mut self) -> Result<Vec<T>> {
+        self.take().unwrap_or_else(|| Err(super::cannot_wait()))
     }
 
     /// Blocks until the array has arrived.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn wait(mut self) -> Result<Vec<T>> {
         loop {
             if let Some(result) = self.take() {
@@ -101,7 +120,8 @@ impl<T: Element> Read<T> {
 impl<T: Element> Future for Read<T> {
     type Output = Result<Vec<T>>;
 
-    /// Returns without blocking. A separate thread waits for the device and wakes the task.
+    /// Returns without blocking. A separate thread waits for the device and wakes the task. In a browser, the callback
+    /// of the mapping wakes it.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.mapping.lock().unwrap_or_else(PoisonError::into_inner).waker = Some(context.waker().clone());
         if let Some(result) = self.take() {
@@ -110,22 +130,32 @@ impl<T: Element> Future for Read<T> {
         if let Err(error) = self.faults.check() {
             return Poll::Ready(Err(error));
         }
-        if !self.driven {
-            self.driven = true;
-            let (device, mapping) = (self.device.clone(), Arc::clone(&self.mapping));
-            let drive = move || {
-                let _ = device.poll(wgpu::PollType::wait_indefinitely());
-                // Wakes the task once more, in case the device was lost and never calls back. The lock is released
-                // before the call to `wake`, because an executor may run the task immediately.
-                let waker = mapping.lock().unwrap_or_else(PoisonError::into_inner).waker.take();
-                waker.into_iter().for_each(Waker::wake);
-            };
-            if std::thread::Builder::new().spawn(drive).is_err() {
-                self.driven = false;
-                context.waker().wake_by_ref();
-            }
-        }
+        #[cfg(not(target_arch = "wasm32"))]
+        self.drive(context);
         Poll::Pending
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl<T: Element> Read<T> {
+    /// Starts the thread that waits for the device, unless it runs already.
+    fn drive(&mut self, context: &Context<'_>) {
+        if self.driven {
+            return;
+        }
+        self.driven = true;
+        let (device, mapping) = (self.device.clone(), Arc::clone(&self.mapping));
+        let drive = move || {
+            let _ = device.poll(wgpu::PollType::wait_indefinitely());
+            // Wakes the task once more, in case the device was lost and never calls back. The lock is released before
+            // the call to `wake`, because an executor may run the task immediately.
+            let waker = mapping.lock().unwrap_or_else(PoisonError::into_inner).waker.take();
+            waker.into_iter().for_each(Waker::wake);
+        };
+        if std::thread::Builder::new().spawn(drive).is_err() {
+            self.driven = false;
+            context.waker().wake_by_ref();
+        }
     }
 }
 

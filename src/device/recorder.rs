@@ -5,25 +5,23 @@
 use super::Buffer;
 use super::buffer::{Bound, Element};
 use super::core::Core;
-use super::faults::{error_of, scoped};
+use super::faults::scoped;
 use super::kernel::Kernel;
 use super::pipelines::Pipeline;
 use super::pool::{Lease, Usage};
 use super::read::Read;
 use super::shader::Overrides;
+use super::staging::{STAGING, Staging};
 use super::submit::{Command, submit};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shape::to_u32;
 use std::collections::VecDeque;
 use std::sync::{Arc, MutexGuard};
-use wgpu::util::StagingBelt;
 
 /// The maximum estimated duration of one submission in seconds, well under the 2 s after which Windows resets a device.
 const SUBMISSION_SECONDS: f64 = 0.1;
 /// The maximum number of submissions in flight while another one is recorded. One of them runs, and two wait.
 const IN_FLIGHT: usize = 3;
-/// The size in bytes of one staging buffer of the upload ring.
-const STAGING: u64 = 4 << 20;
 /// The maximum number of bytes staged in one submission. Together with [`IN_FLIGHT`], this bounds the size of the ring.
 const STAGED: u64 = 8 << 20;
 /// The size in bytes of the buffer for the uniforms of one submission.
@@ -71,7 +69,7 @@ pub(super) struct Recording {
     uniform_buffer: Option<Arc<Lease>>,
     seconds: f64,
     staged: u64,
-    belt: StagingBelt,
+    staging: Staging,
     in_flight: VecDeque<wgpu::SubmissionIndex>,
 }
 
@@ -83,7 +81,7 @@ impl Recording {
             uniform_buffer: None,
             seconds: 0.0,
             staged: 0,
-            belt: StagingBelt::new(device.clone(), STAGING),
+            staging: Staging::new(device),
             in_flight: VecDeque::new(),
         }
     }
@@ -137,31 +135,14 @@ impl<'a> Recorder<'a> {
     /// Copies bytes into the staging ring and records the copy from there into `to`. If `first` is true, this copy
     /// becomes the first command of the recording, otherwise the last.
     fn stage(&mut self, bytes: &[u8], to: &Arc<Lease>, to_offset: u64, first: bool) -> Result<()> {
-        let Some(size) = wgpu::BufferSize::new(bytes.len() as u64) else { return Ok(()) };
         self.core.faults.check()?;
         let began = self.core.stopwatch.begin();
-        let belt = &mut self.open.belt;
-        let (staged, caught) = scoped(&self.core.device, || {
-            let slice = belt.allocate(size, wgpu::BufferSize::MIN);
-            slice.get_mapped_range_mut().map(|mut view| {
-                view.copy_from_slice(bytes);
-                (slice.buffer().clone(), slice.offset())
-            })
-        });
-        if let Some(error) = caught {
-            return Err(self.fault_or(error_of(&error, size.get())));
-        }
-        let (from, from_offset) =
-            staged.map_err(|e| self.device_error(&format!("the staging ring cannot be written: {e}")))?;
-        let to = Arc::clone(to);
-        let copy = Command::Copy { from, from_offset, to, to_offset, bytes: size.get(), _keep: None };
-        if first {
-            self.open.commands.insert(0, copy);
-        } else {
-            self.open.commands.push(copy);
+        let open = &mut *self.open;
+        if let Some(copy) = open.staging.put(self.core, bytes, to, to_offset)? {
+            open.commands.insert(if first { 0 } else { open.commands.len() }, copy);
         }
         self.core.stopwatch.end("upload", "", began);
-        self.open.staged += size.get();
+        self.open.staged += bytes.len() as u64;
         Ok(())
     }
 
@@ -315,12 +296,12 @@ impl<'a> Recorder<'a> {
         let commands = std::mem::take(&mut self.open.commands);
         (self.open.seconds, self.open.staged) = (0.0, 0);
         let core = self.core;
-        let belt = &mut self.open.belt;
+        let staging = &mut self.open.staging;
         let began = core.stopwatch.begin();
         let (submission, caught) = scoped(&core.device, || {
-            belt.finish();
+            staging.finish();
             let submission = submit(core, &commands);
-            belt.recall();
+            staging.recall();
             submission
         });
         core.stopwatch.end(if core.by_wall_clock() { "submit and wait" } else { "submit" }, "", began);
@@ -338,6 +319,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Waits until all submitted work is done.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn wait(&mut self) -> Result<()> {
         while !self.open.in_flight.is_empty() {
             self.wait_oldest()?;
@@ -350,7 +332,7 @@ impl<'a> Recorder<'a> {
         let began = self.core.stopwatch.begin();
         let polled = self.core.device.poll(wgpu::PollType::Wait { submission_index, timeout: None });
         self.core.stopwatch.end("wait", "", began);
-        polled.map(drop).map_err(|e| self.device_error(&e.to_string()))
+        polled.map(drop).map_err(|e| self.core.device_error(&e.to_string()))
     }
 
     /// Submits the recorded work and starts to read `buffer` back, without waiting.
@@ -366,17 +348,6 @@ impl<'a> Recorder<'a> {
         });
         self.flush()?;
         Ok(Read::begin(self.core, lease, buffer.len()))
-    }
-
-    /// Returns the device's fault if there is one, otherwise an error with the given message.
-    fn device_error(&self, message: &str) -> Error {
-        self.fault_or(ErrorKind::Device { message: message.to_owned() }.into())
-    }
-
-    /// Returns the device's fault if there is one, because the fault is then the cause of `error`. Otherwise returns
-    /// `error`.
-    fn fault_or(&self, error: Error) -> Error {
-        self.core.faults.ask(&self.core.device).err().unwrap_or(error)
     }
 }
 

@@ -34,6 +34,24 @@ enum Solution {
     Sparse(Vec<Solved>, bool),
 }
 
+/// How the device is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Waiting {
+    /// The thread blocks, so that the futures of this module are never pending.
+    Blocking,
+    /// The caller's executor awaits.
+    Async,
+}
+
+impl Waiting {
+    async fn bring<T: Real>(self, read: EighRead<T>) -> Result<HostEigh<T>> {
+        match self {
+            Self::Blocking => read.wait(),
+            Self::Async => read.arrive().await,
+        }
+    }
+}
+
 /// The result for a graph: its pairs, or `None` if the error of f32 may change a decision, such as whether two
 /// eigenvalues are tied. The graph is then solved again in f64.
 type Finished<T> = Result<Option<Pairs<T>>>;
@@ -43,6 +61,7 @@ pub(super) struct Run<'a, T> {
     pub(super) ctx: &'a Context,
     pub(super) graphs: &'a GraphBatch,
     pub(super) encoding: Encoding<T>,
+    pub(super) waiting: Waiting,
     pub(super) done: usize,
     /// The number of graphs that the CPU solved again in f64.
     pub(super) solved_again: usize,
@@ -50,7 +69,7 @@ pub(super) struct Run<'a, T> {
 
 impl<T: Real> Run<'_, T> {
     /// Solves the chunks and waits until they are finished.
-    pub(super) fn through(&mut self, chunks: Vec<Chunk>, progress: &mut impl FnMut(Progress)) -> Result<()> {
+    pub(super) async fn through(&mut self, chunks: Vec<Chunk>, progress: &mut impl FnMut(Progress)) -> Result<()> {
         let mut queue = VecDeque::from(chunks);
         let mut in_flight: Option<Submitted> = None;
         while let Some(chunk) = queue.pop_front() {
@@ -58,13 +77,13 @@ impl<T: Real> Run<'_, T> {
                 Ok(submitted) => {
                     // The device works on this chunk while the host finishes the previous chunk.
                     if let Some(before) = in_flight.replace(submitted) {
-                        self.collect(before)?;
+                        self.collect(before).await?;
                         progress(Progress { done: self.done, total: self.graphs.len() });
                     }
                 }
                 Err((chunk, error)) if error.is_out_of_memory() => {
                     if let Some(before) = in_flight.take() {
-                        self.collect(before)?;
+                        self.collect(before).await?;
                         queue.push_front(chunk);
                     } else if chunk.graphs.len() > 1 {
                         log::info!("{error}; {} graphs go on in halves", chunk.graphs.len());
@@ -80,7 +99,7 @@ impl<T: Real> Run<'_, T> {
             }
         }
         match in_flight {
-            Some(last) => self.collect(last),
+            Some(last) => self.collect(last).await,
             None => Ok(()),
         }
     }
@@ -132,7 +151,7 @@ impl<T: Real> Run<'_, T> {
 
     /// Waits for a chunk and writes the encodings of its graphs. Graphs for which the f32 results leave a decision
     /// uncertain are solved again in f64.
-    fn collect(&mut self, submitted: Submitted) -> Result<()> {
+    async fn collect(&mut self, submitted: Submitted) -> Result<()> {
         let Submitted { indices, graphs, solution } = submitted;
         let decompose = |run: &Self, chosen: &GraphBatch, _: &[usize]| {
             let found = run.solve::<f64>(chosen, Backend::Cpu)?.wait()?;
@@ -140,7 +159,7 @@ impl<T: Real> Run<'_, T> {
         };
         match solution {
             Solution::Gpu(read) => {
-                let found = read.wait()?;
+                let found = self.waiting.bring(read).await?;
                 let finished = each(self.ctx, &graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
                 self.write_all(&indices, &graphs, finished, decompose)
             }

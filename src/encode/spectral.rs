@@ -4,7 +4,7 @@ use super::encoding::Encoding;
 #[cfg(feature = "arrow")]
 use super::plan::sparse_bytes;
 use super::plan::{Plan, choose, plan};
-use super::run::Run;
+use super::run::{Run, Waiting};
 use super::settings::{Method, Settings};
 use super::stored::{Call, Stores};
 use crate::array::Real;
@@ -17,7 +17,9 @@ use crate::graph::GraphBatch;
 use crate::ops::eigen::Which;
 use crate::ops::laplacian::Normalization;
 use crate::policy::{Backend, Choice, Side};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task;
 
 /// The progress of an encoding.
 #[derive(Clone, Copy, Debug)]
@@ -212,7 +214,21 @@ impl SpectralEncoder {
         graphs: &GraphBatch,
         progress: impl FnMut(Progress),
     ) -> Result<(Encoding, Report)> {
-        self.run(ctx, graphs, progress)
+        now(self.run(ctx, graphs, progress, Waiting::Blocking))
+    }
+
+    /// Encodes every graph as [`SpectralEncoder::encode_with`] does, for use where blocking is impossible, such as in a
+    /// browser. The work on the CPU still runs on the thread that awaits the future; only the device is awaited.
+    ///
+    /// # Errors
+    /// The same as for [`SpectralEncoder::encode`].
+    pub async fn encode_async(
+        &self,
+        ctx: &Context,
+        graphs: &GraphBatch,
+        progress: impl FnMut(Progress),
+    ) -> Result<(Encoding, Report)> {
+        self.run(ctx, graphs, progress, Waiting::Async).await
     }
 
     /// Encodes every graph as [`SpectralEncoder::encode_with`] does, but in f64 on the CPU: eigenvalues and
@@ -240,7 +256,7 @@ impl SpectralEncoder {
                 "f64 is computed on the CPU only, found a context that asks for the GPU",
             ));
         }
-        self.run(&ctx.with_backend(Backend::Cpu), graphs, progress)
+        now(self.run(&ctx.with_backend(Backend::Cpu), graphs, progress, Waiting::Blocking))
     }
 
     /// Returns the numbers that the encoding has for each node: k, and the steps of the random walk.
@@ -261,11 +277,12 @@ impl SpectralEncoder {
         self.0.described(conventions, in_f64)
     }
 
-    fn run<T: Real>(
+    async fn run<T: Real>(
         &self,
         ctx: &Context,
         graphs: &GraphBatch,
         mut progress: impl FnMut(Progress),
+        waiting: Waiting,
     ) -> Result<(Encoding<T>, Report)> {
         let watch = ctx.stopwatch();
         let began = watch.begin();
@@ -275,7 +292,8 @@ impl SpectralEncoder {
             return Err(Error::domain("encode", what));
         }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
-        let mut run = Run { settings: &self.0, ctx, graphs, encoding: self.empty(graphs)?, done: 0, solved_again: 0 };
+        let encoding = self.empty(graphs)?;
+        let mut run = Run { settings: &self.0, ctx, graphs, encoding, waiting, done: 0, solved_again: 0 };
         watch.end("plan", "", began);
         let left = watch.time("look up", || self.1.find(&self.0, ctx, graphs, chunks, &mut run.encoding));
         let chunks = || left.calls.iter().flat_map(|call| &call.chunks);
@@ -283,7 +301,7 @@ impl SpectralEncoder {
         let (stored, chunks) = (left.found, chunks().count());
         run.done = stored;
         for Call { chunks, blocks } in left.calls {
-            run.through(chunks, &mut progress)?;
+            run.through(chunks, &mut progress).await?;
             watch.time("keep", || self.1.keep(&blocks, graphs, &mut run.encoding));
         }
         self.1.call_ended();
@@ -313,6 +331,14 @@ impl SpectralEncoder {
             mask: filled(count, k, 0)?,
             random_walk: filled(nodes, walk_steps, 0.0)?,
         })
+    }
+}
+
+/// Returns the result of a future that is never pending, because all that it waits for blocks.
+fn now<F: Future>(future: F) -> F::Output {
+    match pin!(future).poll(&mut task::Context::from_waker(task::Waker::noop())) {
+        task::Poll::Ready(result) => result,
+        task::Poll::Pending => unreachable!("nothing is awaited"),
     }
 }
 

@@ -7,6 +7,7 @@ use super::spec::{PrecisionName, Spec, wrong};
 use super::store::{self, Finished, Folder, Of};
 use super::tables::{Extraction, Pair, Source, Table, pair};
 use crate::cache::Cache;
+use crate::clock::Instant;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::mlp::{Number, Samples};
@@ -16,7 +17,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The time between two checkpoints of runs on their way. One of wide networks takes seconds.
 pub(super) const CHECKPOINT: Duration = Duration::from_secs(60);

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::io::Layers;
 use crate::ops::series::Status;
+use crate::parallel;
 use crate::policy::Choice;
 use serde_json::Value;
 use std::sync::Arc;
@@ -173,6 +174,7 @@ impl Extractor {
     }
 
     fn through(&self, ctx: &Context, data: &Layers, plan: &Plan, take: Take<'_>) -> Result<Report> {
+        parallel::needs_threads("features")?;
         let sides = &Sides::new(ctx, &side::choose(ctx, &self.representations, data, plan)?);
         let concrete = &Concrete::new(&self.representations, plan, data, self.edges.as_ref())?;
         let definitions = Definitions::new(concrete, &sides.identity);

@@ -41,10 +41,7 @@ impl Drop for Unfinished {
 /// existing file is unchanged.
 pub(crate) fn write_whole(path: &Path, fill: impl FnOnce(&mut BufWriter<Output>) -> Result<()>) -> Result<()> {
     let refused = |error| Error::io("write", path, own(error));
-    let mut builder = builder();
-    #[cfg(unix)]
-    builder.permissions(mode(0o666));
-    let file = builder.tempfile_in(parent(path)).map_err(refused)?;
+    let file = builder(0o666).tempfile_in(parent(path)).map_err(refused)?;
     let (file, place) = file.into_parts();
     let _unfinished = Unfinished::new(&place);
     let mut out = BufWriter::with_capacity(1 << 18, Output::new(file));
@@ -80,10 +77,7 @@ pub(super) fn create_folder(path: &Path, fill: impl FnOnce(&Path) -> Result<()>)
     if path.symlink_metadata().is_ok() {
         return Err(refused(io::Error::new(io::ErrorKind::AlreadyExists, "it exists already")));
     }
-    let mut builder = builder();
-    #[cfg(unix)]
-    builder.permissions(mode(0o777));
-    let folder = builder.tempdir_in(parent(path)).map_err(refused)?;
+    let folder = builder(0o777).tempdir_in(parent(path)).map_err(refused)?;
     let _unfinished = Unfinished::new(folder.path());
     fill(folder.path())?;
     std::fs::rename(folder.path(), path).map_err(refused)?;
@@ -98,20 +92,19 @@ fn own(error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() { error } else { error.kind().into() }
 }
 
-fn builder<'a>() -> Builder<'a, 'static> {
+fn builder(mode: u32) -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".fiedler-").suffix(".tmp");
+    // The process's umask narrows the permissions. Without them, a temporary file is private to its user, and the
+    // finished file would be private too.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    #[cfg(not(unix))]
+    let _ = mode;
     builder
 }
 
 /// Returns the folder that contains the file. For a name without a folder, this is the current folder.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Returns the permissions of a new file or folder; the process's umask then narrows the permissions. Without this
-/// setting, a temporary file is private to its user, and the finished file would be private too.
-#[cfg(unix)]
-fn mode(mode: u32) -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(mode)
 }

@@ -28,24 +28,29 @@ pub mod variants;
 
 use crate::device::{Adapter, Overrides, Shipped};
 use faer::Par;
-use std::num::NonZeroUsize;
 
 pub(crate) use certificate::ITERATED;
 pub use certificate::{Certificate, Status, all_converged};
-pub use eigen::{Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_ragged, eigh_refined, eigh_subset, eigvalsh};
+pub use eigen::{
+    Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_async, eigh_ragged, eigh_refined, eigh_subset, eigvalsh,
+};
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
-pub use fft::{fft, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
+pub use fft::{fft, fft_async, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 pub use laplacian::{Normalization, laplacian};
-pub use matmul::{Gemm, matmul};
+pub use matmul::{Gemm, matmul, matmul_async};
 pub use pca::{Pca, PcaOptions, pca, pca_of_stream};
 pub use sparse::spmm;
 pub use stats::{corr, cov, describe, histogram, quantiles};
-pub use svd::{Svd, Svdvals, Vectors, svd, svd_truncated, svdvals};
+pub use svd::{Svd, Svdvals, Vectors, svd, svd_async, svd_truncated, svdvals};
 
 /// The parallelism that is passed to faer's routines. faer splits sums according to this value, so the value is a
 /// constant: the bits of a result must not depend on the number of threads. If there are fewer than eight threads, each
 /// thread computes several of the partial sums.
-const PARALLEL: Par = Par::Rayon(NonZeroUsize::new(8).unwrap());
+#[cfg(not(target_arch = "wasm32"))]
+const PARALLEL: Par = Par::Rayon(std::num::NonZeroUsize::new(8).unwrap());
+/// WebAssembly has one thread, so faer's routines are compiled without threads.
+#[cfg(target_arch = "wasm32")]
+const PARALLEL: Par = Par::Seq;
 
 /// A family of operations: its name, its kernels, and a function that returns whether an adapter may use a given
 /// variant of a kernel. The adapter's limits are checked separately.

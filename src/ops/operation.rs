@@ -3,9 +3,9 @@
 
 use crate::array::Scalar;
 use crate::context::Context;
-use crate::device::Gpu;
+use crate::device::{Gpu, MAY_WAIT};
 use crate::error::{Error, Result};
-use crate::policy::{Choice, Side, Workload};
+use crate::policy::{Choice, Reason, Side, Workload};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -49,6 +49,11 @@ pub(super) trait Operation {
     /// precision of the call is checked separately.
     fn fits(&self, gpu: &Gpu, budget: u64) -> bool;
 
+    /// Returns whether the implementation for the device reads results before it has recorded all its work, because
+    /// what follows depends on them, or because the results do not fit on the device together. It then cannot run in a
+    /// browser.
+    fn waits(&self, gpu: &Gpu, budget: u64) -> bool;
+
     /// Returns whether there is nothing to compute. If so, the CPU returns the result even if the device was chosen.
     fn is_empty(&self) -> bool {
         false
@@ -57,18 +62,33 @@ pub(super) trait Operation {
     /// Returns the side on which the call runs, and the reason.
     fn choose(&self, ctx: &Context) -> Choice {
         let fits = self.precision().on_device && ctx.gpu().is_ok_and(|gpu| self.fits(gpu, ctx.memory_budget()));
+        if fits && self.cannot_wait(ctx) {
+            let choice = ctx.explain(&self.workload(ctx), false);
+            let beyond = choice.reason == Reason::BeyondKernels;
+            return Choice { reason: if beyond { Reason::CannotWait } else { choice.reason }, ..choice };
+        }
         ctx.explain(&self.workload(ctx), fits)
+    }
+
+    /// Returns whether the device would have to be waited for where that is impossible.
+    fn cannot_wait(&self, ctx: &Context) -> bool {
+        !MAY_WAIT && ctx.gpu().is_ok_and(|gpu| self.waits(gpu, ctx.memory_budget()))
     }
 
     /// Returns the result of [`Operation::choose`] if the chosen side can run the call.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if the device is required but has no kernels for the precision.
+    /// [`Domain`](crate::ErrorKind::Domain) if the device is required but has no kernels for the precision, or would
+    /// have to be waited for in a browser.
     fn decide(&self, ctx: &Context) -> Result<Arc<Choice>> {
         let choice = self.choose(ctx);
         log::debug!("{}: {choice}", self.name());
         if choice.side == Side::Gpu {
             self.precision().on_device(self.name())?;
+            if self.cannot_wait(ctx) {
+                let what = "a browser cannot wait for the results that this call reads midway: use the CPU";
+                return Err(Error::domain(self.name(), what));
+            }
         }
         Ok(Arc::new(choice))
     }
@@ -105,6 +125,8 @@ pub(super) struct Call<F> {
     pub(super) empty: bool,
     /// See [`Operation::fits`].
     pub(super) fits: F,
+    /// See [`Operation::waits`].
+    pub(super) waits: bool,
 }
 
 impl<F: Fn(&Gpu, u64) -> bool> Operation for Call<F> {
@@ -124,6 +146,10 @@ impl<F: Fn(&Gpu, u64) -> bool> Operation for Call<F> {
         (self.fits)(gpu, budget)
     }
 
+    fn waits(&self, _: &Gpu, _: u64) -> bool {
+        self.waits
+    }
+
     fn is_empty(&self) -> bool {
         self.empty
     }
@@ -141,7 +167,7 @@ pub(super) fn whole_or<R>(
     in_batches: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
     match whole() {
-        Err(error) if error.is_out_of_memory() && divisible => {
+        Err(error) if error.is_out_of_memory() && divisible && MAY_WAIT => {
             log::info!("{error}; going on in batches");
             in_batches()
         }

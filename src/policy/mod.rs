@@ -129,6 +129,8 @@ pub enum Reason {
     /// The kernels do not support the precision of the work, or a matrix exceeds the largest order that the kernels
     /// support.
     BeyondKernels,
+    /// The kernels' results have to be read while the work goes on, and a browser cannot wait for them.
+    CannotWait,
     /// Work of this family has never been measured on this adapter, and what is predicted of it is too uncertain.
     NotMeasured,
     /// The work goes on from a checkpoint of this side.
@@ -207,6 +209,7 @@ impl fmt::Display for Reason {
             Self::NoAdapter => "there is no GPU",
             Self::NotWorthOpening => "too small to be worth opening a GPU",
             Self::SoftwareAdapter => "a software adapter is slower than the CPU itself",
+            Self::CannotWait => "a browser cannot wait for the GPU midway",
             Self::BeyondKernels => "too large for the GPU's kernels, or not in f32",
             Self::NotMeasured => "not measured on this GPU yet, and an unmeasured GPU is not chosen for it",
             Self::Resumed => "the checkpoint that it goes on from was written there",

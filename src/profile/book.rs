@@ -1,11 +1,11 @@
 //! Records the times of kernels and stages while work runs, as sums for the table and as events for the trace.
 
 use super::{Clock, Event, KernelTime, Profile, StageTime, Track};
+use crate::clock::Instant;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
-use std::time::Instant;
 
 /// The maximum number of events in a trace. A trace of this length is about 30 MB of JSON. Further events are added
 /// only to the sums.

@@ -6,12 +6,13 @@ use super::journey::{Group, Sheet, Side, Wanted};
 use super::running::{Counters, Running};
 use super::saving::Saving;
 use super::stop::Part;
+use crate::clock::Instant;
 use crate::device::Gpu;
 use crate::error::Result;
 use crate::ops::mlp::{Fleet, Held, Leg, Number, Replica, Samples, Trained, Uploaded};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A request to the device takes about this long. Between requests, the caller can cancel the training.
 const SHORT: Duration = Duration::from_millis(250);

@@ -4,6 +4,7 @@ use super::running::RunStatus;
 use super::trainer::{OnProgress, Progress};
 use super::{Run, Runs};
 use crate::cancel::Cancel;
+use crate::clock::Instant;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::mlp::{Contending, GanProgram, GanWorker, Init, Mlp, Number, Optimizer, Pair, Tensor};
@@ -11,7 +12,6 @@ use crate::parallel;
 use crate::policy::Backend;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 /// The number of steps between two looks at whether the work was cancelled.
 const TOGETHER: u64 = 8;

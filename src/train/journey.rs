@@ -6,13 +6,14 @@ use super::groups::Reader;
 use super::running::{Running, Seat};
 use super::saving::Saving;
 use super::stop::Part;
+use crate::clock::Instant;
 use crate::error::Result;
 use crate::ops::mlp::{Number, Parts, Samples, Scores, Uploaded, Worker};
 use crate::parallel;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Some runs are trained for about this long between two looks at the clock of the whole training.
 const ROUND: Duration = Duration::from_millis(200);

@@ -6,9 +6,10 @@ use super::schedule::{Plateau, warm_up};
 use super::stop::{Metric, Part};
 use super::trainer::Trainer;
 use crate::cancel::Cancel;
+use crate::clock::Instant;
 use crate::ops::mlp::{Number, Parts, Program, Replica, Samples, Scores, Segment, Tally, Work, Worker};
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A segment of an epoch takes about this long, so that a run notices soon that it is to stop.
 const SEGMENT: Duration = Duration::from_millis(10);

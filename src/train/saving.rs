@@ -2,8 +2,9 @@
 
 use super::checkpoint::Checkpoint;
 use super::running::Running;
+use crate::clock::Instant;
 use crate::ops::mlp::{Number, Program};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The checkpoints of a training, if it has any.
 #[derive(Debug)]

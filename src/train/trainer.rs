@@ -14,13 +14,15 @@ use super::schedule::Schedule;
 use super::spec::{Spec, stored_spec};
 use super::split::{Fold, Split};
 use super::stop::Stop;
+use crate::clock::Instant;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::mlp::{Hyper, Init, Loss, MixedPrecision, Mlp, Norm, Number, Optimizer, Program, Samples};
+use crate::parallel;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How inputs are scaled before training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -376,6 +378,9 @@ impl Trainer {
         let stored = self.checkpoint.as_ref().map(|(path, _)| Stored::open(path)).transpose()?.flatten();
         let decided = self.decide::<T>(ctx, source.samples(), runs, stored.as_ref().map(|stored| &stored.spec))?;
         let tour = decided.tour;
+        if tour.groups > 1 {
+            parallel::needs_threads("train")?;
+        }
         let bytes = self.bytes::<T>(&program, &tour, runs, ctx.threads());
         if bytes > ctx.memory_budget() {
             let what = format!("bytes for {} runs", runs.rows().len());

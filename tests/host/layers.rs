@@ -18,7 +18,7 @@ const PACKAGES: [&str; 2] = ["", "cli/"];
 
 /// The floor of each room. A room may import rooms on lower floors. The command's rooms import the library's public
 /// items by the library's name.
-const FLOORS: [(&str, u32); 28] = [
+const FLOORS: [(&str, u32); 29] = [
     ("main", 8),
     ("commands", 8),
     ("bench", 7),
@@ -38,6 +38,7 @@ const FLOORS: [(&str, u32); 28] = [
     ("policy", 2),
     ("device", 1),
     ("cancel", 0),
+    ("clock", 0),
     ("error", 0),
     ("forms", 0),
     ("extensions", 0),
@@ -51,7 +52,14 @@ const FLOORS: [(&str, u32); 28] = [
 ];
 
 /// The imports that are allowed between rooms on one floor.
-const SIDEWAYS: [(&str, &str); 3] = [("array", "context"), ("cancel", "error"), ("shape", "error")];
+const SIDEWAYS: [(&str, &str); 6] = [
+    ("array", "context"),
+    ("cancel", "error"),
+    ("io", "encode"),
+    ("parallel", "error"),
+    ("profile", "clock"),
+    ("shape", "error"),
+];
 
 /// Families that may call the device half of the families in `CALLED`, so that a chain stays in one recording.
 const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];

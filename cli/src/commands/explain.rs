@@ -209,7 +209,7 @@ fn change(case: &Work, choice: &Choice, turns: Option<(usize, Side)>) -> String 
                 .to_owned()
         }
         (Reason::NotMeasured, _) => "`fiedler tune` measures trainings on this GPU; then there is a choice".to_owned(),
-        (Reason::BeyondKernels, _) => "with a smaller workload there would be a choice".to_owned(),
+        (Reason::BeyondKernels | Reason::CannotWait, _) => "with a smaller workload there would be a choice".to_owned(),
         (_, Some((items, side))) => {
             let way = if items > case.items() { "more" } else { "less" };
             let side = if side == Side::Gpu { "the GPU" } else { "the CPU" };

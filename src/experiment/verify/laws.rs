@@ -2,7 +2,7 @@
 
 use super::{Claim, check_counts, check_margin, digits, judge};
 use crate::cancel::Cancel;
-use crate::context::Context;
+use crate::context::{Context, ContextBuilder};
 use crate::error::{Error, Result};
 use crate::experiment::statistics::{Equivalence, Interval, Status};
 use crate::ops::mlp::{Activation, Loss, MixedPrecision, Mlp, Number, Optimizer, Samples, Targets};
@@ -186,7 +186,7 @@ fn resumed(ctx: &Context, samples: &Samples<f32>, seed: u64) -> Result<Claim> {
         let trainer = if interruptions < 3 { trainer.progress(stop) } else { trainer };
         ctx.cancel().check()?;
         // On one thread, so that it takes several rounds on any machine.
-        let own = Context::builder().device(false).threads(1).cancel(cancel).build()?;
+        let own = ContextBuilder::on_threads(1, cancel)?;
         match trainer.fit(&own, samples, &runs) {
             Err(error) if error.is_cancelled() => interruptions += 1,
             found => break found?,

@@ -28,6 +28,7 @@ use super::spec::{check_name, of_domain, of_toml, refuse_infinite, wrong};
 use super::statistics::{Interval, Status};
 use super::store::{Folder, Of};
 use crate::cache::KeyHasher;
+use crate::clock::Instant;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::io;
@@ -35,7 +36,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// A change that may alter what any claim finds requires a new number.
 const NUMERICS: u64 = 1;

@@ -1,6 +1,7 @@
 //! The CPU beside the device.
 
 use super::{Claim, check_counts, check_margin, digits, laws};
+use crate::clock::Instant;
 use crate::context::Context;
 use crate::error::Result;
 use crate::experiment::statistics::Status;
@@ -8,7 +9,6 @@ use crate::ops::mlp::Optimizer;
 use crate::policy::Backend;
 use crate::train::Runs;
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
 
 /// The claim that a device trains as accurately as the CPU, and the times of both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

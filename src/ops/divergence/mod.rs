@@ -265,7 +265,7 @@ fn call<'a, T: Real>(terms: usize, shapes: &'a [Shape], resident: &[bool]) -> Ca
     }
     .transferring(false, moved, 0.0);
     let fits = move |gpu: &Gpu, _| gpu::check(gpu, shapes).is_ok();
-    Call { name: "divergence", precision: Precision::of::<T>(), workload, empty: false, fits }
+    Call { name: "divergence", precision: Precision::of::<T>(), workload, empty: false, fits, waits: false }
 }
 
 fn bins(shape: Shape) -> Result<()> {

@@ -163,6 +163,22 @@ pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     })
 }
 
+/// Computes [`eigh`] and brings the results to the host, for use where blocking is impossible, such as in a browser.
+/// Nothing has to be waited for afterwards: [`Array::to_host`] and [`Eigh::certificates`] return at once. The CPU, if it
+/// is chosen, computes on the thread that awaits the future.
+///
+/// # Errors
+/// The errors of [`eigh`].
+pub async fn eigh_async<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
+    let found = eigh(ctx, a)?;
+    let reads = (found.values.read(ctx)?, found.vectors.read(ctx)?, found.certificates.read(ctx)?);
+    Ok(Eigh {
+        values: reads.0.arrive().await?.into(),
+        vectors: reads.1.arrive().await?.into(),
+        certificates: Certificates::Host(reads.2.arrive().await?),
+    })
+}
+
 /// Computes the `k` smallest or largest eigenvalues of each matrix, in ascending order, and their eigenvectors. The
 /// other eigenpairs are never copied to the host.
 ///

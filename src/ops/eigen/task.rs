@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::device::Gpu;
 use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Workload};
+use crate::shape::Layout;
 
 /// Returns where [`super::eigh_ragged`] would run on matrices of the orders `orders`, and why.
 #[must_use]
@@ -64,6 +65,11 @@ impl Operation for Task<'_> {
 
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {
         self.orders.iter().all(|&order| order <= gpu::largest_order(gpu))
+    }
+
+    fn waits(&self, gpu: &Gpu, budget: u64) -> bool {
+        let layout = Layout::new(self.orders.iter().copied());
+        layout.len() as u64 > gpu::elements_within(gpu, &layout, budget)
     }
 }
 

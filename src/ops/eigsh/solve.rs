@@ -72,7 +72,7 @@ fn call<T: Real>((rows, entries): (usize, usize), k: usize) -> Call<impl Fn(&Gpu
         ..Workload::default()
     }
     .transferring(false, 4.0 * entries + 4.0 * rows * (4.0 + width), 4.0 * rows * k as f64);
-    Call { name: "eigsh", precision: Precision::of::<T>(), workload, empty: false, fits: always }
+    Call { name: "eigsh", precision: Precision::of::<T>(), workload, empty: false, fits: always, waits: true }
 }
 
 /// Solves all problems together on the device. Problems that are too small for an iteration, or whose norm is too

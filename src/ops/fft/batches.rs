@@ -26,7 +26,7 @@ fn bytes(plan: &FftPlan, kind: Kind) -> [u64; 3] {
 ///
 /// # Errors
 /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no room for one line.
-fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
+pub(super) fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
     let [before, after, way] = bytes(plan, kind);
     let one = before + after + plan.working_bytes() as u64;
     // The tables and uniforms take memory in addition to the arrays, and the pool rounds every array up, by a third on

@@ -78,6 +78,18 @@ where
     Task::of(ctx, "fft", Kind::Forward, a, axis, None)?.transform(ctx, a, None)
 }
 
+/// Computes [`fft`] and brings the result to the host, for use where blocking is impossible, such as in a browser.
+/// [`Array::to_host`] then returns at once. The CPU, if it is chosen, computes on the thread that awaits the future.
+///
+/// # Errors
+/// The errors of [`fft`].
+pub async fn fft_async<T: Real>(ctx: &Context, a: &Array<Complex<T>>, axis: Axis) -> Result<Array<Complex<T>>>
+where
+    Complex<T>: Scalar,
+{
+    Ok(fft(ctx, a, axis)?.to_host_async(ctx).await?.into())
+}
+
 /// Computes the inverse of [`fft`]: `x_j = 1/n sum_k X_k exp(2 pi i j k / n)`.
 ///
 /// # Shapes
@@ -326,6 +338,11 @@ impl Operation for Task {
 
     fn fits(&self, gpu: &Gpu, budget: u64) -> bool {
         self.plan.as_ref().is_some_and(|plan| batches::fits(gpu, budget, plan, self.kind))
+    }
+
+    fn waits(&self, gpu: &Gpu, budget: u64) -> bool {
+        let most = self.plan.as_ref().and_then(|plan| batches::most(gpu, budget, plan, self.kind).ok());
+        most.is_some_and(|most| self.lines.inner * self.lines.outer > most)
     }
 }
 

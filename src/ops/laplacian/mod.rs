@@ -109,6 +109,10 @@ impl Operation for Task {
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {
         gpu::fits(gpu, self.largest, self.elements)
     }
+
+    fn waits(&self, _: &Gpu, _: u64) -> bool {
+        false
+    }
 }
 
 fn on_cpu<T: Real>(layout: &Layout, graphs: &GraphBatch, normalization: Normalization) -> Vec<T> {

@@ -32,18 +32,7 @@ pub(super) fn solve<T: Multiplied>(
     if problem.result().is_empty() {
         return Ok(Storage::host(Vec::new()));
     }
-    let side = |x: usize| {
-        u32::try_from(x).map_err(|_| {
-            let what = "rows, columns or terms of a product on a device".to_owned();
-            ErrorKind::Limit { what, needed: x as u64, allowed: u32::MAX.into() }
-        })
-    };
-    let half = T::words(2) == 1;
-    // If k is 0, there are no terms to split.
-    let split = precision == Precision::SplitF16 && problem.k > 0;
-    let (m, n, k) = (side(problem.m)?, side(problem.n)?, side(problem.k)?);
-    let plan = gpu::plan(gpu.adapter(), m, n, if split { split::terms(k) } else { k }, half || split)?;
-    let room = Room { gpu, plan, half, split, bytes: ctx.memory_budget().saturating_sub(64 << 10) };
+    let room = Room::new(gpu, problem, T::words(2) == 1, precision, ctx.memory_budget())?;
     let cut = || {
         let mut here = Vec::with_capacity(4);
         for operand in operands {
@@ -67,6 +56,27 @@ struct Room<'a> {
     /// Whether f32 is split into f16.
     split: bool,
     bytes: u64,
+}
+
+/// Returns whether a product fits on the device as a whole.
+pub(super) fn holds(gpu: &Gpu, problem: &Problem, half: bool, precision: Precision, budget: u64) -> bool {
+    Room::new(gpu, problem, half, precision, budget).is_ok_and(|room| room.holds(problem))
+}
+
+impl<'a> Room<'a> {
+    fn new(gpu: &'a Gpu, problem: &Problem, half: bool, precision: Precision, budget: u64) -> Result<Self> {
+        let side = |x: usize| {
+            u32::try_from(x).map_err(|_| {
+                let what = "rows, columns or terms of a product on a device".to_owned();
+                ErrorKind::Limit { what, needed: x as u64, allowed: u32::MAX.into() }
+            })
+        };
+        // If k is 0, there are no terms to split.
+        let split = precision == Precision::SplitF16 && problem.k > 0;
+        let (m, n, k) = (side(problem.m)?, side(problem.n)?, side(problem.k)?);
+        let plan = gpu::plan(gpu.adapter(), m, n, if split { split::terms(k) } else { k }, half || split)?;
+        Ok(Self { gpu, plan, half, split, bytes: budget.saturating_sub(64 << 10) })
+    }
 }
 
 impl Room<'_> {

@@ -89,6 +89,15 @@ pub fn matmul<T: Multiplied>(ctx: &Context, a: &Array<T>, b: &Array<T>) -> Resul
     Gemm::new().run(ctx, a, b)
 }
 
+/// Computes [`matmul`] and brings the result to the host, for use where blocking is impossible, such as in a browser.
+/// [`Array::to_host`] then returns at once. The CPU, if it is chosen, computes on the thread that awaits the future.
+///
+/// # Errors
+/// The errors of [`matmul`].
+pub async fn matmul_async<T: Multiplied>(ctx: &Context, a: &Array<T>, b: &Array<T>) -> Result<Array<T>> {
+    Ok(matmul(ctx, a, b)?.to_host_async(ctx).await?.into())
+}
+
 /// A factor as the caller passed it.
 #[derive(Clone, Copy, Debug)]
 struct Given {
@@ -302,6 +311,10 @@ impl Operation for Task<'_> {
 
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {
         self.form(gpu).is_some()
+    }
+
+    fn waits(&self, gpu: &Gpu, budget: u64) -> bool {
+        !batches::holds(gpu, self.problem, self.half, self.precision, budget)
     }
 }
 

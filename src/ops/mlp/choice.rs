@@ -118,7 +118,7 @@ impl Course {
         let team = ctx.threads().div_ceil(self.runs.max(1));
         let workload = self.workload(program, form, (waves, team), moments);
         let fits = |gpu: &Gpu, budget| capacity(gpu, budget).is_ok();
-        Call { name: "train", precision: Precision::of::<T>(), workload, empty: false, fits }.choose(ctx)
+        Call { name: "train", precision: Precision::of::<T>(), workload, empty: false, fits, waits: true }.choose(ctx)
     }
 
     /// Describes the training to the cost model. An evaluation counts as a share of a step. The CPU scores the results

@@ -52,6 +52,7 @@ impl<T: Real> Map<T> {
             workload,
             empty: shape.is_empty() || inner == 0,
             fits: |gpu: &Gpu, budget| fits(gpu, given, cols, budget).is_ok(),
+            waits: false,
         };
         let (made, choice) = call.run(
             ctx,

@@ -251,5 +251,5 @@ fn call<T: Scalar>(name: &'static str, shape: Shape, words: u128) -> Call<impl F
     let workload =
         Workload { items: flops, cpu_flops: flops, gpu_flops: flops, dispatches: 1.0, ..Workload::default() };
     let fits = move |gpu: &Gpu, _| gpu::bytes(shape.len()) <= gpu.adapter().limits.storage_binding;
-    Call { name, precision: Precision::of::<T>(), workload, empty: false, fits }
+    Call { name, precision: Precision::of::<T>(), workload, empty: false, fits, waits: false }
 }

@@ -5,10 +5,10 @@ mod cpu;
 mod gpu;
 pub(super) mod kernels;
 
+use crate::clock::Instant;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::policy::Side;
-use std::time::Instant;
 
 /// The measured ceilings of the CPU or of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -421,6 +421,6 @@ impl Program {
     fn call<T: Real>(&self, count: usize) -> Call<impl Fn(&Gpu, u64) -> bool> {
         let fits = gpu::check(self).is_ok();
         let (precision, workload) = (Precision::of::<T>(), self.workload(count));
-        Call { name: "features", precision, workload, empty: count == 0, fits: move |_: &Gpu, _| fits }
+        Call { name: "features", precision, workload, empty: count == 0, fits: move |_: &Gpu, _| fits, waits: true }
     }
 }

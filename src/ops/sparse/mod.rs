@@ -59,7 +59,7 @@ fn call<T: Real>((rows, entries): (usize, usize), cols: usize, resident: bool) -
         ..Workload::default()
     }
     .transferring(resident, 4.0 * rows * cols, 4.0 * rows * cols);
-    Call { name: "spmm", precision: Precision::of::<T>(), workload, empty: false, fits: always }
+    Call { name: "spmm", precision: Precision::of::<T>(), workload, empty: false, fits: always, waits: false }
 }
 
 /// Computes the product of a sparse symmetric matrix with a block of vectors: `Y = A X`.

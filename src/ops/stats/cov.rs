@@ -101,7 +101,7 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
     }
     .transferring(resident, 4.0 * count(shape.len()), 4.0 * made);
     let fits = move |gpu: &Gpu, budget| gpu_cov::fits(gpu, shape, budget).is_ok();
-    Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits }
+    Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits, waits: true }
 }
 
 /// Returns the means `(1, cols)` and the covariances or correlations `(cols, cols)` of every matrix, and an exponent e.

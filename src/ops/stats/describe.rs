@@ -194,7 +194,7 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
         ..Workload::default()
     }
     .transferring(resident, 4.0 * numbers, 0.0);
-    Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits: always }
+    Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits: always, waits: true }
 }
 
 /// If results of `needed` bytes are far larger than their input, checks that the memory budget holds the results.

@@ -126,7 +126,7 @@ fn call<T: Real>(view: View, bins: usize, resident: bool) -> Call<impl Fn(&Gpu, 
     }
     .transferring(resident, 4.0 * numbers, 0.0);
     let fits = move |gpu: &Gpu, budget| select::histogram_fits(gpu, view, bins, budget).is_ok();
-    Call { name: "histogram", precision: Precision::of::<T>(), workload, empty: view.len() == 0, fits }
+    Call { name: "histogram", precision: Precision::of::<T>(), workload, empty: view.len() == 0, fits, waits: true }
 }
 
 /// Returns the edges of `bins` bins of equal width, by NumPy's rule.

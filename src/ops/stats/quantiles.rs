@@ -98,7 +98,7 @@ fn call<T: Real>(view: View, quantiles: usize, resident: bool) -> Call<impl Fn(&
     .transferring(resident, 4.0 * numbers, 4.0 * count(view.series()) * count(quantiles));
     let fits = move |gpu: &Gpu, budget| select::fits(gpu, view, quantiles, budget).is_ok();
     let empty = view.len() == 0 || quantiles == 0;
-    Call { name: "quantiles", precision: Precision::of::<T>(), workload, empty, fits }
+    Call { name: "quantiles", precision: Precision::of::<T>(), workload, empty, fits, waits: true }
 }
 
 fn on_cpu<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {

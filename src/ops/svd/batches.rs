@@ -34,7 +34,7 @@ pub(super) fn solve<T: Real>(
 
 /// Returns the maximum number of matrices that one call can solve in `bytes` bytes of memory, with the largest binding
 /// that the device allows.
-fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
+pub(super) fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> {
     let given = 4 * (problem.rows * problem.cols) as u64;
     let one = given + gpu::bytes_of_one(problem);
     // Some memory is needed for the uniforms, in addition to the arrays.

@@ -98,6 +98,23 @@ pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd
     })
 }
 
+/// Computes [`svd`] and brings the results to the host, for use where blocking is impossible, such as in a browser.
+/// Nothing has to be waited for afterwards: [`Array::to_host`] and [`Svd::certificates`] return at once. The CPU, if it
+/// is chosen, computes on the thread that awaits the future.
+///
+/// # Errors
+/// The errors of [`svd`].
+pub async fn svd_async<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
+    let found = svd(ctx, a, vectors)?;
+    let reads = (found.u.read(ctx)?, found.s.read(ctx)?, found.vh.read(ctx)?, found.certificates.read(ctx)?);
+    Ok(Svd {
+        u: reads.0.arrive().await?.into(),
+        s: reads.1.arrive().await?.into(),
+        vh: reads.2.arrive().await?.into(),
+        certificates: Certificates::Host(reads.3.arrive().await?),
+    })
+}
+
 /// Computes the singular values like [`svd`], but does not return the singular vectors. These are computed only for the
 /// certificate.
 ///
@@ -170,6 +187,10 @@ impl Operation for Task<'_> {
 
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {
         gpu::fits(gpu, self.problem)
+    }
+
+    fn waits(&self, gpu: &Gpu, budget: u64) -> bool {
+        batches::within(gpu, self.problem, budget).is_ok_and(|most| self.problem.batch > most)
     }
 }
 

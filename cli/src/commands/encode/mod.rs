@@ -1,6 +1,5 @@
 //! `fiedler encode`: reads a data set of graphs and writes certified encodings.
 
-mod arrays;
 mod report;
 mod tables;
 
@@ -10,8 +9,8 @@ use super::reading::{Reading, notify};
 use super::stores::{Form, Stores, Storing};
 use super::values::whole;
 use super::{Failure, Outcome, Where, check_output, print};
-use arrays::{Stored, arrays};
 use clap::{Args, ValueEnum};
+use fiedler::array::Real;
 use fiedler::encode::{Encoding, Progress, Report, SpectralEncoder, Which};
 use fiedler::graph::{Conventions, GraphBatch, LargestComponents, Preset, Symmetrization};
 use fiedler::io::{DataSet, NodeIds};
@@ -194,7 +193,7 @@ impl Encode {
         Ok(())
     }
 
-    fn done<T: Stored>(
+    fn done<T: Real>(
         &self,
         stores: &Stores,
         encoder: SpectralEncoder,
@@ -245,7 +244,7 @@ impl Encode {
         self.profiling.stage("encode");
 
         let started = Instant::now();
-        fiedler::io::write(&self.output, &arrays(&encoding, data.node_ids.as_ref()))?;
+        fiedler::io::write(&self.output, &fiedler::io::encoding_arrays(&encoding, data.node_ids.as_ref()))?;
         let wrote = started.elapsed().as_secs_f64();
         stores.done();
         self.profiling.stage("write");

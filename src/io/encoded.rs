@@ -1,34 +1,21 @@
-//! The arrays that `fiedler encode` writes.
+//! The arrays by which files store an encoding.
 
-use fiedler::array::Real;
-use fiedler::encode::Encoding;
-use fiedler::io::{Data, NamedArray, NodeIds, Rows};
+use super::data_set::NodeIds;
+use super::named::{Data, NamedArray, Rows};
+use crate::array::Real;
+use crate::encode::Encoding;
 
-/// A precision in which files store values.
-pub(super) trait Stored: Real {
-    fn data(numbers: &[Self]) -> Data<'_>;
-}
-
-impl Stored for f32 {
-    fn data(numbers: &[Self]) -> Data<'_> {
-        Data::F32(numbers)
-    }
-}
-
-impl Stored for f64 {
-    fn data(numbers: &[Self]) -> Data<'_> {
-        Data::F64(numbers)
-    }
-}
-
-/// Returns the arrays of the file, in the order of the documentation.
-pub(super) fn arrays<'a, T: Stored>(encoding: &'a Encoding<T>, ids: Option<&'a NodeIds>) -> Vec<NamedArray<'a>> {
+/// Returns the arrays of an encoding, in the order in which `fiedler encode` writes them, for [`write`](super::write)
+/// and [`to_bytes`](super::to_bytes). Their names are those of the fields of [`Encoding`], and their shapes are stated
+/// there. `ids` becomes the array `node_ids`.
+#[must_use]
+pub fn encoding_arrays<'a, T: Real>(encoding: &'a Encoding<T>, ids: Option<&'a NodeIds>) -> Vec<NamedArray<'a>> {
     let (graphs, k) = (encoding.graphs(), encoding.k);
-    let nodes = encoding.eigenvectors.len().checked_div(k).unwrap_or_else(|| node_count(encoding));
+    let nodes = encoding.node_offsets.last().and_then(|&nodes| usize::try_from(nodes).ok()).unwrap_or(0);
     let array = |name, rows, shape: &[usize], data| NamedArray { name, rows, shape: shape.to_vec(), data };
     let mut all = vec![
-        array("eigenvalues", Rows::Graphs, &[graphs, k], T::data(&encoding.eigenvalues)),
-        array("eigenvectors", Rows::Nodes, &[nodes, k], T::data(&encoding.eigenvectors)),
+        array("eigenvalues", Rows::Graphs, &[graphs, k], numbers(&encoding.eigenvalues)),
+        array("eigenvectors", Rows::Nodes, &[nodes, k], numbers(&encoding.eigenvectors)),
         array("node_offsets", Rows::Other, &[graphs + 1], Data::I64(&encoding.node_offsets)),
         array("residual", Rows::Graphs, &[graphs], Data::F32(&encoding.residual)),
         array("orthogonality", Rows::Graphs, &[graphs], Data::F32(&encoding.orthogonality)),
@@ -50,6 +37,10 @@ pub(super) fn arrays<'a, T: Stored>(encoding: &'a Encoding<T>, ids: Option<&'a N
     all
 }
 
-fn node_count<T>(encoding: &Encoding<T>) -> usize {
-    encoding.node_offsets.last().and_then(|&n| usize::try_from(n).ok()).unwrap_or(0)
+/// Returns the numbers in their own precision: [`Real`] is f32 or f64.
+fn numbers<T: Real>(numbers: &[T]) -> Data<'_> {
+    match bytemuck::try_cast_slice(numbers) {
+        Ok(numbers) if size_of::<T>() == 4 => Data::F32(numbers),
+        _ => Data::F64(bytemuck::cast_slice(numbers)),
+    }
 }

@@ -1,0 +1,176 @@
+//! Graphs that were read or made.
+
+use crate::errors::{refused, thrown};
+use crate::options::{self, ReadOptions};
+use crate::samples;
+use fiedler::GraphBatch;
+use fiedler::graph::EdgeList;
+use fiedler::io::{Format, NodeIds, read_from};
+use wasm_bindgen::prelude::*;
+
+/// A batch of graphs with the names of its nodes.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Graphs {
+    name: String,
+    format: Option<Format>,
+    notices: Vec<String>,
+    ids: Option<NodeIds>,
+    batch: GraphBatch,
+}
+
+impl Graphs {
+    pub(crate) fn batch(&self) -> &GraphBatch {
+        &self.batch
+    }
+
+    pub(crate) fn ids(&self) -> Option<&NodeIds> {
+        self.ids.as_ref()
+    }
+
+    /// Returns the number by which the file calls its first graph.
+    pub(crate) fn first(&self) -> usize {
+        self.format.map_or(0, Format::first_graph)
+    }
+}
+
+#[wasm_bindgen]
+impl Graphs {
+    /// Returns the graphs of a sample of the page.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn sample(name: &str) -> Result<Self, JsValue> {
+        if name == "karate" {
+            let data = samples::karate().map_err(thrown)?;
+            return Ok(Self {
+                name: name.to_owned(),
+                format: None,
+                notices: Vec::new(),
+                ids: data.node_ids,
+                batch: data.graphs,
+            });
+        }
+        let batch = samples::sample(name)?;
+        Ok(Self { name: name.to_owned(), format: None, notices: Vec::new(), ids: None, batch })
+    }
+
+    /// Reads the graphs of a file, whose format its content and its name tell.
+    ///
+    /// # Errors
+    /// Content that no format allows, with the line; unknown options.
+    pub fn read(bytes: &[u8], file_name: &str, options: JsValue) -> Result<Self, JsValue> {
+        let conventions = options::read::<ReadOptions>(options)?.conventions()?;
+        let data = read_from(file_name, bytes, &conventions, &fiedler::io::ReadOptions::default()).map_err(thrown)?;
+        let (name, format, notices, ids, batch) = (data.name, data.format, data.notices, data.node_ids, data.graphs);
+        Ok(Self { name, format: Some(format), notices, ids, batch })
+    }
+
+    /// Returns the graph with these edges: a pair of node numbers for each edge, and perhaps a weight.
+    ///
+    /// # Errors
+    /// An odd number of node numbers, a number that is no node, a weight that no convention allows, unknown options.
+    #[wasm_bindgen(js_name = fromEdges)]
+    pub fn from_edges(nodes: u32, edges: &[u32], weights: Option<Vec<f32>>, options: JsValue) -> Result<Self, JsValue> {
+        let conventions = options::read::<ReadOptions>(options)?.conventions()?;
+        let (pairs, rest) = edges.as_chunks::<2>();
+        if !rest.is_empty() {
+            return Err(refused(&format!("edges: expected a pair for each edge, found {} numbers", edges.len())));
+        }
+        if let Some(found) = weights.as_ref().map(Vec::len).filter(|&found| found != pairs.len()) {
+            let message = format!("weights: expected one for each of {} edges, found {found}", pairs.len());
+            return Err(refused(&message));
+        }
+        let mut list = EdgeList::new(nodes as usize).map_err(thrown)?;
+        match weights {
+            None => pairs.iter().for_each(|&[a, b]| list.push(a, b)),
+            Some(weights) => pairs.iter().zip(weights).for_each(|(&[a, b], weight)| list.push_weighted(a, b, weight)),
+        }
+        let batch = GraphBatch::from_edge_list(list, &conventions).map_err(thrown)?;
+        Ok(Self { name: "edges".to_owned(), format: None, notices: Vec::new(), ids: None, batch })
+    }
+
+    /// The name of the sample or of the data set.
+    #[wasm_bindgen(getter)]
+    pub fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// The format of the file, such as `an edge list`.
+    #[wasm_bindgen(getter)]
+    pub fn format(&self) -> Option<String> {
+        self.format.map(|format| format.name().to_owned())
+    }
+
+    /// The number of graphs.
+    #[wasm_bindgen(getter)]
+    pub fn count(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// The number of nodes of all graphs.
+    #[wasm_bindgen(getter)]
+    pub fn nodes(&self) -> usize {
+        self.batch.nodes()
+    }
+
+    /// The number of edges of all graphs, each counted once.
+    #[wasm_bindgen(getter)]
+    pub fn edges(&self) -> usize {
+        (0..self.batch.len()).map(|graph| self.edges_of(graph).map_or(0, |edges| edges.len() / 2)).sum()
+    }
+
+    /// The number of nodes of a graph.
+    ///
+    /// # Errors
+    /// A number that is no graph.
+    #[wasm_bindgen(js_name = nodesOf)]
+    pub fn nodes_of(&self, graph: usize) -> Result<usize, JsValue> {
+        self.check(graph)?;
+        Ok(self.batch.graph(graph).nodes())
+    }
+
+    /// The edges of a graph as pairs of its node numbers, the smaller one first.
+    ///
+    /// # Errors
+    /// A number that is no graph.
+    #[wasm_bindgen(js_name = edgesOf)]
+    pub fn edges_of(&self, graph: usize) -> Result<Vec<u32>, JsValue> {
+        self.check(graph)?;
+        let graph = self.batch.graph(graph);
+        let mut edges = Vec::with_capacity(graph.entries());
+        for (row, node) in (0..graph.nodes()).zip(0_u32..) {
+            for &other in graph.neighbors(row).iter().filter(|&&other| other >= node) {
+                edges.extend([node, other]);
+            }
+        }
+        Ok(edges)
+    }
+
+    /// The names that the file gives to the nodes of a graph, if it names them.
+    ///
+    /// # Errors
+    /// A number that is no graph.
+    #[wasm_bindgen(js_name = idsOf)]
+    pub fn ids_of(&self, graph: usize) -> Result<Option<Vec<String>>, JsValue> {
+        self.check(graph)?;
+        let offsets = self.batch.node_offsets();
+        let nodes = offsets[graph]..offsets[graph + 1];
+        Ok(self.ids.as_ref().map(|ids| match ids {
+            NodeIds::Integers(ids) => ids[nodes].iter().map(ToString::to_string).collect(),
+            NodeIds::Text(ids) => ids[nodes].to_vec(),
+        }))
+    }
+
+    /// What another program might read differently in the file.
+    pub fn notices(&self) -> Vec<String> {
+        self.notices.clone()
+    }
+
+    fn check(&self, graph: usize) -> Result<(), JsValue> {
+        if graph < self.batch.len() {
+            return Ok(());
+        }
+        Err(refused(&format!("graph: expected a number below {}, found {graph}", self.batch.len())))
+    }
+}

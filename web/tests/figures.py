@@ -39,12 +39,12 @@ def start(browser, site):
         page = context.new_page()
         begun = time.perf_counter()
         page.goto(site.url)
-        page.wait_for_function("['done', 'error'].includes(document.documentElement.dataset.state)")
+        page.locator("html[data-state=done]").wait_for(state="attached")
         ready.append(time.perf_counter() - begun)
         paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"
         paints.append(page.evaluate(paint) / 1000)
         context.close()
-    print(f"first paint after {statistics.median(paints):.2f} s, the first spectrum after {statistics.median(ready):.2f} s")
+    print(f"first paint after {statistics.median(paints):.2f} s, a spectrum after {statistics.median(ready):.2f} s")
 
 
 def encodings(browser, site):

@@ -1,16 +1,20 @@
 // The module without a browser: its CPU side against closed forms. `node web/tests/smoke.mjs [web/dist]`, from node 18.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const dist = path.resolve(process.argv[2] ?? fileURLToPath(new URL("../dist", import.meta.url)));
 const eps = 2 ** -23;
 
-// What wasm-bindgen writes for the web is a module, which node recognizes by a package.json or by this road alone.
-const source = await readFile(path.join(dist, "pkg/fiedler_web.js"));
-const { initSync, open, samples, Graphs } = await import(`data:text/javascript;base64,${source.toString("base64")}`);
+// Node takes a file for a module if its name ends so, or by a package.json, which a browser has no use for.
+const folder = await mkdtemp(path.join(tmpdir(), "fiedler-"));
+const copy = path.join(folder, "fiedler_web.mjs");
+await copyFile(path.join(dist, "pkg/fiedler_web.js"), copy);
+const { initSync, open, samples, Graphs } = await import(pathToFileURL(copy));
+await rm(folder, { recursive: true });
 initSync({ module: await readFile(path.join(dist, "pkg/fiedler_web_bg.wasm")) });
 
 const tests = [];

@@ -1,0 +1,55 @@
+"""Stop: a call ends within half a second, whatever the worker is doing, and the next one works."""
+
+from __future__ import annotations
+
+import pytest
+
+# Starts a call, stops it after `delay` milliseconds, and tells how it ended and how long that took.
+STOPPED = """async ([input, options, delay]) => {
+  const ended = client.encode(input, options).then(() => "done", error => error.kind);
+  await new Promise(resolve => setTimeout(resolve, delay));
+  const start = performance.now();
+  await client.cancel();
+  const kind = await ended;
+  return { result: { kind, seconds: (performance.now() - start) / 1000 } };
+}"""
+
+# Seconds of work in one piece, and in many pieces between which the worker could listen. `walkSteps` is on the host.
+LONG = {
+    "one large graph": ({"sample": "grid300"}, {"k": 32}),
+    "many graphs": ({"sample": "molecules"}, {"k": 16, "walkSteps": 2000}),
+}
+
+
+@pytest.mark.parametrize("delay", [0, 50, 700])
+@pytest.mark.parametrize("work", LONG)
+def test_stop(either, work, delay):
+    """The demand is half a second from the call of `cancel()` to the rejected promise, measured in the page."""
+    sample, options = LONG[work]
+    # The CPU takes what is too large for a device, whose side is forced otherwise.
+    options = {**options, "backend": "cpu"} if work == "one large graph" else options
+    ended = either.answer(STOPPED, [sample, options, delay])
+    assert ended["kind"] == "cancelled", "the call was over before it was stopped: it has to be longer"
+    assert ended["seconds"] < 0.5
+    again = either.encode({"sample": "karate"}, {})
+    assert again["status"] == ["Converged"] and again["choice"]["side"] == either.side
+
+
+def test_stop_of_nothing(cpu):
+    """With nothing to stop, `cancel()` resolves, and what comes later is not stopped."""
+    before = cpu.encode({"sample": "karate"}, {})
+    cpu.cancel()
+    after = cpu.encode({"sample": "karate"}, {})
+    assert before["eigenvalues"].tobytes() == after["eigenvalues"].tobytes()
+
+
+def test_stop_of_several(cpu):
+    """All calls that wait are rejected."""
+    script = """async () => {
+      const calls = [1, 2, 3].map(k => client.encode({ sample: "grid300" }, { k }).then(() => "done", e => e.kind));
+      await new Promise(resolve => setTimeout(resolve, 100));
+      await client.cancel();
+      return { result: await Promise.all(calls) };
+    }"""
+    assert cpu.answer(script) == ["cancelled"] * 3
+    assert cpu.encode({"sample": "grid7"}, {})["status"] == ["Converged"]

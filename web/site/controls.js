@@ -1,9 +1,8 @@
 // The form: what is wanted, and how a file gets in.
 
 import { isSample } from "./link.js";
+import { of } from "./state.js";
 import { NO_FILE, SAMPLES, SEVERAL_FILES } from "./words.js";
-
-const of = id => document.getElementById(id);
 
 export class Controls {
   #wanted;
@@ -75,8 +74,7 @@ export class Controls {
     }
     for (const name of ["k", "laplacian", "which", "symmetrize", "backend"]) of(name).value = wanted[name];
     of("drop").checked = wanted.dropTrivial;
-    of("symmetrize").disabled = Boolean(wanted.sample);
-    of("symmetrize-note").hidden = !wanted.sample;
+    for (const id of ["symmetrize-field", "symmetrize-note"]) of(id).hidden = !this.#file; // samples are symmetric
     of("chosen").hidden = !this.#file;
     of("chosen").textContent = this.#file ? `File: ${this.#file.name}` : "";
   }

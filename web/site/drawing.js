@@ -13,7 +13,7 @@ const MARGIN = 22;
 /** The radius of a node, the width of an edge and its opacity, by the size of the graph. */
 function pen(nodes, edges) {
   const radius = nodes <= 60 ? 5.5 : nodes <= 300 ? 4 : nodes <= 2_000 ? 2.6 : nodes <= 20_000 ? 1.6 : 1;
-  const opacity = Math.min(0.7, Math.max(0.07, 8 / Math.sqrt(edges + 1)));
+  const opacity = Math.min(0.7, Math.max(0.08, 16 / Math.sqrt(edges + 1)));
   return { radius, opacity, line: nodes <= 2_000 ? 1 : 0.6 };
 }
 
@@ -33,7 +33,8 @@ export function sampled(edges) {
 function colors() {
   const style = getComputedStyle(document.documentElement);
   const of = name => style.getPropertyValue(name).trim();
-  return { background: of("--bg"), edge: of("--edge"), rule: of("--soft"), signs: [of("--k1"), of("--soft"), of("--k0")] };
+  const signs = [of("--k1"), of("--soft"), of("--k0")];
+  return { background: of("--bg"), edge: of("--edge"), rule: of("--soft"), signs };
 }
 
 export class Drawing {
@@ -102,11 +103,11 @@ export class Drawing {
   }
 }
 
-/** Waits for a frame; a hidden page has none. */
+/** Waits for a frame, but not for long: a hidden page has none. */
 function frame() {
   return new Promise(resolve => {
-    if (document.hidden) setTimeout(resolve);
-    else requestAnimationFrame(resolve);
+    requestAnimationFrame(resolve);
+    setTimeout(resolve, 100);
   });
 }
 

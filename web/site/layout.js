@@ -59,11 +59,10 @@ export function nontrivial(part, which) {
  */
 export function layout(part, edges, which) {
   const { of, sizes } = componentsOf(part.nodes, edges);
-  const facts = { nodes: part.nodes, components: sizes.length, size: part.nodes, biggest: Math.max(0, ...sizes.slice(0, 1)) };
+  const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a]);
+  const facts = { nodes: part.nodes, components: sizes.length, size: part.nodes, biggest: sizes[order[0]] };
   if (part.nodes === 0) return { ...facts, reason: "empty" };
   const columns = nontrivial(part, which);
-  const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a]);
-  facts.biggest = sizes[order[0]];
   if (facts.biggest === 1) return part.nodes === 1 ? point(facts) : { ...facts, reason: "edgeless" };
   let second;
   for (const component of order) {

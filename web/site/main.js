@@ -5,14 +5,15 @@ import { Controls } from "./controls.js";
 import { Downloads } from "./downloads.js";
 import { DEFAULTS, parse, write } from "./link.js";
 import { Result } from "./result.js";
+import { alert, bar, of, root, say, unable } from "./state.js";
 import { compare, showTimes } from "./timing.js";
 import * as words from "./words.js";
 
-const of = id => document.getElementById(id);
-const root = document.documentElement;
-
 /** The largest file that is read, in bytes: what is read takes several times its size in memory. */
 const MOST_BYTES = 512e6;
+
+/** The samples, as long as the program has not said which ones it has. */
+const SAMPLES = Object.keys(words.SAMPLES).filter(name => name !== "ties");
 
 const downloads = new Downloads({ npz: of("npz"), csv: of("csv"), svg: of("svg") });
 const result = new Result(downloads, choose);
@@ -21,7 +22,8 @@ const client = new Client({ loading });
 
 /** What `open` said about the program and the device. */
 let info = null;
-/** The job that runs, or the last one that ran: `{key, input, options, title, name}`. */
+let opening = false;
+/** The job that runs, or the last one that ran: `{key, file, input, options, name, title}`. */
 let job = null;
 /** What is shown: the job that it belongs to, and its result. */
 let shown = null;
@@ -33,64 +35,41 @@ let turn = 0;
 function state(name) {
   root.dataset.state = name;
   const busy = name === "computing";
-  of("stop").disabled = !busy;
-  of("compute").disabled = name === "loading" || name === "unsupported";
-  of("compare").disabled = busy || !shown || !info;
-}
-
-function say(text) {
-  if (of("status").textContent !== text) of("status").textContent = text;
-}
-
-function bar(done, total) {
-  const progress = of("progress");
-  if (total > 0) Object.assign(progress, { max: total, value: done });
-  else progress.removeAttribute("value");
-}
-
-/** Shows an alert, with a button if `action` is given; without words, removes it. */
-function alert([title, text, label] = [], action) {
-  const box = of("alert");
-  if (!title) return box.replaceChildren();
-  const inner = document.createElement("div");
-  const strong = Object.assign(document.createElement("strong"), { textContent: title });
-  inner.append(strong, Object.assign(document.createElement("p"), { textContent: text }));
-  if (label && action) {
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: label });
-    button.addEventListener("click", action);
-    inner.append(button);
-  }
-  box.replaceChildren(inner);
+  unable(of("compute"), name === "loading" || name === "unsupported", of("status"));
+  if (busy) of("stop").disabled = false; // may take the focus of the other button
+  unable(of("compare"), busy || !shown || opening, busy ? of("stop") : of("status"));
+  unable(of("stop"), !busy, name === "done" ? of("compare") : of("compute"));
+  of("result").setAttribute("aria-busy", String(busy));
 }
 
 function loading(received, total) {
-  if (root.dataset.state !== "loading") return;
-  bar(received, total ?? 0);
-  of("progress").title = words.loading(received, total);
+  if (opening) bar(received, total, words.amount(received, total));
 }
 
 /** Opens the program, and with it the device, and then computes what is wanted. */
 async function open() {
   const own = ++turn;
-  state("loading");
+  opening = true;
+  if (root.dataset.state === "computing") await interrupt();
   alert();
-  say(words.loading());
+  state("loading");
+  say(words.LOADING);
   bar();
-  const software = of("use-software").checked;
   try {
-    info = await client.open({ backend: "auto", software });
+    const opened = await client.open({ backend: "auto", software: of("use-software").checked });
+    if (own !== turn) return;
+    info = opened;
   } catch (error) {
-    if (own === turn) failed(error, "The program", open);
-    return;
+    if (own !== turn) return;
+    opening = false;
+    return failed(error, "The program");
   }
-  if (own !== turn) return;
+  opening = false;
   controls.samples(info.samples);
   controls.device(info.adapter !== null);
   of("version").textContent = `fiedler ${info.version}`;
   of("device").textContent = words.device(info, { webgpu: Boolean(navigator.gpu), secure: isSecureContext });
-  of("device").title = info.withoutAdapter ?? "";
   of("software").hidden = !(info.unused || info.adapter?.software);
-  if (!info.adapter && controls.wanted.backend === "gpu" && controls.file) controls.set({ backend: "auto" });
   state("ready");
   if (controls.file) run(true);
   else follow();
@@ -113,16 +92,15 @@ function jobOf({ graph, ...wanted }, file) {
   return { key: JSON.stringify(wanted), file, input, options, name, title: words.titleOf(wanted, name) };
 }
 
-/** Computes what is wanted. What is being computed is not begun again, unless `again`. */
+/** Computes what is wanted. What is shown or being computed is not begun again, unless `again` and it has ended. */
 async function run(again = false) {
-  if (!info) return;
-  const next = jobOf(controls.wanted, controls.file);
-  const same = job && job.key === next.key && job.file === next.file;
-  if (same && (root.dataset.state === "computing" || !again)) return;
-  const own = ++turn;
-  const busy = root.dataset.state === "computing";
-  job = next;
   history.replaceState(null, "", write(controls.wanted));
+  if (!info || opening) return; // computed once the program is open
+  const next = jobOf(controls.wanted, controls.file);
+  const busy = root.dataset.state === "computing";
+  if (job?.key === next.key && job.file === next.file && (busy ? !comparing : !again)) return;
+  const own = ++turn;
+  job = next;
   alert();
   state("computing");
   say(words.computing(job.title));
@@ -133,15 +111,13 @@ async function run(again = false) {
     if (job.file?.size > MOST_BYTES) throw new FiedlerError("limit", words.tooLargeFile(job.file.size, MOST_BYTES));
     await compute(next, own);
   } catch (error) {
-    if (own === turn) failed(error, next.name, error.kind?.startsWith("device") ? open : () => run(true));
+    if (own === turn) failed(error, next.name);
   }
 }
 
 async function compute(next, own) {
   const encoding = await client.encode(next.input, next.options, (done, total) => {
-    if (own !== turn) return;
-    bar(total > 1 ? done : 0, total > 1 ? total : 0);
-    of("progress").title = words.computing(next.title, done, total);
+    if (own === turn) bar(total > 1 ? done : 0, total > 1 ? total : 0, words.progress(done, total));
   });
   if (encoding.graphs === 0) throw new FiedlerError("domain", "there is no graph in this file");
   const files = await client.files();
@@ -160,84 +136,114 @@ async function compute(next, own) {
 
 /** Shows another graph of the set. */
 async function choose(graph) {
-  if (!shown) return;
-  const { job: of, encoding } = shown;
+  const before = shown;
+  if (!before) return;
+  const { input, options, title, name } = before.job;
   try {
-    const about = await client.graph(of.input, graph);
-    if (shown.encoding !== encoding) return;
-    await result.show(encoding, { graph, ...about, title: of.title, options: of.options });
+    const about = await client.graph(input, graph);
+    if (shown !== before) return;
     controls.set({ graph: graph + 1 });
     history.replaceState(null, "", write(controls.wanted));
+    await result.show(before.encoding, { graph, ...about, title, options });
+    if (root.dataset.state !== "computing") say(words.graphOf(graph, before.encoding.graphs));
   } catch (error) {
-    if (error.kind !== "cancelled") alert(words.failure(error, of.name));
+    if (error.kind !== "cancelled") alert(words.failure(error, name));
   }
 }
 
-function failed(error, name, again) {
+/** What the buttons of alerts do. */
+const actions = {
+  open,
+  again: () => run(true),
+  auto: () => on("auto"),
+  cpu: () => on("cpu"),
+};
+
+function on(backend) {
+  controls.set({ backend });
+  run(true);
+}
+
+/** Says what failed. What is shown goes, unless it is what was asked for. */
+function failed(error, name, again = actions) {
+  if (shown?.job !== job) hide();
   if (error.kind === "cancelled") {
     state("stopped");
     return say(words.STOPPED);
   }
   if (!error.kind) console.error(error); // a mistake of the page itself
-  const [title, text, label] = words.failure(error, name);
+  const [title, text, label, action] = words.failure(error, name);
   state("error");
   say("");
-  alert([title, text, label], again);
+  alert([title, text, label], again[action]);
+}
+
+function hide() {
+  shown = null;
+  for (const id of ["result", "timing"]) of(id).hidden = true;
 }
 
 async function interrupt() {
-  if (comparing) comparing.close();
+  comparing?.close();
+  comparing = null;
   await client.cancel();
 }
 
 async function stop() {
   const own = ++turn;
   await interrupt();
-  if (own !== turn) return;
-  comparing = null;
-  state("stopped");
-  say(words.STOPPED);
+  if (own === turn) failed(new FiedlerError("cancelled", ""), "");
 }
 
 async function measure() {
   const own = ++turn;
-  const { job: of_, encoding } = shown;
+  const { job: { input, options, name }, encoding } = shown;
+  const software = of("use-software").checked;
+  const started = one => {
+    if (own !== turn) throw new FiedlerError("cancelled", "the comparison was stopped");
+    comparing = one;
+  };
+  const progress = (side, done, total) => {
+    if (own === turn) bar(done, total, words.measuring(side, done, total));
+  };
   state("computing");
   alert();
+  say(info.adapter ? words.COMPARING : words.TIMING);
   bar();
-  const side = { module: client.module, software: of("use-software").checked, input: of_.input, options: of_.options };
   try {
-    const times = await compare(side, info.adapter, started => { comparing = started; }, (name, done, total) => {
-      if (own !== turn) return;
-      say(`Measuring the ${name}.`);
-      bar(done, total);
-    });
+    const side = { module: client.module, software, input, options };
+    const times = await compare(side, info.adapter, started, progress);
     if (own !== turn) return;
+    comparing = null;
     of("timing").hidden = false;
-    showTimes(of("timing"), times, encoding.graphs, info.adapter?.software, of("device").textContent);
+    showTimes(of("timing"), times, encoding.graphs, info.adapter?.software);
     state("done");
-    say(`Measured. ${of("timing").querySelector(".verdict").textContent}`);
+    say(`${words.MEASURED} ${of("timing").querySelector(".verdict").textContent}`);
+    of("timing").scrollIntoView({ block: "nearest" });
   } catch (error) {
-    if (own === turn) failed(error, of_.name, measure);
-  } finally {
-    if (own === turn) comparing = null;
+    if (own !== turn) return;
+    comparing = null;
+    failed(error, name, { ...actions, again: measure });
   }
 }
 
 function start() {
   root.dataset.started = "";
   of("timing-note").textContent = words.FIRST_CALL;
-  if (typeof WebAssembly !== "object" || typeof Worker !== "function") {
+  const lacking = words.lacking();
+  if (lacking) {
     state("unsupported");
     say("");
-    return alert(words.NO_WEBASSEMBLY);
+    return alert(lacking);
   }
   of("stop").addEventListener("click", stop);
   of("compare").addEventListener("click", measure);
   of("use-software").addEventListener("change", open);
   addEventListener("hashchange", () => {
-    if (info) follow();
+    if (info && !opening) follow();
   });
+  controls.set(parse(location.hash, SAMPLES).wanted);
+  controls.samples(SAMPLES);
   open();
 }
 

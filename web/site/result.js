@@ -5,9 +5,8 @@ import { coinciding, fit, layout, slice } from "./layout.js";
 import { Spectrum } from "./spectrum.js";
 import { showCertificates, showValues } from "./table.js";
 import { count, figure } from "./format.js";
+import { of, unable } from "./state.js";
 import { caption, notes, pictureText, signs, undrawn } from "./words.js";
-
-const of = id => document.getElementById(id);
 
 export class Result {
   #drawing = new Drawing(of("canvas"));
@@ -21,8 +20,9 @@ export class Result {
     this.#downloads = downloads;
     const number = of("number");
     const go = value => {
-      const most = Number(number.max);
-      choose(Math.min(most, Math.max(1, Math.round(value) || 1)) - 1);
+      const graph = Math.min(Number(number.max), Math.max(1, Math.round(value) || 1));
+      number.value = graph; // at once, so that a second press counts from here
+      choose(graph - 1);
     };
     of("previous").addEventListener("click", () => go(Number(number.value) - 1));
     of("next").addEventListener("click", () => go(Number(number.value) + 1));
@@ -48,8 +48,8 @@ export class Result {
     of("number").max = result.graphs;
     of("number").value = graph + 1;
     of("of").textContent = `of ${count(result.graphs)}`;
-    of("previous").disabled = graph === 0;
-    of("next").disabled = graph === result.graphs - 1;
+    unable(of("previous"), graph === 0, of("number"));
+    unable(of("next"), graph === result.graphs - 1, of("number"));
     bullets(of("notices"), shortened(result.notices));
     this.#spectrum.show(part, options);
     showCertificates(of("certificates"), result, graph, edges.length / 2);

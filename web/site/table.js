@@ -55,6 +55,7 @@ function rowsOfAll(result) {
   const gaps = parts.map(gapOf);
   const least = gaps.reduce((best, gap, i) => (gap && (best < 0 || gap.gap < gaps[best].gap) ? i : best), -1);
   const connected = total(part => Number(part.components === 1));
+  const ties = total(part => Number(tied(part) > 0));
   const cut = total(part => Number(part.tieCut));
   return {
     Nodes: count(result.nodes),
@@ -65,7 +66,7 @@ function rowsOfAll(result) {
       .join(", "),
     Residual: at(worst(part => part.residual)),
     Orthogonality: at(worst(part => part.orthogonality)),
-    "Tied eigenvalues": `in ${plural(total(part => Number(tied(part) > 0)), "graph")}${cut ? `; cut off at k in ${count(cut)}` : ""}`,
+    "Tied eigenvalues": `in ${plural(ties, "graph")}${cut ? `; cut off at k in ${count(cut)}` : ""}`,
     "Smallest gap": least < 0 ? "–" : `${gapText(gaps[least])} (graph ${count(least + 1)})`,
   };
 }

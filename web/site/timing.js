@@ -2,7 +2,7 @@
 
 import { Client } from "./client.js";
 import { median, seconds } from "./format.js";
-import { verdict } from "./words.js";
+import { NO_COMPARISON, verdict } from "./words.js";
 
 const WARM = 5;
 
@@ -31,7 +31,7 @@ export async function compare(job, adapter, started, progress) {
 }
 
 /** Shows what was measured. */
-export function showTimes(section, { cpu, gpu }, graphs, software, withoutAdapter) {
+export function showTimes(section, { cpu, gpu }, graphs, software) {
   const predicted = gpu?.choice ?? cpu.choice;
   const warm = Math.min(cpu.warm.length, gpu?.warm.length ?? WARM);
   const calls = warm === 1 ? "One warm call" : `Median of ${warm} warm calls`;
@@ -46,10 +46,10 @@ export function showTimes(section, { cpu, gpu }, graphs, software, withoutAdapte
   body.append(line("Predicted, warm", seconds(predicted.cpuSeconds, false), gpu ? there : "–"));
   const side = gpu && software ? "GPU (software)" : "GPU";
   section.querySelector(".gpu").textContent = side;
-  section.querySelector(".verdict").textContent = gpu && gpu.warm.length && cpu.warm.length
-    ? verdict(median(cpu.warm), median(gpu.warm), graphs, software)
-    : withoutAdapter;
-  section.querySelector(".times").hidden = false;
+  const figures = ({ first, warm }) => ({ first, warm: median(warm.length > 0 ? warm : [first]) });
+  section.querySelector(".verdict").textContent = gpu
+    ? verdict(figures(cpu), figures(gpu), graphs, software)
+    : NO_COMPARISON;
 }
 
 function line(name, ...texts) {

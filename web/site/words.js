@@ -1,7 +1,7 @@
 // The sentences of the page.
 
 import { MOST_EDGES } from "./drawing.js";
-import { bytes, count, figure, list, ordinal, plural } from "./format.js";
+import { bytes, count, figure, list, ordinal, plural, seconds } from "./format.js";
 
 export const SAMPLES = {
   karate: ["Karate club", "Zachary's karate club"],
@@ -18,8 +18,6 @@ const LAPLACIANS = {
   "random-walk": "random-walk Laplacian",
 };
 
-export const KEPT_HERE = "The file stays in this browser: nothing is uploaded.";
-
 export function titleOf(wanted, file) {
   if (!wanted.sample) return file;
   const grid = /^grid(\d+)$/.exec(wanted.sample);
@@ -28,24 +26,52 @@ export function titleOf(wanted, file) {
 
 // States.
 
-export function loading(received, total) {
-  if (!received) return "Loading the program.";
-  return `Loading the program: ${bytes(received)}${total ? ` of ${bytes(total)}` : ""}`;
+export const LOADING = "Loading the program.";
+
+export function amount(received, total) {
+  return `${bytes(received)}${total ? ` of ${bytes(total)}` : ""}`;
+}
+
+export function progress(done, total) {
+  return total > 1 ? `${count(done)} of ${count(total)} graphs` : "";
 }
 
 export const NO_WEBASSEMBLY = ["This browser cannot run WebAssembly",
   "The page computes in the browser, which takes WebAssembly. It is missing here or turned off, as some privacy modes "
   + "do. Allow it for this page, or open the page in another browser."];
 
-export function computing(name, done, total) {
-  const part = total > 1 ? `: ${count(done)} of ${count(total)} graphs done` : "";
-  return `Computing the spectrum of ${name}${part}.`;
+export const NO_SIMD = ["This browser is too old for this page",
+  "The program needs WebAssembly with SIMD, which Chrome and Firefox have had since 2021 and Safari since 2023."];
+
+/** The smallest module with a vector instruction. */
+const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253,
+  15, 253, 98, 11);
+
+/** What this browser lacks, or null. */
+export function lacking() {
+  if (typeof WebAssembly !== "object" || typeof Worker !== "function") return NO_WEBASSEMBLY;
+  return WebAssembly.validate(SIMD) ? null : NO_SIMD;
+}
+
+/** A title within a sentence. */
+const within = title => title.replace(/^A /, "a ");
+
+export function computing(title) {
+  return `Computing the spectrum of ${within(title)}.`;
+}
+
+export function measuring(side, done, total) {
+  return `${side}: call ${Math.min(done + 1, total)} of ${total}`;
+}
+
+export function graphOf(graph, graphs) {
+  return `Graph ${count(graph + 1)} of ${count(graphs)} is shown.`;
 }
 
 export function done(result, title) {
   const failed = result.status.filter(status => status !== "Converged").length;
   const where = result.onCpu === 0 ? "on the GPU" : result.onGpu === 0 ? "on the CPU" : "on the CPU and the GPU";
-  const graphs = result.graphs === 1 ? title : `${title}, ${plural(result.graphs, "graph")}`;
+  const graphs = result.graphs === 1 ? within(title) : `${within(title)}, ${count(result.graphs)} graphs`;
   const tail = failed === 0 ? "" : ` ${plural(failed, "graph")} did not converge: see the table.`;
   return `Done: ${graphs}, computed ${where}.${tail}`;
 }
@@ -62,12 +88,12 @@ export const SEVERAL_FILES = "Several files were dropped, and only the first is 
   + "be read as one .zip file.";
 export const NO_FILE = "What was dropped is not a file. A folder can be read as a .zip file.";
 
-/** The title, the text and the label of the button, by the kind of an error. */
+/** The title, the text and, where a button helps, its label and what it does. */
 export function failure(error, name) {
   const said = sentence(error.message);
   switch (error.kind) {
     case "load":
-      return ["The program could not be loaded", `${said} ${loadAdvice(error.message)}`, "Try again"];
+      return ["The program could not be loaded", `${said} ${loadAdvice(error.message)}`, "Try again", "open"];
     case "parse":
       return [`${name} could not be read`, said];
     case "io":
@@ -77,19 +103,21 @@ export function failure(error, name) {
       return ["The graph is too large for this page", `${said} A smaller k or a smaller graph may fit. The command `
         + "`fiedler encode` takes larger graphs."];
     case "no-adapter":
-      return ["There is no GPU to compute on", `${said} Choose the CPU, or leave the choice to the program.`];
+      return ["There is no GPU to compute on", `${said} The CPU can compute it instead.`,
+        "Compute on the CPU", "auto"];
     case "device-lost":
       return ["The GPU was lost", `${said} This happens when its driver restarts or the computer sleeps.`,
-        "Open again"];
+        "Open again", "open"];
     case "device":
-      return ["The GPU refused the computation", `${said} The CPU can compute it instead.`, "Open again"];
+      return ["The GPU failed", `${said} The CPU can compute it instead.`, "Compute on the CPU", "cpu"];
     case "domain":
     case "shape":
       return ["These options do not fit the graph", said];
     case "uncertified":
       return ["The result is not accurate enough", said];
     default:
-      return ["The computation failed", `${said} The program has been started anew.`, "Try again"];
+      return ["The program failed", `It stopped on an internal error (${error.message}), and has been started anew. If `
+        + "the graph is large, the memory of the browser may not suffice.", "Try again", "again"];
   }
 }
 
@@ -99,10 +127,8 @@ function sentence(text) {
 }
 
 function loadAdvice(message) {
-  if (/simd|v128|opcode|compile/i.test(message)) {
-    return "The program needs WebAssembly with SIMD, which browsers have had since 2021 (Safari since 2023).";
-  }
-  return "Check the connection.";
+  if (/server answered|magic word/.test(message)) return "The folder of this page may be incomplete on its server.";
+  return /download|fetch|worker/.test(message) ? "The connection may have been interrupted." : "";
 }
 
 export function tooLargeFile(size, most) {
@@ -115,7 +141,7 @@ export function device(info, { webgpu, secure }) {
   if (info.adapter) {
     const { name, software } = info.adapter;
     return software
-      ? `Software adapter: ${name}. It runs on the CPU, so it is slower than computing on the CPU directly.`
+      ? `Software adapter: ${name}. It runs on the CPU, and is slower than computing on the CPU directly.`
       : `GPU: ${name || "the browser does not tell its name"}.`;
   }
   if (!webgpu && !secure) return "Everything is computed on the CPU: browsers offer WebGPU only over HTTPS.";
@@ -158,10 +184,10 @@ export function undrawn(picture, k) {
     case "empty":
       return "The graph has no nodes.";
     case "edgeless":
-      return `The graph has ${count(picture.nodes)} nodes and no edge between two of them, so there is nothing to draw.`;
+      return `The graph has ${count(picture.nodes)} nodes and no edges between them, so there is nothing to draw.`;
     case "trivial":
-      return `All ${k === 1 ? "of the 1 pair" : `${count(k)} pairs`} that were computed belong to the null space, which `
-        + "does not tell the nodes of a component apart. Increase k, or leave out the null space.";
+      return `${k === 1 ? "The one eigenvector that was computed belongs" : "All computed eigenvectors belong"} to the `
+        + "null space, which says nothing about the nodes within a component. Increase k, or leave out the null space.";
     default:
       return "None of the pairs that were computed belongs to a component with three or more nodes. Increase k.";
   }
@@ -194,17 +220,17 @@ function tieNotes(part, x, y) {
   if (y !== null && part.tieGroup[x] === part.tieGroup[y]) {
     return [size(x) === 2
       ? "The two eigenvalues are tied: any rotation of this drawing is just as good."
-      : `The two eigenvectors belong to a group of ${size(x)} tied eigenvalues: any other pair of orthogonal vectors from `
-        + "their space is just as good."];
+      : `Both axes belong to a group of ${size(x)} tied eigenvalues: any two orthogonal vectors from their eigenspace `
+        + "are just as good."];
   }
   return [x, y].flatMap((column, axis) => (column === null || size(column) === 1 ? [] : [
     `The ${axis === 0 ? "horizontal" : "vertical"} axis is one vector of a group of ${size(column)} tied eigenvalues: `
-    + "any other from their space is just as good."]));
+    + "any other from their eigenspace is just as good."]));
 }
 
 export function pictureText(title, part, picture, options) {
   const edges = picture.edges.length / 2;
-  const what = `Spectral drawing of ${title}: ${plural(picture.size, "node")} and ${plural(edges, "edge")}.`;
+  const what = `Spectral drawing of ${within(title)}: ${plural(picture.size, "node")} and ${plural(edges, "edge")}.`;
   return `${what} ${caption(part, picture, options)} ${signs(part, picture, options)}`;
 }
 
@@ -250,27 +276,32 @@ export const STATUS = {
 
 export function where(result) {
   const again = result.solvedAgain > 0 && result.onGpu > 0
-    ? ` ${plural(result.solvedAgain, "graph")} of the GPU ${result.solvedAgain === 1 ? "was" : "were"} solved again on the `
-      + "CPU in f64, to settle ties and signs."
+    ? ` ${plural(result.solvedAgain, "graph")} ${result.solvedAgain === 1 ? "was" : "were"} solved again on the CPU in `
+      + "f64, to settle ties and signs."
     : "";
   return `${sentence(result.choice.sentence)}${again}`;
 }
 
 // The comparison.
 
+export const COMPARING = "Measuring the CPU and the GPU.";
+export const TIMING = "Measuring the CPU.";
+export const MEASURED = "Measured.";
+export const NO_COMPARISON = "There is no GPU to compare the CPU with.";
+
+/** Which side wins. `cpu` and `gpu` have the seconds of the first call and the median of the warm ones. */
 export function verdict(cpu, gpu, graphs, software) {
-  if (software) {
-    return "This adapter is software that runs on the CPU, so its times say nothing about a GPU.";
-  }
-  const ratio = gpu / cpu;
-  const close = Math.max(ratio, 1 / ratio) < 1.15;
-  if (close) return "Once warm, the two are about equally fast here.";
+  if (software) return "This adapter is software that runs on the CPU, so its times say nothing about a GPU.";
+  const ratio = Math.max(gpu.warm, 1e-5) / Math.max(cpu.warm, 1e-5);
   const times = figure(Math.max(ratio, 1 / ratio), 2);
-  if (ratio < 1) return `Once warm, the GPU is ${times} times as fast as the CPU here.`;
-  const why = graphs === 1
-    ? "One graph does not fill a GPU, and the steps of a computation wait for each other."
-    : "A GPU pays off for larger batches.";
-  return `The GPU loses here: once warm, the CPU is ${times} times as fast. ${why}`;
+  if (Math.max(ratio, 1 / ratio) < 1.15) return "Once warm, the GPU and the CPU take about the same time here.";
+  if (ratio > 1) {
+    const why = graphs === 1 ? "A single graph does not keep a GPU busy." : "A GPU pays off for larger batches.";
+    return `The GPU loses here: once warm, the CPU is ${times} times as fast. ${why}`;
+  }
+  const first = gpu.first > cpu.first
+    ? ` Its first call is slower: ${seconds(gpu.first)}, and ${seconds(cpu.first)} on the CPU.` : "";
+  return `Once warm, the GPU is ${times} times as fast as the CPU here.${first}`;
 }
 
 export const FIRST_CALL = "The first call includes what happens only once: on the GPU, compiling the kernels. Each "

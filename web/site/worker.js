@@ -134,7 +134,7 @@ async function download() {
   } catch {
     throw fault("load", "the download of pkg/fiedler_web_bg.wasm failed");
   }
-  if (!response.ok) throw fault("load", `pkg/fiedler_web_bg.wasm: the server answered ${response.status}`);
+  if (!response.ok) throw fault("load", `the server answered ${response.status} for pkg/fiedler_web_bg.wasm`);
   // The length of a compressed body is no measure of the bytes that come out of it.
   const compressed = response.headers.get("content-encoding");
   const length = compressed ? 0 : Number(response.headers.get("content-length"));

@@ -1,0 +1,171 @@
+// The page's side of the worker. Every call returns a promise; results are plain objects of typed arrays.
+
+/** An error of the library. `kind` says what to do about it, `message` is its sentence. */
+export class FiedlerError extends Error {
+  constructor(kind, message) {
+    super(message);
+    this.name = "FiedlerError";
+    this.kind = kind;
+  }
+}
+
+/** How long a worker that was asked to stop may take, in milliseconds. One that computes cannot hear. */
+const PATIENCE = 200;
+
+/** Numbers for the objects that hold a file, so that the worker recognizes the graphs that it has read already. */
+const seen = new WeakMap();
+let files = 0;
+
+function numbered(object) {
+  if (!seen.has(object)) seen.set(object, ++files);
+  return seen.get(object);
+}
+
+/** Adds the key by which the worker recognizes an input: `{sample}`, `{bytes, name}` or `{nodes, edges, weights}`. */
+function keyed(input) {
+  const { sample, bytes, name, nodes, edges, weights, symmetrize = "max" } = input;
+  const of = sample !== undefined ? ["sample", sample]
+    : bytes ? ["file", numbered(bytes), name]
+    : ["edges", nodes, edges && numbered(edges), weights && numbered(weights)];
+  return { ...input, key: JSON.stringify([...of, symmetrize]) };
+}
+
+export class Client {
+  #worker = null;
+  #calls = new Map();
+  #last = 0;
+  #module;
+  #loading;
+  #options = {};
+  #broken = false;
+
+  /** `loading(received, total)` reports the download; `module` is the compiled program of another client. */
+  constructor({ loading, module } = {}) {
+    this.#loading = loading;
+    this.#module = module;
+  }
+
+  /** The compiled program, once it is loaded. */
+  get module() {
+    return this.#module;
+  }
+
+  /** Loads the program, if that has not happened, and opens it: resolves with `info()`, the samples and more. */
+  async open(options = {}) {
+    this.#options = options;
+    if (this.#broken) this.close(); // what failed to load is loaded again
+    if (!this.#worker) this.#start();
+    return this.#call("open", [options], { stoppable: false });
+  }
+
+  encode(input, options = {}, progress) {
+    return this.#call("encode", [keyed(input), options], { progress });
+  }
+
+  /** The last encoding as files: `{npz, csv}`. It can be asked for once, since the worker then forgets it. */
+  files() {
+    return this.#call("files", []);
+  }
+
+  /** The edges of one graph of an input, and the names of its nodes if it has some. */
+  graph(input, index) {
+    return this.#call("graph", [keyed(input), index]);
+  }
+
+  /** Encodes once and then up to `warm` times more; resolves with the seconds of each call. */
+  measure(input, options = {}, warm = 5, progress) {
+    return this.#call("measure", [keyed(input), options, warm], { progress });
+  }
+
+  explain(input, options = {}) {
+    return this.#call("explain", [keyed(input), options]);
+  }
+
+  eigh(matrices, order, options = {}) {
+    return this.#call("eigh", [matrices, order, options]);
+  }
+
+  svd(matrices, rows, columns, options = {}) {
+    return this.#call("svd", [matrices, rows, columns, options]);
+  }
+
+  fft(signals, length, options = {}) {
+    return this.#call("fft", [signals, length, options]);
+  }
+
+  /** Rejects the calls that are running with the kind "cancelled". Resolves when they are rejected. */
+  async cancel() {
+    const running = [...this.#calls.values()].filter(call => call.stoppable);
+    if (running.length === 0) return;
+    for (const call of running) call.cancelled = true;
+    const worker = this.#worker;
+    worker.postMessage({ id: this.#last, call: "cancel", args: [] });
+    let timer;
+    const patience = new Promise(resolve => { timer = setTimeout(resolve, PATIENCE, "late"); });
+    const settled = Promise.all(running.map(call => call.settled));
+    const late = await Promise.race([settled, patience]) === "late";
+    clearTimeout(timer);
+    if (late && worker === this.#worker) this.#restart(new FiedlerError("cancelled", "the computation was stopped"));
+  }
+
+  /** Ends the worker. Calls that are running are rejected. */
+  close() {
+    this.#end(new FiedlerError("cancelled", "the program was closed"));
+  }
+
+  #call(name, args, { progress, stoppable = true } = {}) {
+    if (!this.#worker) this.open().catch(() => {}); // the call itself fails with the same error
+    const id = ++this.#last;
+    const call = { progress, stoppable, cancelled: false };
+    const result = new Promise((resolve, reject) => Object.assign(call, { resolve, reject }));
+    call.settled = result.then(() => {}, () => {});
+    this.#calls.set(id, call);
+    this.#worker.postMessage({ id, call: name, args });
+    return result;
+  }
+
+  #start() {
+    const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    this.#worker = worker;
+    this.#broken = false;
+    worker.onmessage = ({ data }) => this.#hear(data);
+    worker.onerror = event => {
+      event.preventDefault();
+      const words = event.message || "the worker could not be started";
+      this.#end(new FiedlerError("load", words)); // the next call starts another one
+    };
+    const load = this.#call("load", [this.#module], { stoppable: false });
+    load.then(module => { this.#module = module; }, () => { this.#broken ||= worker === this.#worker; });
+  }
+
+  #hear({ id, result, error, progress, loading }) {
+    if (loading) return this.#loading?.(...loading);
+    const call = this.#calls.get(id);
+    if (!call) return;
+    if (progress) {
+      if (!call.cancelled) call.progress?.(...progress);
+      return;
+    }
+    this.#calls.delete(id);
+    if (call.cancelled) call.reject(new FiedlerError("cancelled", "the computation was stopped"));
+    else if (error) call.reject(new FiedlerError(error.kind, error.message));
+    else call.resolve(result);
+    // A trap leaves the program's memory in an unknown state, so it does not compute again.
+    if (error?.trap) this.#restart(new FiedlerError(error.kind, error.message));
+  }
+
+  #end(error) {
+    this.#worker?.terminate();
+    this.#worker = null;
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const call of calls) {
+      call.reject(call.cancelled ? new FiedlerError("cancelled", "the computation was stopped") : error);
+    }
+  }
+
+  #restart(error) {
+    this.#end(error);
+    this.open(this.#options).catch(() => {});
+  }
+}

@@ -1,0 +1,308 @@
+// The sentences of the page.
+
+import { MOST_EDGES } from "./drawing.js";
+import { bytes, count, figure, list, ordinal, plural, seconds } from "./format.js";
+
+export const SAMPLES = {
+  karate: ["Karate club", "Zachary's karate club"],
+  mesh: ["Mesh", "A triangular mesh"],
+  grid30: ["Grid", "A grid of 30 × 30 nodes"],
+  "ring-of-cliques": ["Ring of cliques", "A ring of cliques"],
+  molecules: ["Molecules", "A set of molecules"],
+  ties: ["Tied eigenvalues", "A set of graphs with repeated eigenvalues"],
+};
+
+const LAPLACIANS = {
+  symmetric: "symmetric normalized Laplacian",
+  combinatorial: "combinatorial Laplacian",
+  "random-walk": "random-walk Laplacian",
+};
+
+export function titleOf(wanted, file) {
+  if (!wanted.sample) return file;
+  const grid = /^grid(\d+)$/.exec(wanted.sample);
+  return SAMPLES[wanted.sample]?.[1] ?? (grid ? `A grid of ${grid[1]} × ${grid[1]} nodes` : wanted.sample);
+}
+
+// States.
+
+export const LOADING = "Loading the program.";
+
+export function amount(received, total) {
+  return `${bytes(received)}${total ? ` of ${bytes(total)}` : ""}`;
+}
+
+export function progress(done, total) {
+  return total > 1 ? `${count(done)} of ${count(total)} graphs` : "";
+}
+
+export const NO_WEBASSEMBLY = ["This browser cannot run WebAssembly",
+  "The page computes in the browser, which takes WebAssembly. It is missing here or turned off, as some privacy modes "
+  + "do. Allow it for this page, or open the page in another browser."];
+
+export const NO_SIMD = ["This browser is too old for this page",
+  "The program needs WebAssembly with SIMD, which Chrome and Firefox have had since 2021 and Safari since 2023."];
+
+/** The smallest module with a vector instruction. */
+const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253,
+  15, 253, 98, 11);
+
+/** What this browser lacks, or null. */
+export function lacking() {
+  if (typeof WebAssembly !== "object" || typeof Worker !== "function") return NO_WEBASSEMBLY;
+  return WebAssembly.validate(SIMD) ? null : NO_SIMD;
+}
+
+/** A title within a sentence. */
+const within = title => title.replace(/^A /, "a ");
+
+export function computing(title) {
+  return `Computing the spectrum of ${within(title)}.`;
+}
+
+export function measuring(side, done, total) {
+  return `${side}: call ${Math.min(done + 1, total)} of ${total}`;
+}
+
+export function graphOf(graph, graphs) {
+  return `Graph ${count(graph + 1)} of ${count(graphs)} is shown.`;
+}
+
+export function done(result, title) {
+  const failed = result.status.filter(status => status !== "Converged").length;
+  const where = result.onCpu === 0 ? "on the GPU" : result.onGpu === 0 ? "on the CPU" : "on the CPU and the GPU";
+  const graphs = result.graphs === 1 ? within(title) : `${within(title)}, ${count(result.graphs)} graphs`;
+  const tail = failed === 0 ? "" : ` ${plural(failed, "graph")} did not converge: see the table.`;
+  return `Done: ${graphs}, computed ${where}.${tail}`;
+}
+
+export const STOPPED = "Stopped. Press Compute to start again.";
+
+export function badLink(wrong) {
+  const quoted = list(wrong.map(word => `“${word}”`));
+  return `The link has ${wrong.length > 1 ? "parts that mean" : "a part that means"} nothing here: ${quoted}. `
+    + "The defaults are used instead.";
+}
+
+export const SEVERAL_FILES = "Several files were dropped, and only the first is read. A data set of several files can "
+  + "be read as one .zip file.";
+export const NO_FILE = "What was dropped is not a file. A folder can be read as a .zip file.";
+
+/** The title, the text and, where a button helps, its label and what it does. */
+export function failure(error, name) {
+  const said = sentence(error.message);
+  switch (error.kind) {
+    case "load":
+      return ["The program could not be loaded", `${said} ${loadAdvice(error.message)}`, "Try again", "open"];
+    case "parse":
+      return [`${name} could not be read`, said];
+    case "io":
+      return [`${name} could not be read`, `${said} If the file has changed, choose it again.`];
+    case "limit":
+    case "out-of-memory":
+      return ["The graph is too large for this page", `${said} A smaller k or a smaller graph may fit. The command `
+        + "`fiedler encode` takes larger graphs."];
+    case "no-adapter":
+      return ["There is no GPU to compute on", `${said} The CPU can compute it instead.`,
+        "Compute on the CPU", "auto"];
+    case "device-lost":
+      return ["The GPU was lost", `${said} This happens when its driver restarts or the computer sleeps.`,
+        "Open again", "open"];
+    case "device":
+      return ["The GPU failed", `${said} The CPU can compute it instead.`, "Compute on the CPU", "cpu"];
+    case "domain":
+    case "shape":
+      return ["These options do not fit the graph", said];
+    case "uncertified":
+      return ["The result is not accurate enough", said];
+    default:
+      return ["The program failed", `It stopped on an internal error (${error.message}), and has been started anew. If `
+        + "the graph is large, the memory of the browser may not suffice.", "Try again", "again"];
+  }
+}
+
+function sentence(text) {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}
+
+function loadAdvice(message) {
+  if (/server answered|magic word/.test(message)) return "The folder of this page may be incomplete on its server.";
+  return /download|fetch|worker/.test(message) ? "The connection may have been interrupted." : "";
+}
+
+export function tooLargeFile(size, most) {
+  return `The file has ${bytes(size)}, and the page reads at most ${bytes(most)}`;
+}
+
+// The device.
+
+export function device(info, { webgpu, secure }) {
+  if (info.adapter) {
+    const { name, software } = info.adapter;
+    return software
+      ? `Software adapter: ${name}. It runs on the CPU, and is slower than computing on the CPU directly.`
+      : `GPU: ${name || "the browser does not tell its name"}.`;
+  }
+  if (!webgpu && !secure) return "Everything is computed on the CPU: browsers offer WebGPU only over HTTPS.";
+  if (!webgpu) return "Everything is computed on the CPU: this browser has no WebGPU.";
+  if (!info.webgpu) return "Everything is computed on the CPU: this browser offers WebGPU to pages, not to workers.";
+  if (info.unused) {
+    return `Everything is computed on the CPU: the only adapter is software (${info.unused}), which is slower.`;
+  }
+  return "Everything is computed on the CPU: the browser has WebGPU, but found no GPU that it can use.";
+}
+
+// The drawing.
+
+function vectorName(part, column, which, components) {
+  const place = which === "largest" ? part.values.filter(Number.isFinite).length - column : column + 1;
+  if (which === "largest") return `the eigenvector of the ${place === 1 ? "" : `${ordinal(place)} `}largest eigenvalue`;
+  const nulls = part.values.filter(value => value === 0).length;
+  if (components === 1 && column === nulls) return "the Fiedler vector";
+  return nulls > 0 ? `the ${ordinal(place)} eigenvector` : `the ${ordinal(place)} nontrivial eigenvector`;
+}
+
+export function axes(part, picture, which) {
+  return picture.columns.map(column => {
+    if (column === null) return null;
+    const name = vectorName(part, column, which, picture.components);
+    return { name, value: figure(part.values[column]) };
+  });
+}
+
+export function caption(part, picture, options) {
+  const [x, y] = axes(part, picture, options.which);
+  if (!x) return "The only node.";
+  const up = y ? ` Up: ${y.name} (eigenvalue ${y.value}).` : "";
+  return `Across: ${x.name} (eigenvalue ${x.value}).${up} Of the ${LAPLACIANS[options.laplacian]}.`;
+}
+
+/** Why there is nothing to draw. */
+export function undrawn(picture, k) {
+  switch (picture.reason) {
+    case "empty":
+      return "The graph has no nodes.";
+    case "edgeless":
+      return `The graph has ${count(picture.nodes)} nodes and no edges between them, so there is nothing to draw.`;
+    case "trivial":
+      return `${k === 1 ? "The one eigenvector that was computed belongs" : "All computed eigenvectors belong"} to the `
+        + "null space, which says nothing about the nodes within a component. Increase k, or leave out the null space.";
+    default:
+      return "None of the pairs that were computed belongs to a component with three or more nodes. Increase k.";
+  }
+}
+
+/** What is to be known about a drawing, besides the axes. */
+export function notes(part, picture, twins) {
+  const said = [];
+  if (picture.components > 1) {
+    const [all, size] = [count(picture.components), plural(picture.size, "node")];
+    const which = picture.size === picture.biggest ? "its largest component is drawn" : "one component is drawn";
+    said.push(`The graph is disconnected: it has ${all} components, and ${which}, with ${size}.`);
+  }
+  const [x, y] = picture.columns;
+  if (x !== null && y === null && picture.size > 2) {
+    said.push("Only one of the pairs that were computed belongs to this component. Increase k for a second axis.");
+  }
+  said.push(...tieNotes(part, x, y));
+  if (twins > 0) {
+    said.push(`${plural(twins, "node")} ${twins === 1 ? "lies" : "lie"} exactly on top of others.`);
+  }
+  const edges = picture.edges.length / 2;
+  if (edges > MOST_EDGES) said.push(`Of ${count(edges)} edges, an even sample of ${count(MOST_EDGES)} is drawn.`);
+  return said;
+}
+
+function tieNotes(part, x, y) {
+  const size = column => part.tieGroup.filter((group, i) => part.mask[i] && group === part.tieGroup[column]).length;
+  if (x === null) return [];
+  if (y !== null && part.tieGroup[x] === part.tieGroup[y]) {
+    return [size(x) === 2
+      ? "The two eigenvalues are tied: any rotation of this drawing is just as good."
+      : `Both axes belong to a group of ${size(x)} tied eigenvalues: any two orthogonal vectors from their eigenspace `
+        + "are just as good."];
+  }
+  return [x, y].flatMap((column, axis) => (column === null || size(column) === 1 ? [] : [
+    `The ${axis === 0 ? "horizontal" : "vertical"} axis is one vector of a group of ${size(column)} tied eigenvalues: `
+    + "any other from their eigenspace is just as good."]));
+}
+
+export function pictureText(title, part, picture, options) {
+  const edges = picture.edges.length / 2;
+  const what = `Spectral drawing of ${within(title)}: ${plural(picture.size, "node")} and ${plural(edges, "edge")}.`;
+  return `${what} ${caption(part, picture, options)} ${signs(part, picture, options)}`;
+}
+
+/** What the colors say. */
+export function signs(part, picture, options) {
+  const [x] = axes(part, picture, options.which);
+  if (!x) return "";
+  const { positive, negative, zero } = picture.counts;
+  const none = zero > 0 ? `, and 0 at ${count(zero)}` : "";
+  const name = x.name.charAt(0).toUpperCase() + x.name.slice(1);
+  return `${name} is positive at ${plural(positive, "node")}, negative at ${count(negative)}${none}.`;
+}
+
+// The spectrum.
+
+export function spectrumText(part, groups) {
+  const values = part.values.filter((_, i) => part.mask[i]);
+  if (values.length === 0) return "No eigenvalues.";
+  const range = values.length === 1 ? figure(values[0]) : `from ${figure(values[0])} to ${figure(values.at(-1))}`;
+  const ties = groups.map(({ from, to }) => `${from + 1} to ${to + 1}`);
+  const tied = ties.length === 0 ? "No eigenvalues are tied." : `Tied eigenvalues: ${list(ties)}.`;
+  return `${plural(values.length, "eigenvalue")}, ${range}. ${tied}`;
+}
+
+export function whiskerText(part, reach, seen, laplacian) {
+  if (!Number.isFinite(reach)) return "There is no certificate for these eigenvalues.";
+  const size = `±${figure(reach)}, the residual times the norm of the Laplacian`;
+  const look = seen ? "The whiskers are" : "The whiskers, too short to be seen, are";
+  const inside = laplacian === "random-walk" ? "" : " Within each lies an exact eigenvalue.";
+  return `${look} ${size}.${inside}`;
+}
+
+export const BRACKETS = "A bracket joins tied eigenvalues; an open end means that the group goes on beyond the k pairs.";
+
+// The table.
+
+export const STATUS = {
+  Converged: "Converged: both errors are within the promised bounds",
+  NotConverged: "Not converged: the iteration ended early, or an error exceeds its bound",
+  NonFinite: "Not finite: the Laplacian has a NaN or an infinity",
+  Unresolved: "Unresolved: an eigenvalue is so small that its residual does not tell it from 0",
+};
+
+export function where(result) {
+  const again = result.solvedAgain > 0 && result.onGpu > 0
+    ? ` ${plural(result.solvedAgain, "graph")} ${result.solvedAgain === 1 ? "was" : "were"} solved again on the CPU in `
+      + "f64, to settle ties and signs."
+    : "";
+  return `${sentence(result.choice.sentence)}${again}`;
+}
+
+// The comparison.
+
+export const COMPARING = "Measuring the CPU and the GPU.";
+export const TIMING = "Measuring the CPU.";
+export const MEASURED = "Measured.";
+export const NO_COMPARISON = "There is no GPU to compare the CPU with.";
+
+/** Which side wins. `cpu` and `gpu` have the seconds of the first call and the median of the warm ones. */
+export function verdict(cpu, gpu, graphs, software) {
+  if (software) return "This adapter is software that runs on the CPU, so its times say nothing about a GPU.";
+  const ratio = Math.max(gpu.warm, 1e-5) / Math.max(cpu.warm, 1e-5);
+  const times = figure(Math.max(ratio, 1 / ratio), 2);
+  if (Math.max(ratio, 1 / ratio) < 1.15) return "Once warm, the GPU and the CPU take about the same time here.";
+  if (ratio > 1) {
+    const why = graphs === 1 ? "A single graph does not keep a GPU busy." : "A GPU pays off for larger batches.";
+    return `The GPU loses here: once warm, the CPU is ${times} times as fast. ${why}`;
+  }
+  const first = gpu.first > cpu.first
+    ? ` Its first call is slower: ${seconds(gpu.first)}, and ${seconds(cpu.first)} on the CPU.` : "";
+  return `Once warm, the GPU is ${times} times as fast as the CPU here.${first}`;
+}
+
+export const FIRST_CALL = "The first call includes what happens only once: on the GPU, compiling the kernels. Each "
+  + "side runs in a fresh worker. The CPU side uses one thread. Browsers blur their clocks to 0.1 ms or so.";

@@ -3,6 +3,7 @@
 mod browser;
 mod floor;
 mod foreign;
+mod futures;
 mod gates;
 mod profile;
 mod random;
@@ -16,6 +17,7 @@ fn main() -> std::process::ExitCode {
         browser::tests(),
         floor::tests(),
         foreign::tests(),
+        futures::tests(),
         gates::tests(),
         profile::tests(),
         random::tests(),

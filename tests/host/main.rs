@@ -17,6 +17,7 @@ mod generators;
 mod graph;
 mod groups;
 mod io;
+mod io_bytes;
 mod io_foreign;
 mod io_formats;
 mod io_layers;

@@ -15,8 +15,10 @@ let stopped = 0;
 let queue = Promise.resolve();
 
 onmessage = ({ data }) => {
-  if (data.call === "cancel") stopped = data.id;
-  else queue = queue.then(() => answer(data));
+  if (data.call === "cancel") {
+    stopped = data.id;
+    fiedler?.cancel(); // heard by a call that waits for the GPU
+  } else queue = queue.then(() => answer(data));
 };
 
 async function answer({ id, call, args }) {

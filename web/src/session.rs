@@ -141,7 +141,8 @@ impl Fiedler {
         Ok(Choice::of(&options.encoder(graphs.first())?.choose(&ctx, graphs.batch())).into_js())
     }
 
-    /// Encodes every graph. `progress` is called with the number of graphs that are done, and of all graphs.
+    /// Encodes every graph. `progress` is called with the number of graphs that are done, and of all graphs. If it
+    /// returns false, the call ends with the error `cancelled`.
     ///
     /// # Errors
     /// Those of the library's `SpectralEncoder::encode`; `cancelled` after `cancel`; unknown options.
@@ -158,7 +159,10 @@ impl Fiedler {
         let tell = |at: fiedler::encode::Progress| {
             if let Some(progress) = &progress {
                 // An error of the caller's function is the caller's.
-                let _ = progress.call2(&JsValue::NULL, &at.done.into(), &at.total.into());
+                let said = progress.call2(&JsValue::NULL, &at.done.into(), &at.total.into());
+                if said.is_ok_and(|said| said == JsValue::FALSE) {
+                    self.cancel();
+                }
             }
         };
         let found = encoder.encode_async(&ctx, graphs.batch(), tell).await.map_err(thrown)?;

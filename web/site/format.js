@@ -47,3 +47,8 @@ export function ordinal(value) {
 export function list(items) {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
+
+/** A title within a sentence. */
+export function within(title) {
+  return title.replace(/^A /, "a ");
+}

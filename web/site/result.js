@@ -1,12 +1,12 @@
 // Shows a result: drawing, spectrum, tables, and the choice of the graph in a set of many.
 
 import { Drawing } from "./drawing.js";
-import { coinciding, fit, layout, slice } from "./layout.js";
+import { coinciding, layout, slice } from "./layout.js";
 import { Spectrum } from "./spectrum.js";
 import { showCertificates, showValues } from "./table.js";
 import { count, figure } from "./format.js";
 import { of, unable } from "./state.js";
-import { caption, notes, pictureText, signs, undrawn } from "./words.js";
+import { caption, notes, pictureText, signs, undrawn } from "./captions.js";
 
 export class Result {
   #drawing = new Drawing(of("canvas"));
@@ -73,8 +73,7 @@ export class Result {
     }
     of("zero-key").hidden = picture.counts.zero === 0;
     canvas.setAttribute("aria-label", pictureText(name, part, picture, options));
-    const places = fit(picture, canvas.clientWidth || 600, canvas.clientHeight || 450, 22);
-    const said = [signs(part, picture, options), ...notes(part, picture, coinciding(places))];
+    const said = [signs(part, picture, options), ...notes(part, picture, coinciding(picture))];
     bullets(of("notes"), said.filter(Boolean));
     return this.#drawing.show(picture);
   }

@@ -1,7 +1,7 @@
 // The plot of the eigenvalues, as SVG: tie groups as brackets, the certificate as a whisker.
 
 import { figure } from "./format.js";
-import { BRACKETS, spectrumText, whiskerText } from "./words.js";
+import { BRACKETS, spectrumText, whiskerText } from "./captions.js";
 
 const HEIGHT = 260;
 const NS = "http://www.w3.org/2000/svg";

@@ -183,7 +183,7 @@ FLOORS = [
     (3, "where data is", ["context", "array", "graph"]),
     (2, "costs", ["policy"]),
     (1, "wgpu", ["device"]),
-    (0, "words, sizes, threads", ["error", "cancel", "shape", "forms", "lanes", "parallel", "memory", "extensions", "profile"]),
+    (0, "words, sizes, threads", ["error", "cancel", "clock", "shape", "forms", "lanes", "parallel", "memory", "extensions", "profile"]),
 ]
 
 

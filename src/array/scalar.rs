@@ -53,6 +53,9 @@ pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sy
     fn words(len: usize) -> usize;
 }
 
+/// Whether there is an instruction for fused multiply-add. WebAssembly has none, and emulates it some 50 times slower.
+const FUSES: bool = cfg!(not(target_arch = "wasm32"));
+
 /// The types in which operations compute. f32 runs on the CPU and on every adapter. f64 runs only on the CPU and is
 /// never narrowed to f32.
 pub trait Real: Scalar + private::Sealed {
@@ -66,8 +69,8 @@ pub trait Real: Scalar + private::Sealed {
     /// Returns the same value in f64.
     #[must_use]
     fn to_f64(self) -> f64;
-    /// Returns `self * b + c`, rounded only once. To be fast, it must be inlined into code that is compiled with a
-    /// fused multiply-add instruction.
+    /// Returns `self * b + c`, rounded only once, except in WebAssembly. To be fast, it must be inlined into code that
+    /// is compiled with a fused multiply-add instruction.
     #[doc(hidden)]
     #[must_use]
     fn fused(self, b: Self, c: Self) -> Self;
@@ -188,7 +191,7 @@ impl Real for f32 {
     }
     #[inline(always)]
     fn fused(self, b: Self, c: Self) -> Self {
-        self.mul_add(b, c)
+        if FUSES { self.mul_add(b, c) } else { self * b + c }
     }
 }
 
@@ -211,6 +214,6 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn fused(self, b: Self, c: Self) -> Self {
-        self.mul_add(b, c)
+        if FUSES { self.mul_add(b, c) } else { self * b + c }
     }
 }

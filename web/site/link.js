@@ -15,7 +15,7 @@ const WORDS = {
   smallest: ["which", "smallest"],
   largest: ["which", "largest"],
   "drop-trivial": ["dropTrivial", true],
-  none: ["symmetrize", "none"],
+  "no-symmetrization": ["symmetrize", "error"],
   sum: ["symmetrize", "sum"],
   mean: ["symmetrize", "mean"],
   max: ["symmetrize", "max"],

@@ -96,10 +96,10 @@ impl Encoding {
         self.encoding.orthogonality.clone()
     }
 
-    /// The status of each graph, in words.
+    /// The status of each graph: `Converged`, `NotConverged`, `NonFinite` or `Unresolved`.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> Vec<String> {
-        (0..self.encoding.graphs()).map(|graph| self.encoding.certificate(graph).status.name().to_owned()).collect()
+        (0..self.encoding.graphs()).map(|graph| format!("{:?}", self.encoding.certificate(graph).status)).collect()
     }
 
     /// The number of connected components of each graph.

@@ -34,9 +34,9 @@ fn choice(choice: Option<&policy::Choice>) -> JsValue {
     choice.map_or(JsValue::NULL, |choice| Choice::of(choice).into_js())
 }
 
-/// Returns the status in words, the residuals and the departures from orthogonality.
+/// Returns the statuses, the residuals and the departures from orthogonality.
 fn certified(certificates: &[Certificate]) -> [(&'static str, JsValue); 3] {
-    let status: JsArray = certificates.iter().map(|one| JsValue::from_str(one.status.name())).collect();
+    let status: JsArray = certificates.iter().map(|one| JsValue::from(format!("{:?}", one.status))).collect();
     #[expect(clippy::cast_possible_truncation, reason = "an error, of which a few digits count")]
     let numbers =
         |of: fn(&Certificate) -> f64| floats(&certificates.iter().map(|one| of(one) as f32).collect::<Vec<_>>());

@@ -62,6 +62,7 @@ export interface FftOptions extends LinearOptions {
 
 /** The certificates of a batch. */
 export interface Certified {
+  /** `Converged`, `NotConverged`, `NonFinite` or `Unresolved`. */
   status: string[];
   residual: Float32Array;
   orthogonality: Float32Array;

@@ -26,6 +26,12 @@ fn ending(path: &Path) -> String {
     path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
+/// The maximum number of elements of a sample, which a system of 32 bits could not address.
+const MOST_ELEMENTS: usize = match 1_usize.checked_shl(32) {
+    Some(most) => most,
+    None => usize::MAX,
+};
+
 /// Checks that a number is in a range.
 fn check(what: &str, number: usize, least: usize, most: usize) -> Result<()> {
     if (least..=most).contains(&number) {

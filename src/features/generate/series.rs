@@ -1,6 +1,6 @@
 //! Series of four laws.
 
-use super::{OPERATION, check, ending, unit};
+use super::{MOST_ELEMENTS, OPERATION, check, ending, unit};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::io::{StreamedArray, StreamedData, write_blocks, write_streamed};
@@ -51,8 +51,8 @@ impl Series {
     pub fn new(samples: usize, classes: usize, lengths: RangeInclusive<usize>, seed: u64) -> Result<Self> {
         check("samples", samples, 1, usize::MAX)?;
         check("classes", classes, 1, LAWS)?;
-        check("elements of the shortest series", *lengths.start(), 1, 1 << 32)?;
-        check("elements of the longest series", *lengths.end(), *lengths.start(), 1 << 32)?;
+        check("elements of the shortest series", *lengths.start(), 1, MOST_ELEMENTS)?;
+        check("elements of the longest series", *lengths.end(), *lengths.start(), MOST_ELEMENTS)?;
         Ok(Self { samples, classes, lengths, seed })
     }
 

@@ -1,6 +1,6 @@
 //! Strings of bits from simulated devices.
 
-use super::{check, unit};
+use super::{MOST_ELEMENTS, check, unit};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::io::write_blocks;
@@ -52,7 +52,7 @@ impl Strings {
     pub fn new(samples: usize, devices: usize, length: usize, seed: u64) -> Result<Self> {
         check("samples", samples, 1, usize::MAX)?;
         check("devices", devices, 1, samples)?;
-        check("bits", length, FEWEST, 1 << 32)?;
+        check("bits", length, FEWEST, MOST_ELEMENTS)?;
         let stream = Stream::new(seed, "devices of strings");
         let device = |device: usize| {
             let mut words = [0; 3];

@@ -177,5 +177,5 @@ fn orthogonalize<R: Real>(pairs: &[Pair], t: &System<'_>, vectors: &mut [R]) -> 
 
 /// Subtracts `by` times `x` from `from`.
 fn subtract<R: Real>(from: &mut [R], x: &[R], by: f64) {
-    from.iter_mut().zip(x).for_each(|(y, x)| *y = R::from_f64(by.mul_add(-x.to_f64(), y.to_f64())));
+    from.iter_mut().zip(x).for_each(|(y, x)| *y = R::from_f64(by.fused(-x.to_f64(), y.to_f64())));
 }

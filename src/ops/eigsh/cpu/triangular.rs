@@ -6,6 +6,7 @@
 //! sequentially, after the subtrees in the forward solve and before them in the backward solve. The division into
 //! subtrees depends only on L, so a solution has the same bits for any number of threads.
 
+use crate::array::Real;
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 use crate::shape::to_u32;
@@ -219,7 +220,7 @@ fn forward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; 
             own[i] = now;
             for k in i + 1..next {
                 for w in 0..W {
-                    own[k][w] = (-column[k]).mul_add(now[w], own[k][w]);
+                    own[k][w] = (-column[k]).fused(now[w], own[k][w]);
                 }
             }
         }
@@ -235,7 +236,7 @@ fn forward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; 
             let below = others.iter_mut().chain(&mut *scratch);
             for (t, a) in below.zip(&factors[next..height]) {
                 for w in 0..W {
-                    t[w] = a.mul_add(p[w], t[w]);
+                    t[w] = a.fused(p[w], t[w]);
                 }
             }
         }
@@ -268,7 +269,7 @@ fn backward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64;
         } else {
             for (t, a) in others.iter().chain(&*scratch).zip(&factors[next..height]) {
                 for w in 0..W {
-                    sums[0][w] = a.mul_add(t[w], sums[0][w]);
+                    sums[0][w] = a.fused(t[w], sums[0][w]);
                 }
             }
         }
@@ -278,7 +279,7 @@ fn backward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64;
             (0..W).for_each(|w| rest[w] -= sums[i - j][w]);
             for k in i + 1..next {
                 for w in 0..W {
-                    rest[w] = (-column[k]).mul_add(unknown[k][w], rest[w]);
+                    rest[w] = (-column[k]).fused(unknown[k][w], rest[w]);
                 }
             }
             let pivot = 1.0 / column[i];
@@ -297,7 +298,7 @@ fn add_columns<const W: usize>(to: &mut [[f64; W]], l: &[f64], height: usize, ro
     let [p, q, r, s] = by;
     for ((((t, a), b), c), d) in to.iter_mut().zip(a).zip(b).zip(c).zip(d) {
         for w in 0..W {
-            t[w] = d.mul_add(s[w], c.mul_add(r[w], b.mul_add(q[w], a.mul_add(p[w], t[w]))));
+            t[w] = d.fused(s[w], c.fused(r[w], b.fused(q[w], a.fused(p[w], t[w]))));
         }
     }
 }
@@ -315,10 +316,10 @@ fn add_products<const W: usize>(
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| &l[i * height + row..][..from.len()]);
     for ((((t, a), b), c), d) in from.iter().zip(a).zip(b).zip(c).zip(d) {
         for w in 0..W {
-            sums[0][w] = a.mul_add(t[w], sums[0][w]);
-            sums[1][w] = b.mul_add(t[w], sums[1][w]);
-            sums[2][w] = c.mul_add(t[w], sums[2][w]);
-            sums[3][w] = d.mul_add(t[w], sums[3][w]);
+            sums[0][w] = a.fused(t[w], sums[0][w]);
+            sums[1][w] = b.fused(t[w], sums[1][w]);
+            sums[2][w] = c.fused(t[w], sums[2][w]);
+            sums[3][w] = d.fused(t[w], sums[3][w]);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Uploads to the device. Natively, bytes are written to a ring of mapped buffers, from which the recording copies them.
-//! A browser maps buffers only asynchronously, so there the queue copies the bytes itself.
+//! Uploads to the device. Natively, bytes are written to a ring of mapped buffers, from which the recording copies
+//! them. A browser maps buffers only asynchronously, so there the queue copies the bytes itself.
 
 use super::core::Core;
 #[cfg(not(target_arch = "wasm32"))]

@@ -164,8 +164,8 @@ pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
 }
 
 /// Computes [`eigh`] and brings the results to the host, for use where blocking is impossible, such as in a browser.
-/// Nothing has to be waited for afterwards: [`Array::to_host`] and [`Eigh::certificates`] return at once. The CPU, if it
-/// is chosen, computes on the thread that awaits the future.
+/// Nothing has to be waited for afterwards: [`Array::to_host`] and [`Eigh::certificates`] return at once. The CPU, if
+/// it is chosen, computes on the thread that awaits the future.
 ///
 /// # Errors
 /// The errors of [`eigh`].

@@ -148,9 +148,20 @@ fn cooperative(raw: &wgpu::Adapter, features: Features) -> Option<u32> {
     [16, 8].into_iter().find(|&order| has(order))
 }
 
+/// Returns whether this program runs in a page or in a worker. wgpu panics elsewhere, such as in Node.js.
+#[cfg(target_arch = "wasm32")]
+fn may_have_webgpu() -> bool {
+    let global = js_sys::global();
+    ["Window", "WorkerGlobalScope"].iter().any(|scope| js_sys::Reflect::has(&global, &(*scope).into()).unwrap_or(false))
+}
+
 /// Returns the adapters of the machine with their descriptions, the best adapter first. A browser lists one adapter at
 /// most.
 pub(super) async fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
+    #[cfg(target_arch = "wasm32")]
+    if !may_have_webgpu() {
+        return Vec::new();
+    }
     let raw = instance().enumerate_adapters(Backends::all()).await;
     let mut all: Vec<_> = raw.into_iter().map(|a| (Adapter::describe(&a, a.features(), &a.limits()), a)).collect();
     all.sort_by_key(|(facts, _)| facts.rank());

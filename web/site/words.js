@@ -99,7 +99,7 @@ export function failure(error, name) {
       return ["The GPU was lost", `${said} This happens when its driver restarts or the computer sleeps.`,
         "Open again", "open"];
     case "device":
-      return ["The GPU failed", `${said} The CPU can compute it instead.`, "Compute on the CPU", "cpu"];
+      return ["The GPU did not compute this", `${said} The CPU can compute it instead.`, "Compute on the CPU", "cpu"];
     case "domain":
     case "shape":
       return ["These options do not fit the graph", said];

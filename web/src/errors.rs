@@ -15,6 +15,11 @@ pub(crate) fn refused(message: &str) -> JsValue {
     thrown_as("domain", message)
 }
 
+/// Returns an error about the number of elements of an array.
+pub(crate) fn misshapen(message: &str) -> JsValue {
+    thrown_as("shape", message)
+}
+
 fn thrown_as(kind: &str, message: &str) -> JsValue {
     let error = js_sys::Error::new(message);
     error.set_name("FiedlerError");

@@ -1,6 +1,6 @@
 //! Graphs that were read or made.
 
-use crate::errors::{refused, thrown};
+use crate::errors::{misshapen, refused, thrown};
 use crate::options::{self, ReadOptions};
 use crate::samples;
 use fiedler::GraphBatch;
@@ -75,11 +75,11 @@ impl Graphs {
         let conventions = options::read::<ReadOptions>(options)?.conventions()?;
         let (pairs, rest) = edges.as_chunks::<2>();
         if !rest.is_empty() {
-            return Err(refused(&format!("edges: expected a pair for each edge, found {} numbers", edges.len())));
+            return Err(misshapen(&format!("edges: expected a pair for each edge, found {} numbers", edges.len())));
         }
         if let Some(found) = weights.as_ref().map(Vec::len).filter(|&found| found != pairs.len()) {
             let message = format!("weights: expected one for each of {} edges, found {found}", pairs.len());
-            return Err(refused(&message));
+            return Err(misshapen(&message));
         }
         let mut list = EdgeList::new(nodes as usize).map_err(thrown)?;
         match weights {

@@ -1,6 +1,6 @@
 //! Batched matrices and signals. JavaScript passes matrices in row-major order, one after the other.
 
-use crate::errors::{refused, thrown};
+use crate::errors::{misshapen, thrown};
 use crate::options::{self, LinearOptions};
 use crate::session::{Choice, Fiedler};
 use fiedler::array::{Array, Scalar};
@@ -51,7 +51,7 @@ fn certified(certificates: &[Certificate]) -> [(&'static str, JsValue); 3] {
 fn batch(what: &str, numbers: usize, rows: usize, cols: usize) -> Result<usize, JsValue> {
     match rows.checked_mul(cols).filter(|&one| one > 0) {
         Some(one) if numbers.is_multiple_of(one) => Ok(numbers / one),
-        _ => Err(refused(&format!("{what}: expected a multiple of {rows} x {cols} numbers, found {numbers}"))),
+        _ => Err(misshapen(&format!("{what}: expected a multiple of {rows} x {cols} numbers, found {numbers}"))),
     }
 }
 

@@ -91,6 +91,7 @@ def _gpu(chromium, site):
 @pytest.fixture
 def cpu(_cpu):
     """A client on the CPU."""
+    _cpu.side = "cpu"
     yield _cpu
     _cpu.watch.check()
 
@@ -98,6 +99,7 @@ def cpu(_cpu):
 @pytest.fixture
 def gpu(_gpu):
     """A client on SwiftShader."""
+    _gpu.side = "gpu"
     yield _gpu
     _gpu.watch.check()
 
@@ -105,9 +107,7 @@ def gpu(_gpu):
 @pytest.fixture(params=["cpu", "gpu"])
 def either(request):
     """A client on either side; `either.side` is where it computes."""
-    client = request.getfixturevalue(request.param)
-    client.side = request.param
-    return client
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ def test_eigh(either, n):
     rng = np.random.default_rng(n)
     # Random matrices, one whose eigenvalues all coincide, and one of zeros.
     a = np.concatenate([symmetric(rng, 5, n), np.eye(n, dtype=np.float32)[None], np.zeros((1, n, n), np.float32)])
-    found = either.eigh(a.ravel(), n)
+    found = either.eigh(a.ravel(), n, {"backend": either.side})
     assert found["status"] == ["Converged"] * len(a) and found["choice"]["side"] == either.side
     w = found["values"].reshape(-1, n).astype(np.float64)
     v = found["vectors"].reshape(-1, n, n).astype(np.float64)
@@ -45,7 +45,7 @@ def test_svd(either, m, n):
     r = min(m, n)
     a = rng.standard_normal((4, m, n)).astype(np.float32)
     a[3] = np.outer(np.arange(1, m + 1), np.arange(1, n + 1)) / (m * n)  # of rank 1
-    found = either.svd(a.ravel(), m, n)
+    found = either.svd(a.ravel(), m, n, {"backend": either.side})
     assert found["status"] == ["Converged"] * 4 and found["choice"]["side"] == either.side
     s = found["s"].reshape(4, r).astype(np.float64)
     u = found["u"].reshape(4, m, -1).astype(np.float64)
@@ -67,7 +67,7 @@ def test_fft(either, length, inverse):
     """Any length, the inverse scaled by 1 / length as in NumPy."""
     rng = np.random.default_rng(length)
     x = (rng.standard_normal((3, length)) + 1j * rng.standard_normal((3, length))).astype(np.complex64)
-    found = either.fft(x.view(np.float32).ravel(), length, {"inverse": inverse})
+    found = either.fft(x.view(np.float32).ravel(), length, {"inverse": inverse, "backend": either.side})
     assert found["choice"]["side"] == either.side
     got = found["values"].view(np.complex64).reshape(3, length)
     truth = (np.fft.ifft if inverse else np.fft.fft)(x.astype(np.complex128))

@@ -39,6 +39,8 @@ impl Faults {
         let seen = Arc::<Seen>::default();
         let on_loss = Arc::clone(&seen);
         device.set_device_lost_callback(move |reason, message| {
+            // The message becomes a part of a sentence.
+            let message = message.trim_end_matches('.');
             on_loss.set_lost(format!("{reason:?}{}{message}", if message.is_empty() { "" } else { ": " }));
         });
         let on_error = Arc::clone(&seen);

@@ -209,11 +209,14 @@ impl CpuRates {
     /// `eigh` in f32 on one core with AVX-512, for matrices of order n from 16 to 64, where one decomposition counts as
     /// 9 n^3 flop (measured on 2026-11-21). The rate for many items is the rate of one thread times the number of
     /// threads. The operation counts of the other families are scaled so that these rates apply to them too.
+    /// WebAssembly, with vectors of 128 bits and no fused multiply-add, has a quarter of the rate (2026-11-26, Node.js
+    /// 20: 3.6e9 flop/s for n = 32 and 8e9 for n = 128, beside other work).
     #[must_use]
     pub fn default_of(threads: usize) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
         let threads = threads.max(1) as f64;
-        Self { threads, copy: 0.0, fma: 0.0, fresh: f64::INFINITY, curves: Curves::flat(2e10 * threads, 2e10) }
+        let rate = if cfg!(target_arch = "wasm32") { 5e9 } else { 2e10 };
+        Self { threads, copy: 0.0, fma: 0.0, fresh: f64::INFINITY, curves: Curves::flat(rate * threads, rate) }
     }
 
     /// Returns the predicted time of a workload, in seconds.

@@ -43,7 +43,7 @@ const WIDTH: usize = 120;
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<PathBuf> =
-        ["src", "cli/src", "cli/tests", "shaders", "tests", "tools", "benches", "examples", "docs"]
+        ["src", "cli/src", "cli/tests", "shaders", "tests", "tools", "benches", "examples", "docs", "web"]
             .map(|folder| root.join(folder))
             .into();
     let mut files: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|page| root.join(page)).into();
@@ -52,10 +52,12 @@ fn files() -> Vec<PathBuf> {
             let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
             if path.is_dir() {
-                if !["generated", "results", "golden", "target", "data"].contains(&name) {
+                if !["generated", "results", "golden", "target", "data", "dist"].contains(&name) {
                     folders.push(path);
                 }
-            } else if [".rs", ".wgsl", ".md", ".py", ".sh"].iter().any(|ending| name.ends_with(ending))
+            } else if [".rs", ".wgsl", ".md", ".py", ".sh", ".html", ".js", ".mjs"]
+                .iter()
+                .any(|ending| name.ends_with(ending))
                 && name != "words.rs"
             {
                 files.push(path);
@@ -105,7 +107,9 @@ fn banned_phrases_do_not_come_back() {
 #[test]
 fn comments_keep_to_the_width_of_the_code() {
     let mut found = Vec::new();
-    for file in files().into_iter().filter(|file| file.extension().is_some_and(|own| own == "rs" || own == "wgsl")) {
+    for file in files().into_iter().filter(|file| {
+        file.extension().is_some_and(|own| ["rs", "wgsl", "js", "mjs"].iter().any(|ending| own == *ending))
+    }) {
         let text = fs::read_to_string(&file).expect("text");
         found.extend(too_wide(&text).into_iter().map(|line| format!("{}:{line}", file.display())));
     }

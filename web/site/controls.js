@@ -82,8 +82,8 @@ export class Controls {
   /** Makes a button for each sample. A sample that only a link can name gets one too. */
   samples(names) {
     const { sample } = this.#wanted;
-    const more = sample && !names.includes(sample) && sample !== "ties" && isSample(sample, names) ? [sample] : [];
-    of("samples").replaceChildren(...new Set([...names, "ties", ...more].map(name => button(name))));
+    const more = sample && !names.includes(sample) && isSample(sample, names) ? [sample] : [];
+    of("samples").replaceChildren(...[...names, ...more].map(name => button(name)));
     this.show();
   }
 

@@ -11,7 +11,7 @@ export class Downloads {
   /** `links` has the elements of the three links. */
   constructor(links) {
     this.#links = links;
-    // Only a drawing that somebody wants is written out: it may have a hundred thousand edges.
+    // A drawing is written out only when it is asked for: it may have a hundred thousand edges.
     links.svg.addEventListener("click", event => {
       if (!this.#picture) return event.preventDefault();
       this.#offer("svg", svg(this.#picture.layout, this.#picture.title));

@@ -163,7 +163,7 @@ export function fit(picture, width, height, margin) {
 
 /** How many nodes are where another one is, as twins are: nodes with the same neighbors. */
 export function coinciding({ x, y }) {
-  if (x.length > 20_000) return 0; // so dense that nobody sees single nodes
+  if (x.length > 20_000) return 0; // too dense to tell single nodes apart
   const [across, up] = [ranks(x), ranks(y)];
   const places = new Set(across.map((rank, i) => rank * x.length + up[i]));
   return x.length - places.size;

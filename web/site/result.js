@@ -15,7 +15,7 @@ export class Result {
   #picture;
   #ids;
 
-  /** `choose(graph)` is called with the index of the graph that somebody wants to see. */
+  /** `choose(graph)` is called with the index of the graph that is to be shown. */
   constructor(downloads, choose) {
     this.#downloads = downloads;
     const number = of("number");

@@ -80,7 +80,8 @@ export const NO_FILE = "What was dropped is not a file. A folder can be read as 
 
 /** The title, the text and, where a button helps, its label and what it does. */
 export function failure(error, name) {
-  const said = sentence(error.message);
+  // A message that begins with the name of the file keeps it as it is.
+  const said = error.message.startsWith(name) ? ended(error.message) : sentence(error.message);
   switch (error.kind) {
     case "load":
       return ["The program could not be loaded", `${said} ${loadAdvice(error.message)}`, "Try again", "open"];
@@ -112,8 +113,11 @@ export function failure(error, name) {
 }
 
 function sentence(text) {
-  const capital = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+  return ended(text.charAt(0).toUpperCase() + text.slice(1));
+}
+
+function ended(text) {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function loadAdvice(message) {

@@ -72,8 +72,9 @@ const calls = {
       fiedler = undefined;
       fiedler = await library.open(options);
       const info = fiedler.info();
+      if (info.adapter?.name === "WebGPU") info.adapter.name = await adapterName() ?? "";
       const samples = [...library.samples()];
-      return { ...info, samples, webgpu: Boolean(navigator.gpu), unused: info.adapter ? null : await unused() };
+      return { ...info, samples, webgpu: Boolean(navigator.gpu), unused: info.adapter ? null : await adapterName() };
     });
   },
 
@@ -106,7 +107,7 @@ const calls = {
     const graphs = await read(input);
     const seconds = [];
     let choice;
-    // Slow calls are repeated less often: nobody waits a minute for a median.
+    // Slow calls are repeated less often, since a median is not worth a minute.
     for (let spent = 0; seconds.length === 0 || (seconds.length <= warm && spent < 15);) {
       goOn(id);
       postMessage({ id, progress: [seconds.length, warm + 1] });
@@ -156,8 +157,8 @@ async function download() {
   return new Response(response.body.pipeThrough(counter), { headers: { "content-type": "application/wasm" } });
 }
 
-/** The name of an adapter that was not opened because it is software; null if there is none. */
-async function unused() {
+/** The name of the browser's adapter, opened or not, as far as the browser tells it; null if there is no adapter. */
+async function adapterName() {
   const adapter = await navigator.gpu?.requestAdapter().catch(() => null);
   const info = adapter?.info;
   return adapter ? info?.description || info?.device || info?.architecture || "an adapter without a name" : null;

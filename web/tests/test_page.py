@@ -15,7 +15,7 @@ WASM = "fiedler_web_bg.wasm"
 
 
 def wait(page, *states):
-    """Waits for one of the states. An error that nobody waits for fails with its words."""
+    """Waits for one of the states. An error that is not waited for fails with its words."""
     end = {*states, "error"}
     page.locator(", ".join(f"html[data-state={state}]" for state in sorted(end))).wait_for(state="attached")
     state = page.locator("html").get_attribute("data-state")

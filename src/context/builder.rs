@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// for the memory of any host. The memory of WebAssembly ends at 4 GiB, of which a page seldom gets all.
 pub(crate) const DEFAULT_BUDGET: u64 = if cfg!(target_arch = "wasm32") { 512 << 20 } else { 2 << 30 };
 
+/// Why a context has no adapter if its caller wants none.
+const UNWANTED: &str = "GPU detection was disabled";
+
 /// The rates, and two flags that say whether the CPU's rates and the device's rates were measured on this machine.
 type Rated = (Rates, [bool; 2]);
 
@@ -308,9 +311,8 @@ impl ContextBuilder {
         if self.backend == Some(Backend::Cpu) {
             return Some(self.cpu_alone(pool));
         }
-        let why = || "GPU detection was disabled".to_owned();
         let unwanted = !self.device && self.backend != Some(Backend::Gpu) && self.adapter.is_none();
-        unwanted.then(|| self.assemble(None, self.rated(None), Some(why()), pool))
+        unwanted.then(|| self.assemble(None, self.rated(None), Some(UNWANTED.to_owned()), pool))
     }
 
     /// Builds a context for the CPU with `count` threads, for work that no device could do.
@@ -320,7 +322,7 @@ impl ContextBuilder {
     pub(crate) fn on_threads(count: usize, cancel: Cancel) -> Result<Context> {
         let builder = Self::default().device(false).threads(count).cancel(cancel);
         let pool = builder.pool()?;
-        Ok(builder.assemble(None, builder.rated(None), Some("GPU detection was disabled".to_owned()), pool))
+        Ok(builder.assemble(None, builder.rated(None), Some(UNWANTED.to_owned()), pool))
     }
 
     /// Builds a context for the CPU only, at the request of the caller.

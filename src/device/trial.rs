@@ -45,7 +45,7 @@ pub(crate) fn options() -> DeviceOptions {
 /// If the body panics, or if a required adapter is absent.
 pub(crate) fn on_each_adapter(module: &str, test: &str, body: impl Fn(&Arc<Gpu>)) {
     if let Ok(adapter) = std::env::var(TRIAL) {
-        match Chosen::new(Some(&adapter)).and_then(|chosen| Gpu::open(chosen, options())) {
+        match pollster::block_on(async { Gpu::open(Chosen::new(Some(&adapter)).await?, options()).await }) {
             Ok(gpu) => body(&gpu),
             Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => eprintln!("{ABSENT}"),
             Err(error) => panic!("{adapter}: {error}"),

@@ -41,11 +41,11 @@ pub fn write(path: &Path, arrays: &[NamedArray<'_>]) -> Result<()> {
     write_whole(path, |out| content.write(out).map_err(|error| Error::io("write", path, error)))
 }
 
-/// Returns the bytes of the file that [`write`] would write under the name `name`, where there are no files, such as in
-/// a browser.
+/// Returns the bytes of the file that [`write`](fn@write) would write under the name `name`, where there are no files,
+/// such as in a browser.
 ///
 /// # Errors
-/// The same as for [`write`].
+/// The same as for [`write`](fn@write).
 pub fn to_bytes(name: impl AsRef<Path>, arrays: &[NamedArray<'_>]) -> Result<Vec<u8>> {
     let mut out = Cursor::new(Vec::new());
     let content = Content::of(name.as_ref(), arrays)?;

@@ -4,6 +4,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// What sets the memory budget. A browser has no environment variables.
+const BUDGET: &str = if cfg!(target_arch = "wasm32") { "memory budget" } else { "FIEDLER_MEMORY_BUDGET" };
+
 /// The result type of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -141,7 +144,7 @@ impl Error {
 
     /// Returns an [`ErrorKind::Limit`] for a call that needs more of `what` than the byte budget allows.
     pub(crate) fn budget(what: impl fmt::Display, needed: u64, allowed: u64) -> Self {
-        let what = format!("{what}; a larger FIEDLER_MEMORY_BUDGET allows them");
+        let what = format!("{what}; a larger {BUDGET} allows them");
         ErrorKind::Limit { what, needed, allowed }.into()
     }
 
@@ -197,6 +200,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use ErrorKind as K;
         match &*self.0 {
+            K::NoAdapter { wanted, found } if found.is_empty() && cfg!(target_arch = "wasm32") => {
+                write!(f, "no adapter: wanted {wanted}; this browser offers none")
+            }
             K::NoAdapter { wanted, found } if found.is_empty() => {
                 write!(
                     f,
@@ -206,8 +212,10 @@ impl fmt::Display for Error {
             K::NoAdapter { wanted, found } => write!(f, "no adapter: wanted {wanted}; found {}", found.join(", ")),
             K::DeviceLost { message } => write!(f, "the device was lost: {message}; a new context works again"),
             K::OutOfMemory { wanted, allowed } => {
-                let by = "FIEDLER_MEMORY_BUDGET or the device";
-                write!(f, "out of device memory: {wanted} bytes wanted, {allowed} bytes allowed by {by}")
+                write!(
+                    f,
+                    "out of device memory: {wanted} bytes wanted, {allowed} bytes allowed by {BUDGET} or the device"
+                )
             }
             K::Limit { what, needed, allowed } => write!(f, "{what}: {needed} needed, {allowed} allowed"),
             K::Kernel { kernel, variant, message } => write!(f, "kernel {kernel} {variant}: {message}"),

@@ -40,7 +40,7 @@ impl Faults {
         let on_loss = Arc::clone(&seen);
         device.set_device_lost_callback(move |reason, message| {
             // The message becomes a part of a sentence.
-            let message = message.trim_end_matches('.');
+            let message = message.trim_end_matches(|c: char| c == '.' || c.is_whitespace() || c == '\0');
             on_loss.set_lost(format!("{reason:?}{}{message}", if message.is_empty() { "" } else { ": " }));
         });
         let on_error = Arc::clone(&seen);

@@ -14,11 +14,18 @@ pub struct EdgeList {
     pub(super) weights: Option<Vec<f32>>,
 }
 
+/// The maximum number of nodes of a batch: 32 bits can number them, and a vector can have an offset for each.
+const MOST_NODES: u64 = {
+    let offsets = (isize::MAX as usize / size_of::<usize>() - 1) as u64;
+    let numbers = u32::MAX as u64;
+    if offsets < numbers { offsets } else { numbers }
+};
+
 impl EdgeList {
     /// Returns an empty list for one graph with `nodes` nodes.
     ///
     /// # Errors
-    /// [`Limit`](ErrorKind::Limit) if there are more nodes than 32 bits can number.
+    /// [`Limit`](ErrorKind::Limit) if there are more nodes than 32 bits, or the memory of a 32-bit system, can number.
     pub fn new(nodes: usize) -> Result<Self> {
         Self::batch(vec![0, nodes])
     }
@@ -27,14 +34,14 @@ impl EdgeList {
     ///
     /// # Errors
     /// [`Domain`](ErrorKind::Domain) if the first offset is not 0 or the offsets descend; [`Limit`](ErrorKind::Limit)
-    /// if there are more nodes than 32 bits can number.
+    /// if there are more nodes than 32 bits, or the memory of a 32-bit system, can number.
     pub fn batch(node_offsets: Vec<usize>) -> Result<Self> {
         if node_offsets.first() != Some(&0) || node_offsets.windows(2).any(|pair| pair[0] > pair[1]) {
             return Err(Error::domain("edge list", "expected node offsets that start at 0 and never descend"));
         }
         let nodes = node_offsets.last().copied().unwrap_or(0);
-        if u32::try_from(nodes).is_err() {
-            let (needed, allowed) = (nodes as u64, u64::from(u32::MAX));
+        if nodes as u64 > MOST_NODES {
+            let (needed, allowed) = (nodes as u64, MOST_NODES);
             return Err(ErrorKind::Limit { what: "nodes of a batch".into(), needed, allowed }.into());
         }
         Ok(Self { node_offsets, source: Vec::new(), target: Vec::new(), weights: None })

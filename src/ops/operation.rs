@@ -4,7 +4,7 @@
 use crate::array::Scalar;
 use crate::context::Context;
 use crate::device::{Gpu, MAY_WAIT};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::policy::{Choice, Reason, Side, Workload};
 use std::ops::Range;
 use std::sync::Arc;
@@ -78,17 +78,16 @@ pub(super) trait Operation {
     /// Returns the result of [`Operation::choose`] if the chosen side can run the call.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if the device is required but has no kernels for the precision;
-    /// [`Device`](crate::ErrorKind::Device) if it would have to be waited for in a browser.
+    /// [`Domain`](crate::ErrorKind::Domain) if the device is required but has no kernels for the precision, or would
+    /// have to be waited for in a browser.
     fn decide(&self, ctx: &Context) -> Result<Arc<Choice>> {
         let choice = self.choose(ctx);
         log::debug!("{}: {choice}", self.name());
         if choice.side == Side::Gpu {
             self.precision().on_device(self.name())?;
             if self.cannot_wait(ctx) {
-                let message =
-                    format!("{}: a browser cannot wait for what this call reads midway; use the CPU", self.name());
-                return Err(ErrorKind::Device { message }.into());
+                let what = "a browser cannot wait for what the GPU would compute midway: use the CPU";
+                return Err(Error::domain(self.name(), what));
             }
         }
         Ok(Arc::new(choice))

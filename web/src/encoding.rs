@@ -157,17 +157,11 @@ impl Encoding {
     }
 
     /// The file that `fiedler encode` writes as .npz.
-    ///
-    /// # Errors
-    /// None is known.
     pub fn npz(&self) -> Result<Vec<u8>, JsValue> {
         self.bytes("encoding.npz")
     }
 
     /// The table that `fiedler encode` writes as .csv.
-    ///
-    /// # Errors
-    /// None is known.
     pub fn csv(&self) -> Result<Vec<u8>, JsValue> {
         self.bytes("encoding.csv")
     }

@@ -8,6 +8,9 @@ use fiedler::graph::EdgeList;
 use fiedler::io::{Format, NodeIds, read_from};
 use wasm_bindgen::prelude::*;
 
+/// The bytes of working memory that building a graph takes for each node: offsets, starts and degrees.
+const BYTES_PER_NODE: usize = 32;
+
 /// A batch of graphs with the names of its nodes.
 #[wasm_bindgen]
 #[derive(Debug)]
@@ -59,7 +62,11 @@ impl Graphs {
     ///
     /// # Errors
     /// Content that no format allows, with the line; unknown options.
-    pub fn read(bytes: &[u8], file_name: &str, options: JsValue) -> Result<Self, JsValue> {
+    pub fn read(
+        bytes: &[u8],
+        file_name: &str,
+        #[wasm_bindgen(unchecked_optional_param_type = "ReadOptions")] options: JsValue,
+    ) -> Result<Self, JsValue> {
         let conventions = options::read::<ReadOptions>(options)?.conventions()?;
         let data = read_from(file_name, bytes, &conventions, &fiedler::io::ReadOptions::default()).map_err(thrown)?;
         let (name, format, notices, ids, batch) = (data.name, data.format, data.notices, data.node_ids, data.graphs);
@@ -71,7 +78,12 @@ impl Graphs {
     /// # Errors
     /// An odd number of node numbers, a number that is no node, a weight that no convention allows, unknown options.
     #[wasm_bindgen(js_name = fromEdges)]
-    pub fn from_edges(nodes: u32, edges: &[u32], weights: Option<Vec<f32>>, options: JsValue) -> Result<Self, JsValue> {
+    pub fn from_edges(
+        nodes: u32,
+        edges: &[u32],
+        weights: Option<Vec<f32>>,
+        #[wasm_bindgen(unchecked_optional_param_type = "ReadOptions")] options: JsValue,
+    ) -> Result<Self, JsValue> {
         let conventions = options::read::<ReadOptions>(options)?.conventions()?;
         let (pairs, rest) = edges.as_chunks::<2>();
         if !rest.is_empty() {
@@ -80,6 +92,11 @@ impl Graphs {
         if let Some(found) = weights.as_ref().map(Vec::len).filter(|&found| found != pairs.len()) {
             let message = format!("weights: expected one for each of {} edges, found {found}", pairs.len());
             return Err(misshapen(&message));
+        }
+        // Isolated nodes cost memory that no edge shows.
+        let bytes = BYTES_PER_NODE.checked_mul(nodes as usize);
+        if bytes.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
+            return Err(refused(&format!("nodes: expected a number that fits in memory, found {nodes}")));
         }
         let mut list = EdgeList::new(nodes as usize).map_err(thrown)?;
         match weights {

@@ -1,7 +1,7 @@
 //! Batched matrices and signals. JavaScript passes matrices in row-major order, one after the other.
 
 use crate::errors::{misshapen, thrown};
-use crate::options::{self, LinearOptions};
+use crate::options::{self, FftOptions, LinearOptions};
 use crate::session::{Choice, Fiedler};
 use fiedler::array::{Array, Scalar};
 use fiedler::ops::{Certificate, Vectors, eigh_async, fft_async, ifft, svd_async};
@@ -66,7 +66,7 @@ impl Fiedler {
         &self,
         matrices: Vec<f32>,
         order: usize,
-        #[wasm_bindgen(unchecked_param_type = "LinearOptions | undefined")] options: JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "LinearOptions")] options: JsValue,
     ) -> Result<JsValue, JsValue> {
         self.begin();
         let options: LinearOptions = options::read(options)?;
@@ -95,7 +95,7 @@ impl Fiedler {
         matrices: Vec<f32>,
         row_count: usize,
         column_count: usize,
-        #[wasm_bindgen(unchecked_param_type = "LinearOptions | undefined")] options: JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "LinearOptions")] options: JsValue,
     ) -> Result<JsValue, JsValue> {
         self.begin();
         let options: LinearOptions = options::read(options)?;
@@ -124,10 +124,10 @@ impl Fiedler {
         &self,
         signals: Vec<f32>,
         length: usize,
-        #[wasm_bindgen(unchecked_param_type = "FftOptions | undefined")] options: JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "FftOptions")] options: JsValue,
     ) -> Result<JsValue, JsValue> {
         self.begin();
-        let options: LinearOptions = options::read(options)?;
+        let options: FftOptions = options::read(options)?;
         let ctx = self.context(options.backend.as_deref())?;
         let count = batch("signals", signals.len(), 2, length)?;
         let (pairs, _) = signals.as_chunks::<2>();

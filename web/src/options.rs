@@ -5,13 +5,14 @@ use fiedler::encode::SpectralEncoder;
 use fiedler::graph::{Conventions, Symmetrization};
 use fiedler::ops::{Normalization, Which};
 use fiedler::{Backend, Error};
+use js_sys::{Array, Map, Object};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 /// The options of `open`.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct OpenOptions {
     pub(crate) backend: Option<String>,
     pub(crate) software: bool,
@@ -20,14 +21,14 @@ pub(crate) struct OpenOptions {
 
 /// The options of `Graphs.read` and `Graphs.fromEdges`.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct ReadOptions {
     pub(crate) symmetrize: Option<String>,
 }
 
 /// The options of `encode`.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase")]
 pub(crate) struct EncodeOptions {
     pub(crate) k: Option<u32>,
     pub(crate) laplacian: Option<String>,
@@ -37,18 +38,58 @@ pub(crate) struct EncodeOptions {
     pub(crate) backend: Option<String>,
 }
 
-/// The options of `eigh`, `svd` and `fft`.
+/// The options of `eigh` and `svd`.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[serde(default)]
 pub(crate) struct LinearOptions {
+    pub(crate) backend: Option<String>,
+}
+
+/// The options of `fft`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct FftOptions {
     pub(crate) backend: Option<String>,
     pub(crate) inverse: bool,
 }
 
+/// Options with the names that JavaScript knows.
+pub(crate) trait Options: DeserializeOwned + Default {
+    const NAMES: &'static [&'static str];
+}
+
+impl Options for OpenOptions {
+    const NAMES: &'static [&'static str] = &["backend", "software", "memoryBudget"];
+}
+
+impl Options for ReadOptions {
+    const NAMES: &'static [&'static str] = &["symmetrize"];
+}
+
+impl Options for EncodeOptions {
+    const NAMES: &'static [&'static str] = &["k", "laplacian", "which", "dropTrivial", "walkSteps", "backend"];
+}
+
+impl Options for LinearOptions {
+    const NAMES: &'static [&'static str] = &["backend"];
+}
+
+impl Options for FftOptions {
+    const NAMES: &'static [&'static str] = &["backend", "inverse"];
+}
+
 /// Reads options; `undefined` and `null` are the defaults.
-pub(crate) fn read<T: DeserializeOwned + Default>(options: JsValue) -> Result<T, JsValue> {
+pub(crate) fn read<T: Options>(options: JsValue) -> Result<T, JsValue> {
     if options.is_undefined() || options.is_null() {
         return Ok(T::default());
+    }
+    let object =
+        options.dyn_ref::<Object>().filter(|object| !Array::is_array(object) && !object.is_instance_of::<Map>());
+    let Some(object) = object else { return Err(refused("options: expected an object")) };
+    // serde only asks for the names that it knows.
+    let names: Vec<String> = Object::keys(object).iter().filter_map(|name| name.as_string()).collect();
+    if let Some(name) = names.iter().find(|name| !T::NAMES.contains(&name.as_str())) {
+        return Err(refused(&format!("options: expected {}, found {name:?}", T::NAMES.join(", "))));
     }
     serde_wasm_bindgen::from_value(options).map_err(|error| refused(&format!("options: {error}")))
 }

@@ -1,7 +1,7 @@
 //! An open session: the CPU, and the browser's adapter if it has one.
 
 use crate::encoding::Encoding;
-use crate::errors::thrown;
+use crate::errors::{refused, thrown};
 use crate::graphs::Graphs;
 use crate::options::{self, EncodeOptions, OpenOptions};
 use fiedler::policy::{self, Side};
@@ -74,16 +74,19 @@ fn plain(value: &impl Serialize) -> JsValue {
 /// `no-adapter` if a GPU is required and there is none; `device` if it cannot be opened; unknown options.
 #[wasm_bindgen(unchecked_return_type = "Fiedler")]
 pub async fn open(
-    #[wasm_bindgen(unchecked_param_type = "OpenOptions | undefined")] options: JsValue,
+    #[wasm_bindgen(unchecked_optional_param_type = "OpenOptions")] options: JsValue,
 ) -> Result<Fiedler, JsValue> {
     let options: OpenOptions = options::read(options)?;
     let backend = options::backend(options.backend.as_deref())?;
+    if let Some(found) = options.memory_budget.filter(|&bytes| !(bytes >= 1.0 && bytes.is_finite())) {
+        return Err(refused(&format!("memoryBudget: expected a number of bytes of 1 or more, found {found}")));
+    }
     let builder = || {
         let builder = Context::builder().backend(backend).cancel(Cancel::new());
         match options.memory_budget {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of bytes")]
-            Some(bytes) if bytes >= 1.0 => builder.memory_budget(bytes as u64),
-            _ => builder,
+            Some(bytes) => builder.memory_budget(bytes as u64),
+            None => builder,
         }
     };
     // Any name contains the empty text, and an adapter that is named may be software.
@@ -126,7 +129,8 @@ impl Fiedler {
         plain(&Info { version: env!("CARGO_PKG_VERSION"), adapter, without_adapter })
     }
 
-    /// Where `encode` would run, and why.
+    /// Where `encode` would run, and why. A call that asks for the GPU is said to run there, even if `encode` then
+    /// refuses it.
     ///
     /// # Errors
     /// Unknown options.
@@ -134,7 +138,7 @@ impl Fiedler {
     pub fn explain(
         &self,
         graphs: &Graphs,
-        #[wasm_bindgen(unchecked_param_type = "EncodeOptions | undefined")] options: JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "EncodeOptions")] options: JsValue,
     ) -> Result<JsValue, JsValue> {
         let options: EncodeOptions = options::read(options)?;
         let ctx = self.context(options.backend.as_deref())?;
@@ -142,22 +146,23 @@ impl Fiedler {
     }
 
     /// Encodes every graph. `progress` is called with the number of graphs that are done, and of all graphs. If it
-    /// returns false, the call ends with the error `cancelled`.
+    /// returns false before all are done, the call ends with the error `cancelled`.
     ///
     /// # Errors
     /// Those of the library's `SpectralEncoder::encode`; `cancelled` after `cancel`; unknown options.
     pub async fn encode(
         &self,
         graphs: &Graphs,
-        #[wasm_bindgen(unchecked_param_type = "EncodeOptions | undefined")] options: JsValue,
-        progress: Option<Function>,
+        #[wasm_bindgen(unchecked_optional_param_type = "EncodeOptions")] options: JsValue,
+        #[wasm_bindgen(unchecked_optional_param_type = "(done: number, total: number) => boolean | void")]
+        progress: JsValue,
     ) -> Result<Encoding, JsValue> {
         self.begin();
         let options: EncodeOptions = options::read(options)?;
         let ctx = self.context(options.backend.as_deref())?;
         let encoder = options.encoder(graphs.first())?;
         let tell = |at: fiedler::encode::Progress| {
-            if let Some(progress) = &progress {
+            if let Some(progress) = progress.dyn_ref::<Function>() {
                 // An error of the caller's function is the caller's.
                 let said = progress.call2(&JsValue::NULL, &at.done.into(), &at.total.into());
                 if said.is_ok_and(|said| said == JsValue::FALSE) {
@@ -169,7 +174,9 @@ impl Fiedler {
         Ok(Encoding::new(found, graphs.batch(), graphs.ids(), options.normalization()?))
     }
 
-    /// Ends the running call with the error `cancelled`, as soon as it waits for the GPU or starts another step.
+    /// Ends the running calls with the error `cancelled`, as soon as they wait for the GPU or start another step. A call
+    /// begins to run a moment after it returns its promise. Await what was cancelled before you make another call,
+    /// which clears the request.
     pub fn cancel(&self) {
         self.ctx.cancel().cancel();
     }

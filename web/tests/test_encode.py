@@ -77,7 +77,7 @@ def test_samples(either):
         options = {"k": 6, "backend": either.side}
         if either.side == "gpu" and either.explain({"sample": name}, {"k": 6})["gpuSeconds"] is None:
             # A large graph is iterated, which runs on the CPU alone in a browser.
-            refused("device", "CPU", call=lambda: either.encode({"sample": name}, options))
+            refused("domain", "CPU", call=lambda: either.encode({"sample": name}, options))
             continue
         encoding = either.encode({"sample": name}, options)
         got = arrays(encoding)

@@ -52,7 +52,7 @@ class Site:
             def do_GET(self):
                 path = urllib.parse.urlsplit(self.path).path
                 site.paths.append(path)
-                for end, seconds in site.slow.items():
+                for end, seconds in list(site.slow.items()):
                     if path.endswith(end):
                         time.sleep(seconds)
                 if path == FOLDER + "blank":

@@ -274,3 +274,19 @@ def test_stop(tab, site, shots):
     wait(page, "done")
     value = page.locator("#values tbody tr:nth-child(2) td").first.text_content()
     assert np.isclose(float(value), 0.1322722, atol=1e-5)
+
+
+def test_quick_changes(tab, site):
+    """Changes that come faster than the worker restarts: the last one is shown."""
+    page = tab()
+    page.goto(site.url + "#grid300,k=64")
+    wait(page, "computing")
+    site.slow["pkg/fiedler_web.js"] = 0.1  # each restart takes that long
+    page.wait_for_timeout(500)
+    for k in (63, 62, 61, 60):
+        page.evaluate("k => { location.hash = `#grid300,k=${k}`; }", k)
+        page.wait_for_timeout(220)  # a stop takes 200
+    page.evaluate("location.hash = '#karate,k=5'")
+    page.locator("#title", has_text="karate").wait_for()
+    wait(page, "done")
+    assert page.locator("#values tbody tr").count() == 5

@@ -55,3 +55,47 @@ def test_stop_of_several(cpu):
     }"""
     assert cpu.answer(script) == ["cancelled"] * 3
     assert cpu.encode({"sample": "grid7"}, {})["status"] == ["Converged"]
+
+
+# Stops a long call, so that the worker is restarted, and `count` more calls while it opens, each after `delay`.
+AGAIN = """async ([side, count, delay]) => {
+  const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
+  const ends = [];
+  for (let turn = 0; turn <= count; turn++) {
+    const options = { k: 32, backend: turn === 0 ? "cpu" : side };
+    const ended = client.encode({ sample: "grid300" }, options).then(() => "done", error => error.kind);
+    await pause(turn === 0 ? 300 : delay);
+    const start = performance.now();
+    await client.cancel();
+    ends.push([await ended, (performance.now() - start) / 1000]);
+  }
+  return { result: ends };
+}"""
+
+
+@pytest.mark.parametrize(("loading", "delay"), [(0, 0), (0.1, 0), (0.1, 50), (1, 0), (1, 500)])
+def test_stop_while_the_worker_opens_again(either, site, loading, delay):
+    """Neither a stop of a call that waits for the program nor one that comes late leaves a client that is not open."""
+    site.slow["pkg/fiedler_web.js"] = loading
+    try:
+        ends = either.answer(AGAIN, [either.side, 2, delay])
+    finally:
+        site.slow.clear()
+    assert [kind for kind, _ in ends] == ["cancelled"] * 3
+    assert all(seconds < 0.5 for _, seconds in ends), ends
+    again = either.encode({"sample": "karate"}, {"backend": either.side})
+    assert again["status"] == ["Converged"] and again["choice"]["side"] == either.side
+
+
+def test_open_outlives_a_stop(cpu):
+    """`open` behind a call that is stopped is not rejected with it, and neither is a call after the stop."""
+    script = """async () => {
+      const ended = client.encode({ sample: "grid300" }, { k: 32 }).then(() => "done", error => error.kind);
+      await new Promise(resolve => setTimeout(resolve, 300));
+      const opened = client.open({ backend: "cpu" });
+      const stop = client.cancel();
+      const next = client.encode({ sample: "karate" }, {});
+      await stop;
+      return { result: [await ended, (await opened).samples.length > 0, (await next).graphs] };
+    }"""
+    assert cpu.answer(script) == ["cancelled", True, 1]

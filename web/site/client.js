@@ -12,21 +12,24 @@ export class FiedlerError extends Error {
 /** How long a worker that was asked to stop may take, in milliseconds. One that computes cannot hear. */
 const PATIENCE = 200;
 
-/** Numbers for the objects that hold a file, so that the worker recognizes the graphs that it has read already. */
+/** Numbers for the files, so that the worker recognizes the graphs that it has read already. */
 const seen = new WeakMap();
-let files = 0;
+let numbers = 0;
 
-function numbered(object) {
-  if (!seen.has(object)) seen.set(object, ++files);
-  return seen.get(object);
+function numbered(file) {
+  if (!seen.has(file)) seen.set(file, ++numbers);
+  return seen.get(file);
 }
 
-/** Adds the key by which the worker recognizes an input: `{sample}`, `{bytes, name}` or `{nodes, edges, weights}`. */
+/**
+ * Adds the key by which the worker recognizes an input: `{sample}`, `{bytes, name}` or `{nodes, edges, weights}`. Only
+ * samples and files are recognized, since arrays may have changed in place: they get a key that no other call has.
+ */
 function keyed(input) {
-  const { sample, bytes, name, nodes, edges, weights, symmetrize = "max" } = input;
-  const of = sample !== undefined ? ["sample", sample]
-    : bytes ? ["file", numbered(bytes), name]
-    : ["edges", nodes, edges && numbered(edges), weights && numbered(weights)];
+  const { sample, bytes, name, symmetrize = "max" } = input ?? {};
+  const of = typeof sample === "string" ? ["sample", sample]
+    : sample === undefined && bytes instanceof Blob ? ["file", numbered(bytes), name]
+    : ["once", ++numbers];
   return { ...input, key: JSON.stringify([...of, symmetrize]) };
 }
 

@@ -65,42 +65,42 @@ export class Client {
     this.#options = options;
     if (this.#broken) this.close(); // what failed to load is loaded again
     if (!this.#worker) this.#start();
-    return this.#call("open", [options]);
+    return this.#call("open", () => [options]);
   }
 
   encode(input, options = {}, progress) {
-    return this.#call("encode", [keyed(input), options], progress);
+    return this.#call("encode", () => [keyed(input), options], progress);
   }
 
   /** The last encoding as files: `{npz, csv}`. It can be asked for once, since the worker then forgets it. */
   files() {
-    return this.#call("files", []);
+    return this.#call("files", () => []);
   }
 
   /** The edges of one graph of an input, and the names of its nodes if it has some. */
   graph(input, index) {
-    return this.#call("graph", [keyed(input), index]);
+    return this.#call("graph", () => [keyed(input), index]);
   }
 
   /** Encodes once and then up to `warm` times more; resolves with the seconds of each call. */
   measure(input, options = {}, warm = 5, progress) {
-    return this.#call("measure", [keyed(input), options, warm], progress);
+    return this.#call("measure", () => [keyed(input), options, warm], progress);
   }
 
   explain(input, options = {}) {
-    return this.#call("explain", [keyed(input), options]);
+    return this.#call("explain", () => [keyed(input), options]);
   }
 
   eigh(matrices, order, options = {}) {
-    return this.#call("eigh", [matrices, order, options]);
+    return this.#call("eigh", () => [matrices, order, options]);
   }
 
   svd(matrices, rows, columns, options = {}) {
-    return this.#call("svd", [matrices, rows, columns, options]);
+    return this.#call("svd", () => [matrices, rows, columns, options]);
   }
 
   fft(signals, length, options = {}) {
-    return this.#call("fft", [signals, length, options]);
+    return this.#call("fft", () => [signals, length, options]);
   }
 
   /** Rejects the calls that are running with the kind "cancelled". Resolves when they are rejected. */
@@ -129,16 +129,24 @@ export class Client {
     this.#end(new FiedlerError("cancelled", "the program was closed"));
   }
 
+  /** `args` returns the arguments. Whatever is wrong with them rejects the promise; nothing is thrown here. */
   #call(name, args, progress) {
-    if (!this.#worker) this.open().catch(() => {}); // the call itself fails with the same error
-    const call = { name, args, progress, sent: false, cancelled: false };
+    if (!this.#worker) this.open(this.#options).catch(() => {}); // the call itself fails with the same error
+    const call = { name, progress, sent: false, cancelled: false };
     const result = new Promise((resolve, reject) => Object.assign(call, { resolve, reject }));
     call.settled = result.then(() => {}, () => {});
     const id = ++this.#last;
     const wait = !OPENING.has(name) && this.#waiting();
     this.#calls.set(id, call);
-    if (wait) call.args = structuredClone(args); // what the caller changes later is not a part of the call
-    else this.#send(id, call);
+    try {
+      if (!this.#worker) throw new FiedlerError("load", "the worker could not be started");
+      call.args = args();
+      if (wait) call.args = structuredClone(call.args); // what the caller changes later is not a part of the call
+      else this.#send(id, call);
+    } catch (error) {
+      this.#calls.delete(id);
+      call.reject(error instanceof FiedlerError ? error : new FiedlerError("domain", error.message));
+    }
     return result;
   }
 
@@ -173,7 +181,7 @@ export class Client {
       const words = event.message || "the worker could not be started";
       this.#end(new FiedlerError("load", words)); // the next call starts another one
     };
-    const load = this.#call("load", [this.#module]);
+    const load = this.#call("load", () => [this.#module]);
     load.then(module => { this.#module = module; }, () => { this.#broken ||= worker === this.#worker; });
   }
 

@@ -181,6 +181,17 @@ def test_arrays_that_change_in_place(cpu, how):
     assert np.abs(np.subtract(after, want)).max() < 1e-5
 
 
+def test_return_probabilities(either):
+    """`randomWalk` is the command's random_walk; without steps, it is empty."""
+    source = native.molecules()
+    encoding = encoded(either, source, k=4, walkSteps=5)
+    want = native.encode(source, k=4, walkSteps=5)["random_walk"]
+    assert want.shape == (encoding["nodes"], 5)
+    # Both sum a few products in f64 and round once, so that one unit in the last place may be between them.
+    np.testing.assert_array_max_ulp(encoding["randomWalk"].reshape(want.shape), want, 1)
+    assert len(encoded(either, source, k=4)["randomWalk"]) == 0
+
+
 def test_names_of_nodes(cpu):
     text = b"source,target\nAnna,Ben\nBen,Carl\n"
     graph = cpu.graph(cpu.file("people.csv", text), 0)

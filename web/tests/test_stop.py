@@ -1,4 +1,4 @@
-"""Stop: a call ends within half a second, whatever the worker is doing, and the next one works."""
+"""Calls of Client: stops within half a second whatever the worker is doing, misuse, and the call that comes after."""
 
 from __future__ import annotations
 
@@ -99,3 +99,52 @@ def test_open_outlives_a_stop(cpu):
       return { result: [await ended, (await opened).samples.length > 0, (await next).graphs] };
     }"""
     assert cpu.answer(script) == ["cancelled", True, 1]
+
+
+# Calls that cannot work, and words of what they are rejected with.
+MISUSED = {
+    "client.encode()": "expected {sample}",
+    "client.encode(null)": "expected {sample}",
+    "client.graph('karate', 0)": "expected {sample}",
+    "client.explain({ nodes: 3 })": "edges: expected",
+    "client.encode({ edges: Uint32Array.of(0, 1) })": "nodes: expected",
+    "client.encode({ nodes: -1, edges: [] })": "nodes: expected",
+    "client.encode({ nodes: 2, edges: [0, 1.5] })": "edges: expected",
+    "client.encode({ nodes: 2, edges: [0n, 1n] })": "edges: expected",
+    "client.encode({ nodes: 2, edges: [0, 1], weights: 'two' })": "weights: expected",
+    "client.encode({ sample: 5 })": "sample: expected a string, found 5",
+    "client.encode({ sample: 5n })": "sample: expected",
+    "client.encode({ bytes: 'text', name: 'a.txt' })": "bytes: expected",
+    "client.encode({ bytes: '' })": "bytes: expected",
+    "client.encode({ bytes: Uint8Array.of(48), name: 5 })": "name: expected",
+    "client.encode({ bytes: new Blob(['0 1']), name: 5n })": "",
+    "client.measure({ sample: 'karate' }, { k: () => 8 })": "could not be cloned",
+    "client.eigh(() => 1, 1)": "could not be cloned",
+}
+
+
+@pytest.mark.parametrize("call", MISUSED)
+def test_misuse(cpu, call):
+    """It rejects, with a kind and words, and leaves nothing that a stop would have to wait for."""
+    script = f"""async () => {{
+      let call;
+      try {{
+        call = {call};
+      }} catch (error) {{
+        return {{ result: ["thrown", error.message] }};
+      }}
+      const ended = await call.then(() => ["done", ""], error => [error.name, error.kind, error.message]);
+      const start = performance.now();
+      await client.cancel();
+      return {{ result: [...ended, performance.now() - start] }};
+    }}"""
+    name, kind, message, milliseconds = cpu.answer(script)
+    assert (name, kind) == ("FiedlerError", "domain") and MISUSED[call] in message, message
+    assert milliseconds < 100
+    assert cpu.encode({"sample": "karate"}, {})["status"] == ["Converged"]
+
+
+def test_a_call_after_close(gpu):
+    """It opens the program as it was opened before."""
+    gpu.answer("async () => ({ result: client.close() ?? null })")
+    assert gpu.encode({"sample": "karate"}, {"backend": "gpu"})["choice"]["side"] == "gpu"

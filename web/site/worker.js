@@ -226,11 +226,11 @@ function described(graphs) {
 
 function plain(encoding) {
   const { k, graphs, nodes, eigenvalues, eigenvectors, nodeOffsets, residual, orthogonality, components } = encoding;
-  const { tieGroup, tieCut, mask, norm, choice, onCpu, onGpu, solvedAgain } = encoding;
+  const { tieGroup, tieCut, mask, norm, randomWalk, choice, onCpu, onGpu, solvedAgain } = encoding;
   const status = [...encoding.status];
   return {
     k, graphs, nodes, eigenvalues, eigenvectors, nodeOffsets, residual, orthogonality, components,
-    tieGroup, tieCut, mask, norm, choice, onCpu, onGpu, solvedAgain, status,
+    tieGroup, tieCut, mask, norm, randomWalk, choice, onCpu, onGpu, solvedAgain, status,
   };
 }
 

@@ -96,8 +96,8 @@ export function failure(error, name) {
       return [`${name} could not be read`, `${said} If the file has changed, choose it again.`];
     case "limit":
     case "out-of-memory":
-      return ["The graph is too large for this page", `${ofMemory(said)} A smaller k or a smaller graph may fit. The command `
-        + "`fiedler encode` takes larger graphs."];
+      return ["The graph is too large for this page", `${ofMemory(said)} A smaller k or a smaller graph may fit. `
+        + "The command `fiedler encode` takes larger graphs."];
     case "no-adapter":
       return ["There is no GPU to compute on", `${NO_ADAPTER} The CPU can compute it instead.`,
         "Compute on the CPU", "auto"];

@@ -83,7 +83,17 @@ export class Controls {
   samples(names) {
     const { sample } = this.#wanted;
     const more = sample && !names.includes(sample) && isSample(sample, names) ? [sample] : [];
-    of("samples").replaceChildren(...[...names, ...more].map(name => button(name)));
+    const row = of("samples");
+    const wanted = [...names, ...more];
+    const there = new Map([...row.children].map(button => [button.dataset.sample, button]));
+    for (const [name, button] of there) {
+      if (!wanted.includes(name)) button.remove();
+    }
+    // Buttons stay where they are, since one that is moved loses the focus.
+    wanted.forEach((name, i) => {
+      const next = row.children[i];
+      if (next?.dataset.sample !== name) row.insertBefore(there.get(name) ?? button(name), next ?? null);
+    });
     this.show();
   }
 
@@ -125,6 +135,7 @@ function dropping(pick, said) {
     shade.hidden = true;
   };
   document.addEventListener("drop", event => {
+    if (!files(event)) return; // text may be dropped into a field
     event.preventDefault();
     hide();
     const items = [...event.dataTransfer.items].filter(item => item.kind === "file");

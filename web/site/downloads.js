@@ -21,7 +21,10 @@ export class Downloads {
   /** Offers the files of a result. `name` is the name of the graph's file, or of the sample. */
   files({ npz, csv }, name) {
     const stem = name.replace(/(\.(gz|zst|zip|tar|txt|csv|tsv|mtx|npz|npy|json|graphml|gexf|gml|safetensors))+$/i, "");
-    for (const kind of Object.keys(TYPES)) this.#links[kind].download = `${stem || "graph"}.${kind}`;
+    // A file is not offered under the name of the one that was read.
+    const taken = Object.keys(TYPES).some(kind => name.toLowerCase() === `${stem}.${kind}`.toLowerCase());
+    const own = taken ? `${stem}-encoding` : stem || "graph";
+    for (const kind of Object.keys(TYPES)) this.#links[kind].download = `${own}.${kind}`;
     this.#offer("npz", npz);
     this.#offer("csv", csv);
   }

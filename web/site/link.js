@@ -54,6 +54,7 @@ export function write(wanted) {
   const parts = wanted.sample ? [wanted.sample] : [];
   parts.push(`k=${wanted.k}`);
   for (const [word, [name, value]] of Object.entries(WORDS)) {
+    if (wanted.sample && name === "symmetrize") continue; // samples are symmetric
     if (wanted[name] === value && DEFAULTS[name] !== value) parts.push(word);
   }
   if (wanted.sample && wanted.graph > 1) parts.push(`graph=${wanted.graph}`);

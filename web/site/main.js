@@ -124,6 +124,8 @@ async function compute(next, own) {
   const graph = Math.min(controls.wanted.graph, encoding.graphs) - 1;
   const about = await client.graph(next.input, graph);
   if (own !== turn) return;
+  controls.set({ graph: graph + 1 }); // a link may name one that is not there
+  history.replaceState(null, "", write(controls.wanted));
   shown = { job: next, encoding };
   root.dataset.side = encoding.choice.side;
   downloads.files(files, next.name);
@@ -165,11 +167,11 @@ function on(backend) {
 }
 
 /** Says what failed. What is shown goes, unless it is what was asked for. */
-function failed(error, name, again = actions) {
+function failed(error, name, again = actions, stopped = words.STOPPED) {
   if (shown?.job !== job) hide();
   if (error.kind === "cancelled") {
     state("stopped");
-    return say(words.STOPPED);
+    return say(stopped);
   }
   if (!error.kind) console.error(error); // a mistake of the page itself
   const [title, text, label, action] = words.failure(error, name);
@@ -191,8 +193,9 @@ async function interrupt() {
 
 async function stop() {
   const own = ++turn;
+  const said = comparing ? words.stoppedComparison(of("compare").textContent) : words.STOPPED;
   await interrupt();
-  if (own === turn) failed(new FiedlerError("cancelled", ""), "");
+  if (own === turn) failed(new FiedlerError("cancelled", ""), "", actions, said);
 }
 
 async function measure() {

@@ -68,6 +68,11 @@ export function done(result, title) {
 
 export const STOPPED = "Stopped. Press Compute to start again.";
 
+/** `label` is that of the button. */
+export function stoppedComparison(label) {
+  return `The comparison was stopped. Press “${label}” to start it again.`;
+}
+
 export function badLink(wrong) {
   const quoted = list(wrong.map(word => `“${word}”`));
   return `The link has ${wrong.length > 1 ? "parts that mean" : "a part that means"} nothing here: ${quoted}. `
@@ -91,10 +96,10 @@ export function failure(error, name) {
       return [`${name} could not be read`, `${said} If the file has changed, choose it again.`];
     case "limit":
     case "out-of-memory":
-      return ["The graph is too large for this page", `${said} A smaller k or a smaller graph may fit. The command `
-        + "`fiedler encode` takes larger graphs."];
+      return ["The graph is too large for this page", `${ofMemory(said)} A smaller k or a smaller graph may fit. `
+        + "The command `fiedler encode` takes larger graphs."];
     case "no-adapter":
-      return ["There is no GPU to compute on", `${said} The CPU can compute it instead.`,
+      return ["There is no GPU to compute on", `${NO_ADAPTER} The CPU can compute it instead.`,
         "Compute on the CPU", "auto"];
     case "device-lost":
       return ["The GPU was lost", `${said} This happens when its driver restarts or the computer sleeps.`,
@@ -111,6 +116,15 @@ export function failure(error, name) {
         + "the graph is large, the memory of the browser may not suffice.", "Try again", "again"];
   }
 }
+
+/** The library's sentence about memory, unless it advises what only a program can set. */
+function ofMemory(said) {
+  return said.includes("FIEDLER_MEMORY_BUDGET")
+    ? "The memory that a page may use, 512 MiB, does not suffice for this computation." : said;
+}
+
+/** The library's sentence names a command that a visitor does not have. */
+const NO_ADAPTER = "The browser offers no GPU, or only a software adapter, which has to be chosen below.";
 
 function sentence(text) {
   return ended(text.charAt(0).toUpperCase() + text.slice(1));

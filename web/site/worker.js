@@ -23,7 +23,7 @@ onmessage = ({ data }) => {
 
 async function answer({ id, call, args }) {
   try {
-    goOn(id);
+    if (call !== "load" && call !== "open") goOn(id); // without these, no later call would work
     const result = await calls[call](id, ...args);
     postMessage({ id, result }, buffers(result));
   } catch (error) {
@@ -164,15 +164,47 @@ async function adapterName() {
   return adapter ? info?.description || info?.device || info?.architecture || "an adapter without a name" : null;
 }
 
+const isWhole = value => Number.isInteger(value) && value >= 0 && value < 2 ** 32;
+const isNumber = value => typeof value === "number";
+/** Whether it is a list of such numbers. What WebAssembly gets is converted in silence otherwise. */
+const isList = (value, such) => (Array.isArray(value) || ArrayBuffer.isView(value)) && value.every?.(such) === true;
+
+/** Refuses an input of other types than those of a sample, a file or a list of edges. */
+function check({ sample, bytes, name, nodes, edges, weights }) {
+  const expect = (fits, what, expected, found) => {
+    if (!fits) throw fault("domain", `${what}: expected ${expected}, found ${named(found)}`);
+  };
+  if (sample !== undefined) return expect(typeof sample === "string", "sample", "a string", sample);
+  if (bytes !== undefined) {
+    const is = [Uint8Array, ArrayBuffer, Blob].some(type => bytes instanceof type);
+    expect(is, "bytes", "a Uint8Array, an ArrayBuffer or a Blob", bytes);
+    return expect(name === undefined || typeof name === "string", "name", "a string", name);
+  }
+  if (nodes === undefined && edges === undefined) {
+    throw fault("domain", "the input: expected {sample}, {bytes, name} or {nodes, edges, weights}");
+  }
+  expect(isWhole(nodes), "nodes", "a number of nodes", nodes);
+  expect(edges instanceof Uint32Array || isList(edges, isWhole), "edges", "a Uint32Array", edges);
+  const fits = weights == null || weights instanceof Float32Array || isList(weights, isNumber);
+  expect(fits, "weights", "a Float32Array", weights);
+}
+
+function named(value) {
+  if (typeof value === "number") return String(value);
+  return value == null ? "nothing" : value.constructor?.name ?? typeof value;
+}
+
 async function read(input) {
+  check(input);
   if (held.key === input.key) return held.graphs;
   held.graphs?.free();
   held = { key: undefined, graphs: undefined };
   const options = { symmetrize: input.symmetrize ?? "max" };
   let graphs;
   if (input.sample !== undefined) graphs = library.Graphs.sample(input.sample);
-  else if (input.bytes) graphs = library.Graphs.read(await bytesOf(input.bytes), input.name ?? "", options);
-  else graphs = library.Graphs.fromEdges(input.nodes, input.edges, input.weights, options);
+  else if (input.bytes !== undefined) {
+    graphs = library.Graphs.read(await bytesOf(input.bytes), input.name ?? "", options);
+  } else graphs = library.Graphs.fromEdges(input.nodes, input.edges, input.weights, options);
   held = { key: input.key, graphs };
   return graphs;
 }
@@ -194,11 +226,11 @@ function described(graphs) {
 
 function plain(encoding) {
   const { k, graphs, nodes, eigenvalues, eigenvectors, nodeOffsets, residual, orthogonality, components } = encoding;
-  const { tieGroup, tieCut, mask, norm, choice, onCpu, onGpu, solvedAgain } = encoding;
+  const { tieGroup, tieCut, mask, norm, randomWalk, choice, onCpu, onGpu, solvedAgain } = encoding;
   const status = [...encoding.status];
   return {
     k, graphs, nodes, eigenvalues, eigenvectors, nodeOffsets, residual, orthogonality, components,
-    tieGroup, tieCut, mask, norm, choice, onCpu, onGpu, solvedAgain, status,
+    tieGroup, tieCut, mask, norm, randomWalk, choice, onCpu, onGpu, solvedAgain, status,
   };
 }
 

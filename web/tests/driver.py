@@ -52,7 +52,7 @@ class Site:
             def do_GET(self):
                 path = urllib.parse.urlsplit(self.path).path
                 site.paths.append(path)
-                for end, seconds in site.slow.items():
+                for end, seconds in list(site.slow.items()):
                     if path.endswith(end):
                         time.sleep(seconds)
                 if path == FOLDER + "blank":
@@ -209,7 +209,7 @@ class Driven:
         return unpacked(answer["result"])
 
     def file(self, name, data):
-        """Lays bytes into the page, and returns the input for them: the same object each time, as a visitor's file."""
-        script = "([name, data]) => { files[name] ??= unpack(data); }"
+        """Lays a file into the page, and returns the input for it: the same object each time, as a visitor's file."""
+        script = "([name, data]) => { files[name] ??= new File([unpack(data)], name); }"
         self.page.evaluate(script, [name, packed(data)])
         return {"bytes": {"$file": name}, "name": name}

@@ -155,6 +155,43 @@ def test_edges_of_an_array(cpu):
     assert np.abs(half["eigenvalues"][:3] - want / 2).max() < 1e-6
 
 
+CHANGED = """async ([how]) => {
+  const edges = Uint32Array.of(0, 1, 1, 2, 2, 3), weights = Float32Array.of(1, 1, 1);
+  const bytes = new TextEncoder().encode("0 1\\n1 2\\n2 3\\n");
+  const input = how === "bytes" ? { bytes, name: "path.txt" } : { nodes: 4, edges, weights };
+  const change = {
+    edges: () => { edges[4] = 1; },
+    weights: () => { weights[2] = 3; },
+    bytes: () => { bytes[8] = "1".charCodeAt(0); },
+  }[how];
+  const values = async () => [...(await client.encode(input, { k: 4, laplacian: "combinatorial" })).eigenvalues];
+  const before = await values();
+  change();
+  return { result: [before, await values()] };
+}"""
+
+
+@pytest.mark.parametrize("how", ["edges", "weights", "bytes"])
+def test_arrays_that_change_in_place(cpu, how):
+    """The answer is that of the arrays as they are, not of the graph that was read from them before."""
+    heavy = np.linalg.eigvalsh([[1, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 4, -3], [0, 0, -3, 3]])
+    want = {"edges": [0, 1, 1, 4], "bytes": [0, 1, 1, 4], "weights": heavy}[how]  # a star, twice
+    before, after = cpu.answer(CHANGED, [how])
+    assert np.abs(np.subtract(before, [0, 2 - np.sqrt(2), 2, 2 + np.sqrt(2)])).max() < 1e-5
+    assert np.abs(np.subtract(after, want)).max() < 1e-5
+
+
+def test_return_probabilities(either):
+    """`randomWalk` is the command's random_walk; without steps, it is empty."""
+    source = native.molecules()
+    encoding = encoded(either, source, k=4, walkSteps=5)
+    want = native.encode(source, k=4, walkSteps=5)["random_walk"]
+    assert want.shape == (encoding["nodes"], 5)
+    # Both sum a few products in f64 and round once, so that one unit in the last place may be between them.
+    np.testing.assert_array_max_ulp(encoding["randomWalk"].reshape(want.shape), want, 1)
+    assert len(encoded(either, source, k=4)["randomWalk"]) == 0
+
+
 def test_names_of_nodes(cpu):
     text = b"source,target\nAnna,Ben\nBen,Carl\n"
     graph = cpu.graph(cpu.file("people.csv", text), 0)

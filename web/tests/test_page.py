@@ -274,3 +274,23 @@ def test_stop(tab, site, shots):
     wait(page, "done")
     value = page.locator("#values tbody tr:nth-child(2) td").first.text_content()
     assert np.isclose(float(value), 0.1322722, atol=1e-5)
+
+
+@pytest.mark.parametrize("pause", [50, 230, 260])
+def test_quick_changes(tab, site, pause):
+    """Changes that come faster than the worker restarts, which takes 200 ms and the loading: the last one is shown."""
+    page = tab()
+    page.goto(site.url + "#grid300,k=64")
+    wait(page, "computing")
+    page.wait_for_timeout(500)
+    site.slow["pkg/fiedler_web.js"] = 0.15
+    changes = """async pause => {
+      for (const hash of ["#grid300,k=63", "#grid300,k=62", "#karate,k=5"]) {
+        location.hash = hash;
+        await new Promise(resolve => setTimeout(resolve, pause));
+      }
+    }"""
+    page.evaluate(changes, pause)
+    page.locator("#title", has_text="karate").wait_for()
+    wait(page, "done")
+    assert page.locator("#values tbody tr").count() == 5

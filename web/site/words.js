@@ -105,9 +105,13 @@ export function failure(error, name) {
       return ["The GPU was lost", `${said} This happens when its driver restarts or the computer sleeps.`,
         "Open again", "open"];
     case "device":
-      return ["The GPU did not compute this", `${said} The CPU can compute it instead.`, "Compute on the CPU", "cpu"];
+      return ["The GPU failed", `${said} The CPU can compute it instead.`, "Compute on the CPU", "cpu"];
     case "domain":
     case "shape":
+      if (/browser cannot wait/.test(error.message)) {
+        return ["The GPU cannot compute this here", `${said} Graphs of some hundred nodes and more are solved by `
+          + "iterations, which in a browser run on the CPU.", "Compute on the CPU", "cpu"];
+      }
       return ["These options do not fit the graph", said];
     case "uncertified":
       return ["The result is not accurate enough", said];

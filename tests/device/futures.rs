@@ -72,7 +72,7 @@ fn encodings(ctx: &Context) -> Checked {
     let graphs = molecules(60, 3)?;
     let encoder = SpectralEncoder::new(6).walk_steps(2);
     let (blocking, report) = encoder.encode_with(ctx, &graphs, |_| ())?;
-    // The future may be polled by another thread than the one that made it.
+    // Another thread polls the future than the one that made it.
     let mut told = Vec::new();
     let future = encoder.encode_async(ctx, &graphs, |progress| told.push((progress.done, progress.total)));
     let (awaited, again) =

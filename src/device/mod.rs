@@ -2,8 +2,8 @@
 //! module uses wgpu and naga.
 //!
 //! Within this module, `gpu` uses `recorder` and `read`, and `recorder` uses `staging` and `submit`. These five modules
-//! use `core`. The type that `core` defines contains the types of `pool`, `pipelines`, `faults` and `timing`. `pipelines`
-//! uses `kernel`, `kernel` uses `shader` and `buffer`, and `buffer` uses `pool`.
+//! use `core`. The type that `core` defines contains the types of `pool`, `pipelines`, `faults` and `timing`.
+//! `pipelines` uses `kernel`, `kernel` uses `shader` and `buffer`, and `buffer` uses `pool`.
 
 mod adapter;
 #[cfg(feature = "testing")]

@@ -5,9 +5,9 @@ use super::named::{Data, NamedArray, Rows};
 use crate::array::Real;
 use crate::encode::Encoding;
 
-/// Returns the arrays of an encoding, in the order in which `fiedler encode` writes them, for [`write`](fn@super::write)
-/// and [`to_bytes`](super::to_bytes). Their names are those of the fields of [`Encoding`], and their shapes are stated
-/// there. `ids` becomes the array `node_ids`.
+/// Returns the arrays of an encoding, in the order in which `fiedler encode` writes them, for
+/// [`write`](fn@super::write) and [`to_bytes`](super::to_bytes). Their names are those of the fields of [`Encoding`],
+/// and their shapes are stated there. `ids` becomes the array `node_ids`.
 #[must_use]
 pub fn encoding_arrays<'a, T: Real>(encoding: &'a Encoding<T>, ids: Option<&'a NodeIds>) -> Vec<NamedArray<'a>> {
     let (graphs, k) = (encoding.graphs(), encoding.k);

@@ -174,9 +174,9 @@ impl Fiedler {
         Ok(Encoding::new(found, graphs.batch(), graphs.ids(), options.normalization()?))
     }
 
-    /// Ends the running calls with the error `cancelled`, as soon as they wait for the GPU or start another step. A call
-    /// begins to run a moment after it returns its promise. Await what was cancelled before you make another call,
-    /// which clears the request.
+    /// Ends the running calls with the error `cancelled`, as soon as they wait for the GPU or start another step. A
+    /// call begins to run a moment after it returns its promise. Await what was cancelled before you make another
+    /// call, which clears the request.
     pub fn cancel(&self) {
         self.ctx.cancel().cancel();
     }

@@ -143,6 +143,21 @@ test("errors have a kind, and the library's sentence", async fiedler => {
   await assert.rejects(fiedler.eigh(new Float32Array(7), 2), wrong("shape", /./));
 });
 
+test("options that are not known, and sizes that no memory holds, are refused", async fiedler => {
+  const refused = words => error => error.kind === "domain" && words.test(error.message);
+  const karate = Graphs.sample("karate");
+  await assert.rejects(fiedler.encode(karate, { K: 3 }), refused(/expected k, .*found "K"/));
+  await assert.rejects(fiedler.encode(karate, [2]), refused(/expected an object/));
+  await assert.rejects(fiedler.eigh(Float32Array.of(1), 1, { inverse: true }), refused(/inverse/));
+  await assert.rejects(open({ memoryBudget: NaN }), refused(/memoryBudget/));
+  assert.throws(() => Graphs.fromEdges(2, Uint32Array.of(0, 1), undefined, { foo: 1 }), refused(/symmetrize/));
+  for (const nodes of [-1, 6e8]) {
+    assert.throws(() => Graphs.fromEdges(nodes, Uint32Array.of(0, 1)), refused(/nodes/));
+  }
+  const encoding = await fiedler.encode(karate, { k: 3 }); // the module goes on
+  assert.equal(encoding.eigenvalues.length, 3);
+});
+
 const fiedler = await open({ backend: "cpu" });
 const { version, adapter, withoutAdapter } = fiedler.info();
 assert.match(version, /^\d+\.\d+\.\d+/);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 import fiedler
+
+# A shell makes what it starts in the background ignore SIGINT. A stream that only SIGINT ends would then never end.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What an earlier run stored proves nothing.
 os.environ["FIEDLER_CACHE_BYTES"] = "0"

@@ -1,10 +1,10 @@
 //! Graphs that were read or made.
 
 use crate::errors::{misshapen, refused, thrown};
-use crate::options::{self, ReadOptions};
+use crate::options::{self, ReadOptions, whole};
 use crate::samples;
 use fiedler::GraphBatch;
-use fiedler::graph::EdgeList;
+use fiedler::graph::{EdgeList, GraphRef};
 use fiedler::io::{Format, NodeIds, read_from};
 use wasm_bindgen::prelude::*;
 
@@ -79,12 +79,13 @@ impl Graphs {
     /// An odd number of node numbers, a number that is no node, a weight that no convention allows, unknown options.
     #[wasm_bindgen(js_name = fromEdges)]
     pub fn from_edges(
-        nodes: u32,
+        nodes: f64,
         edges: &[u32],
         weights: Option<Vec<f32>>,
         #[wasm_bindgen(unchecked_optional_param_type = "ReadOptions")] options: JsValue,
     ) -> Result<Self, JsValue> {
         let conventions = options::read::<ReadOptions>(options)?.conventions()?;
+        let nodes = whole("nodes", nodes)?;
         let (pairs, rest) = edges.as_chunks::<2>();
         if !rest.is_empty() {
             return Err(misshapen(&format!("edges: expected a pair for each edge, found {} numbers", edges.len())));
@@ -94,11 +95,11 @@ impl Graphs {
             return Err(misshapen(&message));
         }
         // Isolated nodes cost memory that no edge shows.
-        let bytes = BYTES_PER_NODE.checked_mul(nodes as usize);
+        let bytes = BYTES_PER_NODE.checked_mul(nodes);
         if bytes.is_none_or(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_err()) {
             return Err(refused(&format!("nodes: expected a number that fits in memory, found {nodes}")));
         }
-        let mut list = EdgeList::new(nodes as usize).map_err(thrown)?;
+        let mut list = EdgeList::new(nodes).map_err(thrown)?;
         match weights {
             None => pairs.iter().for_each(|&[a, b]| list.push(a, b)),
             Some(weights) => pairs.iter().zip(weights).for_each(|(&[a, b], weight)| list.push_weighted(a, b, weight)),
@@ -134,7 +135,7 @@ impl Graphs {
     /// The number of edges of all graphs, each counted once.
     #[wasm_bindgen(getter)]
     pub fn edges(&self) -> usize {
-        (0..self.batch.len()).map(|graph| self.edges_of(graph).map_or(0, |edges| edges.len() / 2)).sum()
+        self.batch.iter().map(|graph| pairs(graph).len() / 2).sum()
     }
 
     /// The number of nodes of a graph.
@@ -142,9 +143,8 @@ impl Graphs {
     /// # Errors
     /// A number that is no graph.
     #[wasm_bindgen(js_name = nodesOf)]
-    pub fn nodes_of(&self, graph: usize) -> Result<usize, JsValue> {
-        self.check(graph)?;
-        Ok(self.batch.graph(graph).nodes())
+    pub fn nodes_of(&self, graph: f64) -> Result<usize, JsValue> {
+        Ok(self.batch.graph(self.index(graph)?).nodes())
     }
 
     /// The edges of a graph as pairs of its node numbers, the smaller one first.
@@ -152,16 +152,8 @@ impl Graphs {
     /// # Errors
     /// A number that is no graph.
     #[wasm_bindgen(js_name = edgesOf)]
-    pub fn edges_of(&self, graph: usize) -> Result<Vec<u32>, JsValue> {
-        self.check(graph)?;
-        let graph = self.batch.graph(graph);
-        let mut edges = Vec::with_capacity(graph.entries());
-        for (row, node) in (0..graph.nodes()).zip(0_u32..) {
-            for &other in graph.neighbors(row).iter().filter(|&&other| other >= node) {
-                edges.extend([node, other]);
-            }
-        }
-        Ok(edges)
+    pub fn edges_of(&self, graph: f64) -> Result<Vec<u32>, JsValue> {
+        Ok(pairs(self.batch.graph(self.index(graph)?)))
     }
 
     /// The names that the file gives to the nodes of a graph, if it names them.
@@ -169,8 +161,8 @@ impl Graphs {
     /// # Errors
     /// A number that is no graph.
     #[wasm_bindgen(js_name = idsOf)]
-    pub fn ids_of(&self, graph: usize) -> Result<Option<Vec<String>>, JsValue> {
-        self.check(graph)?;
+    pub fn ids_of(&self, graph: f64) -> Result<Option<Vec<String>>, JsValue> {
+        let graph = self.index(graph)?;
         let offsets = self.batch.node_offsets();
         let nodes = offsets[graph]..offsets[graph + 1];
         Ok(self.ids.as_ref().map(|ids| match ids {
@@ -184,10 +176,23 @@ impl Graphs {
         self.notices.clone()
     }
 
-    fn check(&self, graph: usize) -> Result<(), JsValue> {
+    /// Returns the number of a graph, if it is one.
+    fn index(&self, graph: f64) -> Result<usize, JsValue> {
+        let graph = whole("graph", graph)?;
         if graph < self.batch.len() {
-            return Ok(());
+            return Ok(graph);
         }
         Err(refused(&format!("graph: expected a number below {}, found {graph}", self.batch.len())))
     }
+}
+
+/// Returns the edges as pairs of nodes, the smaller one first.
+fn pairs(graph: GraphRef<'_>) -> Vec<u32> {
+    let mut edges = Vec::with_capacity(graph.entries());
+    for (row, node) in (0..graph.nodes()).zip(0_u32..) {
+        for &other in graph.neighbors(row).iter().filter(|&&other| other >= node) {
+            edges.extend([node, other]);
+        }
+    }
+    edges
 }

@@ -1,7 +1,7 @@
 //! Batched matrices and signals. JavaScript passes matrices in row-major order, one after the other.
 
 use crate::errors::{misshapen, thrown};
-use crate::options::{self, FftOptions, LinearOptions};
+use crate::options::{self, FftOptions, LinearOptions, whole};
 use crate::session::{Choice, Fiedler};
 use fiedler::array::{Array, Scalar};
 use fiedler::ops::{Certificate, Vectors, eigh_async, fft_async, ifft, svd_async};
@@ -26,7 +26,7 @@ fn floats(numbers: &[f32]) -> JsValue {
 }
 
 /// Returns the elements of an array that is on the host, in row-major order.
-fn rows(ctx: &Context, array: &Array) -> Result<JsValue, JsValue> {
+fn row_major(ctx: &Context, array: &Array) -> Result<JsValue, JsValue> {
     Ok(floats(&array.to_host(ctx).map_err(thrown)?.to_row_major()))
 }
 
@@ -60,24 +60,26 @@ impl Fiedler {
     /// Computes the eigenvalues and eigenvectors of symmetric matrices of this order.
     ///
     /// # Errors
-    /// A number of elements that is not that of whole matrices; those of the library's `eigh`; unknown options.
+    /// A number of elements that is not that of whole matrices; a size that is no whole number; those of the library's
+    /// `eigh`; unknown options.
     #[wasm_bindgen(unchecked_return_type = "Eigh")]
     pub async fn eigh(
         &self,
         matrices: Vec<f32>,
-        order: usize,
+        order: f64,
         #[wasm_bindgen(unchecked_optional_param_type = "LinearOptions")] options: JsValue,
     ) -> Result<JsValue, JsValue> {
         self.begin();
         let options: LinearOptions = options::read(options)?;
         let ctx = self.context(options.backend.as_deref())?;
+        let order = whole("order", order)?;
         let shape = Shape::new(order, order, batch("matrices", matrices.len(), order, order)?);
         let a = Array::from_row_major(shape, &matrices).map_err(thrown)?;
         let found = eigh_async(&ctx, &a).await.map_err(thrown)?;
         let [status, residual, orthogonality] = certified(&found.certificates(&ctx).map_err(thrown)?);
         Ok(object([
-            ("values", rows(&ctx, &found.values)?),
-            ("vectors", rows(&ctx, &found.vectors)?),
+            ("values", row_major(&ctx, &found.values)?),
+            ("vectors", row_major(&ctx, &found.vectors)?),
             status,
             residual,
             orthogonality,
@@ -88,26 +90,28 @@ impl Fiedler {
     /// Computes the thin singular value decompositions of matrices of this shape.
     ///
     /// # Errors
-    /// A number of elements that is not that of whole matrices; those of the library's `svd`; unknown options.
+    /// A number of elements that is not that of whole matrices; a size that is no whole number; those of the library's
+    /// `svd`; unknown options.
     #[wasm_bindgen(unchecked_return_type = "Svd")]
     pub async fn svd(
         &self,
         matrices: Vec<f32>,
-        row_count: usize,
-        column_count: usize,
+        rows: f64,
+        columns: f64,
         #[wasm_bindgen(unchecked_optional_param_type = "LinearOptions")] options: JsValue,
     ) -> Result<JsValue, JsValue> {
         self.begin();
         let options: LinearOptions = options::read(options)?;
         let ctx = self.context(options.backend.as_deref())?;
-        let shape = Shape::new(row_count, column_count, batch("matrices", matrices.len(), row_count, column_count)?);
+        let (rows, columns) = (whole("rows", rows)?, whole("columns", columns)?);
+        let shape = Shape::new(rows, columns, batch("matrices", matrices.len(), rows, columns)?);
         let a = Array::from_row_major(shape, &matrices).map_err(thrown)?;
         let found = svd_async(&ctx, &a, Vectors::Thin).await.map_err(thrown)?;
         let [status, residual, orthogonality] = certified(&found.certificates(&ctx).map_err(thrown)?);
         Ok(object([
-            ("u", rows(&ctx, &found.u)?),
-            ("s", rows(&ctx, &found.s)?),
-            ("vt", rows(&ctx, &found.vh)?),
+            ("u", row_major(&ctx, &found.u)?),
+            ("s", row_major(&ctx, &found.s)?),
+            ("vt", row_major(&ctx, &found.vh)?),
             status,
             residual,
             orthogonality,
@@ -118,17 +122,19 @@ impl Fiedler {
     /// Transforms complex signals of this length, whose real and imaginary parts alternate.
     ///
     /// # Errors
-    /// A number of elements that is not that of whole signals; those of the library's `fft`; unknown options.
+    /// A number of elements that is not that of whole signals; a length that is no whole number; those of the library's
+    /// `fft`; unknown options.
     #[wasm_bindgen(unchecked_return_type = "Fft")]
     pub async fn fft(
         &self,
         signals: Vec<f32>,
-        length: usize,
+        length: f64,
         #[wasm_bindgen(unchecked_optional_param_type = "FftOptions")] options: JsValue,
     ) -> Result<JsValue, JsValue> {
         self.begin();
         let options: FftOptions = options::read(options)?;
         let ctx = self.context(options.backend.as_deref())?;
+        let length = whole("length", length)?;
         let count = batch("signals", signals.len(), 2, length)?;
         let (pairs, _) = signals.as_chunks::<2>();
         let numbers = pairs.iter().map(|&[re, im]| Complex::new(re, im)).collect();

@@ -5,7 +5,7 @@ use fiedler::encode::SpectralEncoder;
 use fiedler::graph::{Conventions, Symmetrization};
 use fiedler::ops::{Normalization, Which};
 use fiedler::{Backend, Error};
-use js_sys::{Array, Map, Object};
+use js_sys::{Array, Map, Number, Object};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
@@ -92,6 +92,18 @@ pub(crate) fn read<T: Options>(options: JsValue) -> Result<T, JsValue> {
         return Err(refused(&format!("options: expected {}, found {name:?}", T::NAMES.join(", "))));
     }
     serde_wasm_bindgen::from_value(options).map_err(|error| refused(&format!("options: {error}")))
+}
+
+/// Returns a number that JavaScript passed as one that counts. The parameters are `f64`, because wasm-bindgen would cut
+/// what is not whole, or too large, without a word.
+pub(crate) fn whole(what: &str, number: f64) -> Result<usize, JsValue> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with what it was")]
+    let count = number as u32;
+    if f64::from(count) == number {
+        return Ok(count as usize);
+    }
+    let found = Number::from(number).to_string_with_radix(10).map_or_else(|_| number.to_string(), String::from);
+    Err(refused(&format!("{what}: expected a whole number from 0 to {}, found {found}", u32::MAX)))
 }
 
 /// Returns the backend that a word names.

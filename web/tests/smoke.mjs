@@ -143,7 +143,7 @@ test("errors have a kind, and the library's sentence", async fiedler => {
   await assert.rejects(fiedler.eigh(new Float32Array(7), 2), wrong("shape", /./));
 });
 
-test("options that are not known, and sizes that no memory holds, are refused", async fiedler => {
+test("options that are not known, and sizes that are none or that no memory holds, are refused", async fiedler => {
   const refused = words => error => error.kind === "domain" && words.test(error.message);
   const karate = Graphs.sample("karate");
   await assert.rejects(fiedler.encode(karate, { K: 3 }), refused(/expected k, .*found "K"/));
@@ -151,9 +151,14 @@ test("options that are not known, and sizes that no memory holds, are refused", 
   await assert.rejects(fiedler.eigh(Float32Array.of(1), 1, { inverse: true }), refused(/inverse/));
   await assert.rejects(open({ memoryBudget: NaN }), refused(/memoryBudget/));
   assert.throws(() => Graphs.fromEdges(2, Uint32Array.of(0, 1), undefined, { foo: 1 }), refused(/symmetrize/));
-  for (const nodes of [-1, 6e8]) {
+  for (const nodes of [-1, 2.5, NaN, 6e8, 2 ** 32 + 2]) {
     assert.throws(() => Graphs.fromEdges(nodes, Uint32Array.of(0, 1)), refused(/nodes/));
   }
+  await assert.rejects(fiedler.eigh(Float32Array.of(2, 1, 1, 2), 2.9), refused(/order: .*found 2\.9/));
+  await assert.rejects(fiedler.svd(Float32Array.of(2, 1), 1, Infinity), refused(/columns: .*found Infinity/));
+  await assert.rejects(fiedler.fft(Float32Array.of(2, 1), 1.5), refused(/length: .*found 1\.5/));
+  for (const graph of [0.5, -1, 1, NaN]) assert.throws(() => karate.nodesOf(graph), refused(/graph: expected/));
+  await assert.rejects(fiedler.encode(karate, { k: 2.5 }), refused(/2\.5/));
   const encoding = await fiedler.encode(karate, { k: 3 }); // the module goes on
   assert.equal(encoding.eigenvalues.length, 3);
 });

@@ -13,7 +13,7 @@ import pytest
 
 import fiedler
 
-# A shell makes what it starts in the background ignore SIGINT. A stream that only SIGINT ends would then never end.
+# Shells start background programs with SIGINT ignored. A test whose stream is ended by SIGINT alone would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What an earlier run stored proves nothing.

@@ -72,7 +72,7 @@ fn encodings(ctx: &Context) -> Checked {
     let graphs = molecules(60, 3)?;
     let encoder = SpectralEncoder::new(6).walk_steps(2);
     let (blocking, report) = encoder.encode_with(ctx, &graphs, |_| ())?;
-    // A thread other than the one that made the future polls it.
+    // The future is polled on a different thread from the one that created it.
     let mut told = Vec::new();
     let future = encoder.encode_async(ctx, &graphs, |progress| told.push((progress.done, progress.total)));
     let (awaited, again) =

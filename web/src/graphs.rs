@@ -76,7 +76,8 @@ impl Graphs {
     /// Returns the graph with these edges: a pair of node numbers for each edge, and perhaps a weight.
     ///
     /// # Errors
-    /// An odd number of node numbers, a number that is no node, a weight that no convention allows, unknown options.
+    /// A number of nodes that is not whole or does not fit in memory, an odd number of node numbers, a number that is
+    /// no node, a weight that no convention allows, unknown options.
     #[wasm_bindgen(js_name = fromEdges)]
     pub fn from_edges(
         nodes: f64,

@@ -60,8 +60,8 @@ impl Fiedler {
     /// Computes the eigenvalues and eigenvectors of symmetric matrices of this order.
     ///
     /// # Errors
-    /// A number of elements that is not that of whole matrices; a size that is no whole number; those of the library's
-    /// `eigh`; unknown options.
+    /// A number of elements that is not that of whole matrices; a size that is not a whole number; those of the
+    /// library's `eigh`; unknown options.
     #[wasm_bindgen(unchecked_return_type = "Eigh")]
     pub async fn eigh(
         &self,
@@ -90,8 +90,8 @@ impl Fiedler {
     /// Computes the thin singular value decompositions of matrices of this shape.
     ///
     /// # Errors
-    /// A number of elements that is not that of whole matrices; a size that is no whole number; those of the library's
-    /// `svd`; unknown options.
+    /// A number of elements that is not that of whole matrices; a size that is not a whole number; those of the
+    /// library's `svd`; unknown options.
     #[wasm_bindgen(unchecked_return_type = "Svd")]
     pub async fn svd(
         &self,
@@ -122,8 +122,8 @@ impl Fiedler {
     /// Transforms complex signals of this length, whose real and imaginary parts alternate.
     ///
     /// # Errors
-    /// A number of elements that is not that of whole signals; a length that is no whole number; those of the library's
-    /// `fft`; unknown options.
+    /// A number of elements that is not that of whole signals; a length that is not a whole number; those of the
+    /// library's `fft`; unknown options.
     #[wasm_bindgen(unchecked_return_type = "Fft")]
     pub async fn fft(
         &self,

@@ -94,8 +94,8 @@ pub(crate) fn read<T: Options>(options: JsValue) -> Result<T, JsValue> {
     serde_wasm_bindgen::from_value(options).map_err(|error| refused(&format!("options: {error}")))
 }
 
-/// Returns a number that JavaScript passed as one that counts. The parameters are `f64`, because wasm-bindgen would cut
-/// what is not whole, or too large, without a word.
+/// Converts a number from JavaScript to a count. Parameters are `f64`, because wasm-bindgen silently truncates
+/// fractions, and wraps large numbers, for integer types.
 pub(crate) fn whole(what: &str, number: f64) -> Result<usize, JsValue> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "compared with what it was")]
     let count = number as u32;

@@ -143,7 +143,7 @@ test("errors have a kind, and the library's sentence", async fiedler => {
   await assert.rejects(fiedler.eigh(new Float32Array(7), 2), wrong("shape", /./));
 });
 
-test("options that are not known, and sizes that are none or that no memory holds, are refused", async fiedler => {
+test("unknown options, invalid sizes, and sizes that exceed the memory are refused", async fiedler => {
   const refused = words => error => error.kind === "domain" && words.test(error.message);
   const karate = Graphs.sample("karate");
   await assert.rejects(fiedler.encode(karate, { K: 3 }), refused(/expected k, .*found "K"/));

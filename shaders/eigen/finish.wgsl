@@ -50,7 +50,7 @@ fn sum_of(column: u32) -> vec2<f32> {
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let m = matrix_of(table[params.first + group.x]);
     let word = state[m.place].x;
-    let scale = bitcast<f32>(state[m.place].y);
+    let e = bitcast<i32>(state[m.place].y);
     let shift = bitcast<f32>(state[m.place].z);
     let norm = bitcast<f32>(state[m.place].w);
     if lane == 0u {
@@ -58,7 +58,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         atomicStore(&residual, 0u);
         atomicStore(&departure, 0u);
     }
-    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     let n = workgroupUniformLoad(&shared_order);
     let quads = (n + 3u) / 4u;
 
@@ -97,7 +96,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             var x = vec4<f32>();
             for (var i = 0u; i < 4u; i += 1u) {
                 let column = q * 4u + i;
-                if max(row, column) < n { x[i] = a[m.elements + max(row, column) + min(row, column) * n] * scale; }
+                if max(row, column) < n { x[i] = scaled_down(a[m.elements + max(row, column) + min(row, column) * n], e); }
             }
             rows_of_a[slot / quads * STRIDE + q] = x;
         }
@@ -119,7 +118,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let value = guess + sums.y;
             quotients[own] = value;
             // An eigenvalue may overflow in f32 although no element of A does.
-            if magnitude_bits(value * unscale) >= INFINITE { atomicMax(&residual, INFINITE); }
+            if magnitude_bits(scaled(bitcast<u32>(value), e)) >= INFINITE { atomicMax(&residual, INFINITE); }
             atomicMax(&residual, magnitude_bits(sqrt(max(sums.x - sums.y * sums.y, 0.0))));
         }
         for (var other = own + part; other < n; other += PARTS) {
@@ -143,7 +142,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         // If the matrix is not finite, its eigenvalues are NaN and its eigenvectors are 0. The NaN is made from bits at
         // run time, because WGSL has no constant NaN.
         if part == 0u {
-            if finite { values[m.rows + rank] = value * unscale; }
+            if finite { values[m.rows + rank] = scaled(bitcast<u32>(value), e); }
             else { values[m.rows + own] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
         }
         for (var row = part; row < n && params.vectors != 0u; row += PARTS) {

@@ -9,6 +9,13 @@ fn quad(m: Matrix, column: u32, q: u32) -> vec4<f32> {
     return vec4<f32>(entry(m, 4u * q, column), entry(m, 4u * q + 1u, column), entry(m, 4u * q + 2u, column), entry(m, 4u * q + 3u, column));
 }
 
+// Returns x times 2^-e for a matrix with the exponent e.
+fn quad_scaled_down(x: vec4<f32>, e: i32) -> vec4<f32> {
+    var y = x * power_of_two(-max(e, TINY));
+    if e < TINY { y = vec4<f32>(raised(x.x, e), raised(x.y, e), raised(x.z, e), raised(x.w, e)); }
+    return y;
+}
+
 fn put(m: Matrix, column: u32, q: u32, x: vec4<f32>) {
     let row = 4u * q;
     let at = m.elements + column * m.order + row;

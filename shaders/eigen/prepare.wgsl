@@ -2,8 +2,8 @@
 // largest element of A into [1, 2), and the shift s makes W safely positive definite. A matrix with a NaN or an
 // infinity is marked, and its W is 0. One workgroup per matrix.
 //
-// state: the flags and the number of sweeps (see shared/state.wgsl), and then, as bits of f32, the scale 2^-e, the
-// shift s, and the norm |2^-e A|_1.
+// state: the flags and the number of sweeps (see shared/state.wgsl), and then, the exponent e and, as bits of
+// f32, the shift s and the norm |2^-e A|_1.
 // Shift: the largest distance by which a Gershgorin disc of 2^-e A reaches below zero, plus a twentieth of the norm, so
 // that no column of W has a small norm. If A is 0, the shift is 1.
 
@@ -43,14 +43,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     let bits = atomicLoad(&peak);
     let finite = bits < INFINITE;
-    let scale = scale_of(bits);
+    let e = matrix_exponent(bits);
 
     for (var row = lane; row < n && finite; row += WIDTH) {
         var radius = 0.0;
         for (var column = 0u; column < n; column += 1u) {
-            if column != row { radius += abs(a[m.elements + max(row, column) + min(row, column) * n] * scale); }
+            if column != row { radius += abs(scaled_down(a[m.elements + max(row, column) + min(row, column) * n], e)); }
         }
-        let center = a[m.elements + row + row * n] * scale;
+        let center = scaled_down(a[m.elements + row + row * n], e);
         atomicMax(&norm, magnitude_bits(abs(center) + radius));
         atomicMax(&lift, magnitude_bits(max(radius - center, 0.0)));
     }
@@ -61,13 +61,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var column = lane; column < n; column += WIDTH) {
         for (var row = 0u; row < n; row += 1u) {
             var x = 0.0;
-            if finite { x = a[m.elements + max(row, column) + min(row, column) * n] * scale; }
+            if finite { x = scaled_down(a[m.elements + max(row, column) + min(row, column) * n], e); }
             if row == column { x += shift; }
             w[m.elements + row + column * n] = x;
         }
     }
     if lane == 0u {
         let flags = select(FLAG_NON_FINITE, 0u, finite);
-        state[m.place] = vec4<u32>(flags, bitcast<u32>(scale), bitcast<u32>(shift), bitcast<u32>(size));
+        state[m.place] = vec4<u32>(flags, bitcast<u32>(e), bitcast<u32>(shift), bitcast<u32>(size));
     }
 }

@@ -25,12 +25,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var tile = 0u; tile < params.groups; tile += 1u) { bits = max(bits, peaks[matrix * params.groups + tile]); }
     let row = group.x % params.groups * ROWS + lane;
     if row < m.order && bits < INFINITE {
-        let scale = scale_of(bits);
+        let e = matrix_exponent(bits);
         var radius = 0.0;
         for (var column = 0u; column < m.order; column += 1u) {
-            if column != row { radius += abs(a[m.elements + max(row, column) + min(row, column) * m.order] * scale); }
+            if column != row { radius += abs(scaled_down(a[m.elements + max(row, column) + min(row, column) * m.order], e)); }
         }
-        let center = a[m.elements + row + row * m.order] * scale;
+        let center = scaled_down(a[m.elements + row + row * m.order], e);
         atomicMax(&norm, magnitude_bits(abs(center) + radius));
         atomicMax(&lift, magnitude_bits(max(radius - center, 0.0)));
     }

@@ -25,9 +25,10 @@ var<workgroup> right: array<vec4<f32>, COLUMNS * FOURS>;
 
 struct Place { elements: u32, order: u32 }
 
-fn of_a(m: Place, row: u32, column: u32, scale: f32) -> f32 {
-    if row < m.order && column < m.order { return a[m.elements + max(row, column) + min(row, column) * m.order] * scale; }
-    return 0.0;
+fn of_a(m: Place, row: u32, column: u32, e: i32) -> f32 {
+    var x = 0.0;
+    if row < m.order && column < m.order { x = scaled_down(a[m.elements + max(row, column) + min(row, column) * m.order], e); }
+    return x;
 }
 
 fn of_v(m: Place, row: u32, column: u32) -> f32 {
@@ -44,7 +45,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let top = tile * ROWS;
     let begin = group.x % params.groups / params.tiles * COLUMNS;
     if top >= m.order || begin >= m.order || (state[m.place].x & FLAG_NON_FINITE) != 0u { return; }
-    let scale = bitcast<f32>(state[m.place].y);
+    let e = bitcast<i32>(state[m.place].y);
     let quad = lane % QUADS;
     let four = lane / QUADS;
     let row = top + 4u * quad;
@@ -58,7 +59,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         for (var slot = lane; slot < COLUMNS * QUADS; slot += WIDTH) {
             let row = top + slot % QUADS * 4u;
             let k = inner + slot / QUADS;
-            left[slot] = vec4<f32>(of_a(p, row, k, scale), of_a(p, row + 1u, k, scale), of_a(p, row + 2u, k, scale), of_a(p, row + 3u, k, scale));
+            left[slot] = vec4<f32>(of_a(p, row, k, e), of_a(p, row + 1u, k, e), of_a(p, row + 2u, k, e), of_a(p, row + 3u, k, e));
         }
         for (var slot = lane; slot < COLUMNS * FOURS; slot += WIDTH) {
             let k = inner + slot % COLUMNS;

@@ -23,20 +23,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         lift = max(lift, circles[2u * tile + 1u]);
     }
     let finite = bits < INFINITE;
-    let scale = scale_of(bits);
+    let e = matrix_exponent(bits);
     let size = bitcast<f32>(norm);
     let shift = select(bitcast<f32>(lift) + 0.05 * size, 1.0, bits == 0u);
     let row = group.x % params.groups * ROWS + lane;
     if row < m.order {
         for (var column = 0u; column < m.order; column += 1u) {
             var x = 0.0;
-            if finite { x = a[m.elements + max(row, column) + min(row, column) * m.order] * scale; }
+            if finite { x = scaled_down(a[m.elements + max(row, column) + min(row, column) * m.order], e); }
             if row == column { x += shift; }
             w[m.elements + row + column * m.order] = x;
         }
     }
     if group.x % params.groups == 0u && lane == 0u {
         let flags = select(FLAG_NON_FINITE, 0u, finite);
-        state[m.place] = vec4<u32>(flags, bitcast<u32>(scale), bitcast<u32>(shift), bitcast<u32>(size));
+        state[m.place] = vec4<u32>(flags, bitcast<u32>(e), bitcast<u32>(shift), bitcast<u32>(size));
     }
 }

@@ -1,6 +1,6 @@
 // Splits f32 into the sum of two f16: x 2^s = high + low, where s scales the largest magnitude of a line to [2^14,
 // 2^15). A word holds two f16. The terms of a line are contiguous and fill whole words; if their number is odd, the
-// last half of a word is 0. Needs matmul/lines.wgsl, matmul/power.wgsl and shared/half.wgsl.
+// last half of a word is 0. Needs matmul/lines.wgsl and shared/half.wgsl.
 //
 // Iterations of an invocation: chunks / 32 + 5 + chunk / 64, where a line has `chunks` chunks of `chunk` terms.
 

@@ -1,5 +1,5 @@
 // Undoes the scaling of a sum. Before the product, matmul/split.wgsl scaled the row of op(A) by 2^down and the column
-// of op(B) by 2^across. Needs matmul/product.wgsl and matmul/power.wgsl.
+// of op(B) by 2^across. Needs matmul/product.wgsl.
 
 @group(0) @binding(5) var<storage, read> down: array<u32>;
 @group(0) @binding(6) var<storage, read> across: array<u32>;

@@ -19,13 +19,6 @@ struct Params { first: u32, n: u32, apart: u32 }
 
 var<workgroup> peaks: array<u32, WIDTH>;
 
-// Returns the exponent e of a magnitude from 2^e to less than 2^(e + 1), and 0 for zero.
-fn exponent_of(size: u32) -> i32 {
-    let normal = i32(size >> 23u) - 127;
-    let subnormal = i32(firstLeadingBit(size | 1u)) - 149;
-    return select(select(subnormal, normal, size >= 0x800000u), 0, size == 0u);
-}
-
 // Returns the number with the given bits times 2^-e. A result below the normal numbers becomes the least one, so that
 // it keeps its sign.
 fn scaled_by(word: u32, e: i32) -> f32 {

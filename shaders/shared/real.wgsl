@@ -18,6 +18,55 @@ const INFINITE: u32 = 0x7f800000u;
 // Returns 2^e for -126 <= e <= 127.
 fn power_of_two(e: i32) -> f32 { return bitcast<f32>(u32(e + 127) << 23u); }
 
-// Returns the factor that scales numbers to a largest magnitude in [1, 2), given the bits of their largest magnitude.
-// Zeros are scaled by 1. The exponent of a subnormal number is taken as that of the smallest normal number.
-fn scale_of(bits: u32) -> f32 { return select(power_of_two(-clamp(i32(bits >> 23u) - 127, -126, 126)), 1.0, bits == 0u); }
+// Returns the exponent e of a magnitude from 2^e to less than 2^(e + 1), given its bits, and 0 for zero.
+fn exponent_of(size: u32) -> i32 {
+    let normal = i32(size >> 23u) - 127;
+    let subnormal = i32(firstLeadingBit(size | 1u)) - 149;
+    return select(select(subnormal, normal, size >= 0x800000u), 0, size == 0u);
+}
+
+// Returns the exponent e of a matrix, whose elements are decomposed after a multiplication by 2^-e, given the bits of
+// its largest magnitude. That magnitude is then in [1, 2), or in [2, 4) if 2^-e would be subnormal otherwise.
+fn matrix_exponent(size: u32) -> i32 { return min(exponent_of(size), 126); }
+
+// Below this exponent, elements that count are near the subnormal numbers, which a device may flush to 0.
+const TINY: i32 = -64;
+
+// Returns x times 2^-e for a matrix with the exponent e.
+fn scaled_down(x: f32, e: i32) -> f32 {
+    var y = x * power_of_two(-max(e, TINY));
+    if e < TINY { y = raised(x, e); }
+    return y;
+}
+
+// Returns x times 2^-e, where e is below TINY and |x| is below 2^(e + 1), by operations on bits.
+fn raised(x: f32, e: i32) -> f32 {
+    let bits = bitcast<u32>(x);
+    let size = bits & 0x7fffffffu;
+    let normal = size + (u32(-e) << 23u);
+    let subnormal = bitcast<u32>(f32(size) * power_of_two(-149 - e));
+    return bitcast<f32>(select(normal, subnormal, size < 0x800000u) | (bits & 0x80000000u));
+}
+
+// Returns the f32 with the given bits times 2^by, rounded once, to the nearest number, ties to even. The function works
+// on bits for two reasons: a compiler may combine two finite factors into one infinite factor, and a device may flush
+// subnormal numbers to 0.
+fn scaled(bits: u32, by: i32) -> f32 {
+    let size = bits & 0x7fffffffu;
+    let subnormal = size < 0x800000u;
+    // A subnormal number is `size` times 2^-149.
+    let number = select(size, bitcast<u32>(f32(size)), subnormal);
+    let exponent = i32(number >> 23u) + by - select(0, 149, subnormal);
+    let fraction = number & 0x7fffffu;
+    // A result below the normal numbers loses its last `lost` bits.
+    let lost = u32(clamp(1 - exponent, 1, 25));
+    let significand = fraction | 0x800000u;
+    let rest = significand & ((1u << lost) - 1u);
+    let half = 1u << (lost - 1u);
+    let kept = significand >> lost;
+    let up = rest > half || (rest == half && (kept & 1u) == 1u);
+    var result = select(kept + select(0u, 1u, up), (u32(clamp(exponent, 1, 254)) << 23u) | fraction, exponent > 0);
+    result = select(result, INFINITE, exponent >= 255);
+    result = select(result, size, size == 0u || size >= INFINITE);
+    return bitcast<f32>(result | (bits & 0x80000000u));
+}

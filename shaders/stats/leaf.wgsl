@@ -85,7 +85,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let near = select(shift, shift * power_of_two(-LOWERED), far);
     let offset = select(found.x, found.w, far) / n;
     let exponent = select(LEAST_EXPONENT,
-        exponent_of(max(abs(distance_from(found.z, shift, far) - offset), abs(distance_from(found.y, shift, far) - offset))), finite);
+        distance_exponent(max(abs(distance_from(found.z, shift, far) - offset), abs(distance_from(found.y, shift, far) - offset))), finite);
     let scale = power_of_two(-exponent);
     workgroupBarrier();
 

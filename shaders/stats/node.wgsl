@@ -71,7 +71,7 @@ fn flags_of(bits: u32) -> u32 {
 }
 
 // Returns the exponent of a distance that is not negative. The exponent of 0 is LEAST_EXPONENT.
-fn exponent_of(distance: f32) -> i32 {
+fn distance_exponent(distance: f32) -> i32 {
     return clamp(i32(magnitude_bits(distance) >> 23u) - 127, LEAST_EXPONENT, 126);
 }
 
@@ -106,7 +106,7 @@ fn merged(one: Node, other: Node) -> Node {
     let of_a = number_of(a.count) / n;
     let of_b = number_of(b.count) / n;
     let distance = (b.shift - a.shift) + (b.offset - a.offset);
-    let exponent = max(max(a.exponent, b.exponent), exponent_of(distance));
+    let exponent = max(max(a.exponent, b.exponent), distance_exponent(distance));
     let away = distance * power_of_two(-exponent);
     let scale_a = power_of_two(clamp(a.exponent - exponent, -126, 0));
     let scale_b = power_of_two(clamp(b.exponent - exponent, -126, 0));

@@ -16,12 +16,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let matrix = (params.first + group.x) / blocks;
     let column = (params.first + group.x) % blocks * GROUPS + lane / LANES;
     let finite = (state[matrix].x & FLAG_NON_FINITE) == 0u;
-    let scale = bitcast<f32>(state[matrix].y);
+    let e = bitcast<i32>(state[matrix].y);
     var sum = 0.0;
     if column < params.short {
         for (var i = lane % LANES; i < params.long; i += LANES) {
             var x = 0.0;
-            if finite { x = a[given_at(given, matrix, i, column)] * scale; }
+            if finite { x = scaled_down(a[given_at(given, matrix, i, column)], e); }
             b[(matrix * params.short + column) * params.long + i] = x;
             sum += abs(x);
         }

@@ -27,14 +27,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) p
     let row = unit % down * TILE + place.x;
     let column = unit / down % across * TILE + place.y;
     let finite = (state[matrix].x & FLAG_NON_FINITE) == 0u;
-    let scale = bitcast<f32>(state[matrix].y);
+    let e = bitcast<i32>(state[matrix].y);
     var sum = 0.0;
     for (var k = 0u; k < params.short; k += TILE) {
         workgroupBarrier();
         var x = 0.0;
         var z = 0.0;
         if finite && row < params.long && k + place.y < params.short {
-            x = a[given_at(given, matrix, row, k + place.y)] * scale;
+            x = scaled_down(a[given_at(given, matrix, row, k + place.y)], e);
         }
         if column < params.short && k + place.x < params.short {
             z = v[(matrix * params.short + column) * params.short + k + place.x];

@@ -22,8 +22,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let column = (params.first + group.x) % blocks * GROUPS + lane / LANES;
     let part = lane % LANES;
     let finite = (state[matrix].x & FLAG_NON_FINITE) == 0u;
-    let scale = bitcast<f32>(state[matrix].y);
-    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     // The smallest singular value has the largest complement of its bits.
     var complement = 0u;
     if column < n {
@@ -41,7 +39,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     square = sum_over_lanes(lane, square);
     if column < n && part == 0u {
-        let own = value * unscale;
+        let own = scaled(bitcast<u32>(value), bitcast<i32>(state[matrix].y));
         // If the matrix is not finite, its singular values are NaN, made from bits at run time because WGSL has no
         // constant NaN.
         if finite { values[matrix * n + column] = own; }

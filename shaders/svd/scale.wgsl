@@ -1,5 +1,5 @@
-// Computes the state of every matrix: its scale, which is the power of two that brings its largest element into [1, 2),
-// and whether the matrix is finite. One workgroup per matrix. Loop iterations: ceil(short / WIDTH).
+// Computes the state of every matrix: its exponent e, for which 2^-e brings its largest element into [1, 2), and whether
+// the matrix is finite. One workgroup per matrix. Loop iterations: ceil(short / WIDTH).
 
 override WIDTH: u32 = 64;
 
@@ -22,11 +22,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     if lane == 0u {
         let bits = atomicLoad(&peak);
-        // A zero matrix is scaled by 1. The exponent of a subnormal number is taken as that of the smallest normal
-        // number.
-        let exponent = clamp(i32(bits >> 23u) - 127, -126, 126);
-        let scale = select(power_of_two(-exponent), 1.0, bits == 0u || bits >= INFINITE);
         let flags = select(0u, FLAG_NON_FINITE, bits >= INFINITE);
-        state[matrix] = vec4<u32>(flags, bitcast<u32>(scale), 0u, 0u);
+        state[matrix] = vec4<u32>(flags, bitcast<u32>(matrix_exponent(bits)), 0u, 0u);
     }
 }

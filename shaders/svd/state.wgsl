@@ -1,5 +1,5 @@
 // The state of a matrix, which the kernels of one decomposition share: the flags and the number of sweeps
-// (shared/state.wgsl), the scale 2^-e as bits, and whether a column of V is missing.
+// (shared/state.wgsl), the exponent e, and whether a column of V is missing.
 
 // A column is missing if its squared length is at most this bound, 2^-80. A length of 2^-40 is negligible relative to
 // the largest element of the matrix, which is in [1, 2) after scaling. The inner products of longer columns are far

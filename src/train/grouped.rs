@@ -129,10 +129,10 @@ impl<'a, T: Number> Grouped<'a, T> {
                 }
             }
             let n = self.tour.all()[0];
-            let scalings = sums.into_iter().map(|sums| Arc::new(scaling(sums, n)));
+            let scalings = seeds.iter().zip(sums).map(|(&seed, sums)| Ok((seed, Arc::new(scaling(sums, n)?))));
             Ok(Surveyed {
                 hash: hash.finalize().to_hex().as_str().to_owned(),
-                scalings: seeds.iter().copied().zip(scalings).collect(),
+                scalings: scalings.collect::<Result<_>>()?,
             })
         })
     }
@@ -238,14 +238,29 @@ fn add<T: Number>(samples: &Samples<T>, rows: &[u32], sums: &mut [[f64; 2]], pas
 
 /// Returns the mean of each input over `n` samples and the inverse of its standard deviation, which divides by n - 1,
 /// from the means and the sums of squares.
+///
+/// # Errors
+/// [`crate::ErrorKind::Domain`] if an input varies by so little that the precision does not hold the inverse.
 #[expect(clippy::cast_precision_loss, reason = "a number of samples")]
-fn scaling<T: Number>(sums: Vec<[f64; 2]>, n: usize) -> Vec<[T; 2]> {
-    let factor = |[mean, sum]: [f64; 2]| {
+fn scaling<T: Number>(sums: Vec<[f64; 2]>, n: usize) -> Result<Vec<[T; 2]>> {
+    let one = |(input, [mean, sum]): (usize, [f64; 2])| {
         let deviation = (sum / (n as f64 - 1.0).max(1.0)).sqrt();
         // The rounding errors of a constant column's mean are far below 1e-10 of it.
-        if deviation > 1e-10 * mean.abs() { 1.0 / deviation } else { 1.0 }
+        let varies = deviation > 1e-10 * mean.abs();
+        if varies && deviation < T::SMALLEST {
+            return Err(Error::domain(
+                "train",
+                format!(
+                    "expected inputs with a standard deviation of at least {:.1e}, to be divided by it in {}, found \
+                     {deviation:.1e} for input {input}",
+                    T::SMALLEST,
+                    T::NAME
+                ),
+            ));
+        }
+        Ok([T::from_f64(mean), T::from_f64(if varies { 1.0 / deviation } else { 1.0 })])
     };
-    sums.into_iter().map(|pair| [T::from_f64(pair[0]), T::from_f64(factor(pair))]).collect()
+    sums.into_iter().enumerate().map(one).collect()
 }
 
 #[cfg(test)]

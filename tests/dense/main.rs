@@ -6,6 +6,7 @@ mod forms;
 mod matmul;
 mod matmul_split;
 mod parts;
+mod subnormal;
 mod svd;
 
 fn main() -> std::process::ExitCode {
@@ -16,6 +17,7 @@ fn main() -> std::process::ExitCode {
         matmul::tests(),
         matmul_split::tests(),
         parts::tests(),
+        subnormal::tests(),
         svd::tests(),
     ])
 }

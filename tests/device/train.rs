@@ -19,6 +19,7 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_each("as in f64", as_in_f64),
             on_each("a layer at a time", a_layer_at_a_time),
+            on_each("inputs of any unit", inputs_of_any_unit),
             on_each("resumed", resumed),
             on_each("in groups", in_groups),
             on_each("chains", chains),
@@ -101,6 +102,23 @@ fn a_layer_at_a_time(ctx: &Context) -> Checked {
     let choice = trainer()?.choose::<f32>(&own, 240, 6)?;
     assert_eq!(choice.workload.algorithms[1], "layered");
     as_in_f64(&own)
+}
+
+/// A unit that is a power of two changes no bit of a training on scaled inputs. Of numbers near the least normal one,
+/// many are subnormal, which a device may flush to 0. Where f32 does not hold the inverse of a deviation, the training is
+/// refused.
+fn inputs_of_any_unit(ctx: &Context) -> Checked {
+    let fit = |unit: f32| trainer()?.fit(ctx, &clouds(|x| x * unit)?, &runs()?);
+    let found = fit(1.0)?;
+    assert_eq!(parameters(&fit(2_f32.powi(-100))?, 0), parameters(&found, 0));
+    let tiny = fit(f32::MIN_POSITIVE)?.summary(Part::Test, Metric::Accuracy).mean;
+    let usual = found.summary(Part::Test, Metric::Accuracy).mean;
+    // As for other trajectories that part.
+    assert!((tiny - usual).abs() < 0.06, "{tiny} and {usual}");
+    let error = fit(2_f32.powi(-140)).expect_err("an inverse of 2^140");
+    assert!(matches!(error.kind(), ErrorKind::Domain { .. }), "{error}");
+    assert!(error.to_string().contains("1.2e-38") && error.to_string().contains("input 0"), "{error}");
+    Ok(())
 }
 
 fn resumed(ctx: &Context) -> Checked {

@@ -21,6 +21,7 @@ pub fn tests() -> Vec<Test> {
             on_each("Parseval, linearity, shift", laws),
             on_each("a line that is not finite spoils only itself", not_finite),
             on_each("overflow", overflow),
+            on_each("subnormal lines, beside ones", subnormal),
             on_each("empty batches and refused shapes", edges_of_the_domain),
             on_each("bit-equal when repeated, alone and cut", cuts),
             on_each("power spectra, bands, centroids", features),
@@ -38,6 +39,60 @@ fn along(shape: Shape, axis: Axis) -> Vec<Vec<usize>> {
         Axis::Cols => (0..rows * batch).map(|l| (0..cols).map(|j| at(l % rows, j, l / rows)).collect()).collect(),
         Axis::Batch => (0..rows * cols).map(|l| (0..batch).map(|b| at(l % rows, l / rows, b)).collect()).collect(),
     }
+}
+
+/// A device may flush subnormal numbers. A line that consists of them, and one that is near them, has a transform of its
+/// own accuracy all the same, also beside lines of ones. On a device, only the result is rounded to a subnormal number;
+/// the CPU rounds in every stage.
+fn subnormal(ctx: &Context) -> Checked {
+    for (rows, cols, batch) in [(16, 3, 2), (30, 4, 1), (67, 2, 2), (1, 9, 5)] {
+        let shape = Shape::new(rows, cols, batch);
+        for axis in [Axis::Rows, Axis::Cols, Axis::Batch] {
+            // Whole numbers, so that multiples of the least subnormal number, 2^-149, are exact.
+            let whole: Vec<f32> = reals(2 * shape.len(), 9).iter().map(|x| (4.0 * x).round()).collect();
+            let lines = along(shape, axis);
+            let factors: Vec<f64> = (0..lines.len()).map(|l| 2_f64.powi([-149, 0, -126, -110, -66][l % 5])).collect();
+            let mut factor = vec![0.0; shape.len()];
+            lines.iter().zip(&factors).for_each(|(line, f)| line.iter().for_each(|&at| factor[at] = *f));
+            let scaled = |i: usize, at: usize| (f64::from(whole[2 * at + i]) * factor[at]) as f32;
+            let x: Vec<C32> = (0..shape.len()).map(|at| C32::new(scaled(0, at), scaled(1, at))).collect();
+            let y: Vec<f32> = x.iter().map(|z| z.re).collect();
+            let (complex, real) = (Array::from_vec(shape, x.clone())?, Array::from_vec(shape, y.clone())?);
+            let there = fft(ctx, &complex, axis)?.to_host(ctx)?;
+            let half = rfft(ctx, &real, axis)?.to_host(ctx)?;
+            let back = irfft(ctx, &Array::from(half.clone()), lines[0].len(), axis)?.to_host(ctx)?;
+            let bins = along(half.shape(), axis);
+            for (l, line) in lines.iter().enumerate() {
+                let given: Vec<C64> = line.iter().map(|&at| wide(x[at]) / factors[l]).collect();
+                let given_real: Vec<C64> = given.iter().map(|z| C64::new(z.re, 0.0)).collect();
+                let of = |z: &C64| *z / factors[l];
+                let mut found: Vec<C64> = line.iter().map(|&at| of(&wide(there.as_slice()[at]))).collect();
+                let mut found_half: Vec<C64> = bins[l].iter().map(|&at| of(&wide(half.as_slice()[at]))).collect();
+                let mut found_back: Vec<C64> =
+                    line.iter().map(|&at| C64::new(f64::from(back.as_slice()[at]) / factors[l], 0.0)).collect();
+                let mut want_half = truth(&given_real, false);
+                want_half.truncate(bins[l].len());
+                // The second of two transforms starts from a spectrum that was rounded, which costs at most its root.
+                let stages = if ctx.adapter().is_some() { 1.0 } else { 2.0 + 4.0 * (line.len() as f64).log2() };
+                let ulp = stages * 2_f64.powi(-150) / factors[l];
+                for (found, want, ulp) in [
+                    (&mut found, truth(&given, false), ulp),
+                    (&mut found_half, want_half, ulp),
+                    (&mut found_back, given_real.clone(), 3.0 * ulp),
+                ] {
+                    // What is beyond this rounding has to be within the promise.
+                    let beyond =
+                        |found: f64, want: f64| want + (found - want).signum() * ((found - want).abs() - ulp).max(0.0);
+                    for (found, want) in found.iter_mut().zip(&want) {
+                        *found = C64::new(beyond(found.re, want.re), beyond(found.im, want.im));
+                    }
+                    judge(found, &want, line.len().max(2), 2.0 * EPS)
+                        .map_err(|e| format!("{shape} along {axis:?}, line {l} times {:e}: {e}", factors[l]))?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn axes(ctx: &Context) -> Checked {

@@ -8,8 +8,9 @@ use common::statistics::{all, one, rows_of, shape_of, two_passes};
 use common::{Test, on_cpu, on_each, suite};
 use fiedler::array::Array;
 use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence, divergence_matrix};
-use fiedler::ops::stats::{RunningStats, StatsOptions};
-use fiedler::{Context, Shape};
+use fiedler::ops::stats::{RunningStats, StatsOptions, corr, cov, describe};
+use fiedler::ops::{PcaOptions, pca};
+use fiedler::{Axis, Context, Shape};
 use std::slice::from_ref;
 
 pub fn tests() -> Vec<Test> {
@@ -19,6 +20,7 @@ pub fn tests() -> Vec<Test> {
             on_each("subnormal entries", next_to_nothing),
             on_cpu("subnormal entries in f64", next_to_nothing_in_f64),
             on_each("moments of the largest values", largest),
+            on_each("moments and covariances of subnormal numbers", smallest),
         ],
     )
 }
@@ -115,6 +117,76 @@ fn next_to_nothing_in_f64(ctx: &Context) -> Checked {
         let (p, q) = (p.iter().map(|x| x * up).collect::<Vec<_>>(), q.iter().map(|x| x * uq).collect::<Vec<_>>());
         let got = found(Divergence::JensenShannon, &p, &q, &COUNTS)?;
         assert!((got - want).abs() <= 40.0 * f64::EPSILON * want, "{up:e}, {uq:e}: {got:e} for {want:e}");
+    }
+    Ok(())
+}
+
+/// Columns of subnormal numbers, next to columns of ones: their moments, and their correlations and components, which
+/// have no unit.
+fn smallest(ctx: &Context) -> Checked {
+    let (rows, cols) = (300, 4);
+    let mut random = SplitMix64::new(13);
+    // Whole numbers, so that multiples of the least subnormal number, 2^-149, are exact.
+    let base: Vec<f64> = (0..rows * cols).map(|e| (20.0 * random.normal()).round() + (e / rows * 9) as f64).collect();
+    let base_of = |j: usize| &base[j * rows..(j + 1) * rows];
+    for exponents in [[-149, 0, -130, -110], [-140, -149, -149, -145], [-149, 0, 30, 50]] {
+        let unit = exponents.map(|e| 2_f64.powi(e));
+        let data: Vec<f32> = base.iter().enumerate().map(|(e, x)| (x * unit[e / rows]) as f32).collect();
+        let x = Array::from_vec(Shape::new(rows, cols, 1), data)?;
+        let found = all(ctx, &describe(ctx, &x, Axis::Rows, StatsOptions::default())?)?;
+        let (covariance, correlation) = (cov(ctx, &x)?.to_host(ctx)?, corr(ctx, &x)?.to_host(ctx)?);
+        let moments: Vec<[f64; 4]> = (0..cols).map(|j| two_passes(base_of(j))).collect();
+        for j in 0..cols {
+            let what = format!("{exponents:?}, column {j}");
+            let [mean, second, ..] = moments[j];
+            let [(skewness, unit_of_skewness), (kurtosis, unit_of_kurtosis)] = shape_of(base_of(j), moments[j]);
+            let want = [
+                (mean * unit[j], 64.0 * EPS * (second.sqrt() + mean.abs()) * unit[j]),
+                (second * rows as f64 / (rows - 1) as f64 * unit[j] * unit[j], 64.0 * EPS * second * unit[j] * unit[j]),
+                (base_of(j).iter().copied().fold(f64::INFINITY, f64::min) * unit[j], 0.0),
+                (base_of(j).iter().copied().fold(f64::NEG_INFINITY, f64::max) * unit[j], 0.0),
+                (skewness, 64.0 * EPS * unit_of_skewness),
+                (kurtosis, 64.0 * EPS * unit_of_kurtosis),
+            ];
+            // Half of the distance between two subnormal numbers is the rounding of a result.
+            for (k, (want, allowed)) in want.into_iter().enumerate() {
+                let off = (found[k][j] - want).abs();
+                assert!(off <= allowed + 2_f64.powi(-150), "{what}, statistic {k}: {:e} for {want:e}", found[k][j]);
+            }
+            for i in 0..cols {
+                let product = |a: &[f64], b: &[f64]| -> f64 {
+                    a.iter().zip(b).map(|(x, y)| (x - moments[i][0]) * (y - moments[j][0])).sum()
+                };
+                let size = (second * moments[i][1]).sqrt();
+                let want = product(base_of(i), base_of(j)) / (rows - 1) as f64;
+                let got = f64::from(correlation.matrix(0)[(i, j)]);
+                assert!(
+                    (got - want / size).abs() <= 2.0 * 64.0 * EPS + 1.0 / rows as f64,
+                    "{what}, {i}: correlation {got}"
+                );
+                // Two roundings, one for either column.
+                let (got, units) = (f64::from(covariance.matrix(0)[(i, j)]), unit[i] * unit[j]);
+                let allowed = 64.0 * EPS * size * units + 2_f64.powi(-149);
+                assert!(
+                    (got - want * units).abs() <= allowed,
+                    "{what}, {i}: covariance {got:e} for {:e}",
+                    want * units
+                );
+            }
+        }
+    }
+    // The components of an ordinary matrix, times 2^-149.
+    let ordinary = Array::from_vec(Shape::new(rows, cols, 1), base.iter().map(|&x| x as f32).collect())?;
+    let tiny = Array::from_vec(ordinary.shape(), base.iter().map(|x| (x * 2_f64.powi(-149)) as f32).collect())?;
+    let [want, found] = [ordinary, tiny].map(|x| pca(ctx, &x, 2, PcaOptions::default()));
+    let (want, found) = (want?, found?);
+    assert!(found.converged(), "{:?}", found.certificate);
+    for (want, got) in
+        [(&want.components, &found.components), (&want.explained_variance_ratio, &found.explained_variance_ratio)]
+    {
+        let (want, got) = (want.to_host(ctx)?, got.to_host(ctx)?);
+        let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-5;
+        assert!(want.as_slice().iter().zip(got.as_slice()).all(near), "{want:?}, {got:?}");
     }
     Ok(())
 }

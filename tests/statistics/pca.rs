@@ -338,18 +338,20 @@ fn every_size(ctx: &Context) -> Checked {
             }
         }
     }
-    // A device may lose digits of subnormal deviations, and reports this. Equal rows have no digits to lose.
+    // A device may lose digits of subnormal deviations of what is on it already, and reports this. Equal rows have no
+    // digits to lose.
     let (data, _) = rows::<f32>(50, 4, 0.6, 9);
     let tiny: Vec<f32> = data.iter().map(|x| (x - 10.0) * 1e-36).collect();
-    let found = pca(ctx, &Array::from_vec(Shape::new(50, 4, 1), tiny)?, 2, PcaOptions::default())?;
-    let want = if ctx.adapter().is_some() { Status::Unresolved } else { Status::Converged };
-    assert_eq!(found.certificate.status, want);
+    let tiny = Array::from_vec(Shape::new(50, 4, 1), tiny)?;
+    assert!(pca(ctx, &tiny, 2, PcaOptions::default())?.converged());
+    if ctx.adapter().is_some() {
+        let found = pca(ctx, &tiny.to_device(ctx)?, 2, PcaOptions::default())?;
+        assert_eq!(found.certificate.status, Status::Unresolved);
+    }
     for equal in [0.0_f32, 1.5, 1e-30, 1e30, 1e-42] {
         let x = Array::from_vec(Shape::new(50, 4, 1), vec![equal; 200])?;
         let found = pca(ctx, &x, 2, PcaOptions::default())?;
-        // If a device flushes subnormal values to 0, the mean differs from these values.
-        let flushed = equal < f32::MIN_POSITIVE && found.certificate.status == want;
-        assert!(found.converged() || equal > 0.0 && flushed, "{equal:e}: {:?}", found.certificate);
+        assert!(found.converged(), "{equal:e}: {:?}", found.certificate);
         assert!(wide(ctx, &found.singular_values)?.iter().all(|&s| s == 0.0), "{equal:e}");
     }
     Ok(())

@@ -37,15 +37,15 @@ fn main(
     var y3 = quad(m, columns.y, 3u);
     let bits = most(max(max(peak(x0), max(peak(x1), max(peak(x2), peak(x3)))), max(peak(y0), max(peak(y1), max(peak(y2), peak(y3))))));
     let finite = bits < INFINITE;
-    let scale = scale_of(bits);
-    x0 *= scale;
-    x1 *= scale;
-    x2 *= scale;
-    x3 *= scale;
-    y0 *= scale;
-    y1 *= scale;
-    y2 *= scale;
-    y3 *= scale;
+    let e = matrix_exponent(bits);
+    x0 = quad_scaled_down(x0, e);
+    x1 = quad_scaled_down(x1, e);
+    x2 = quad_scaled_down(x2, e);
+    x3 = quad_scaled_down(x3, e);
+    y0 = quad_scaled_down(y0, e);
+    y1 = quad_scaled_down(y1, e);
+    y2 = quad_scaled_down(y2, e);
+    y3 = quad_scaled_down(y3, e);
     let disc_x = disc(size(x0) + size(x1) + size(x2) + size(x3), dot(x0, unit(columns.x, 0u)) + dot(x1, unit(columns.x, 1u)) + dot(x2, unit(columns.x, 2u)) + dot(x3, unit(columns.x, 3u)));
     let disc_y = disc(size(y0) + size(y1) + size(y2) + size(y3), dot(y0, unit(columns.y, 0u)) + dot(y1, unit(columns.y, 1u)) + dot(y2, unit(columns.y, 2u)) + dot(y3, unit(columns.y, 3u)));
     let norm = most_of(max(disc_x.x, disc_y.x));
@@ -179,49 +179,48 @@ fn main(
         if q == 2u { x = x2; y = y2; }
         if q == 3u { x = x3; y = y3; }
         {
-            let row0 = quad(m, 4u * q + 0u, 0u) * scale;
-            let row1 = quad(m, 4u * q + 0u, 1u) * scale;
-            let row2 = quad(m, 4u * q + 0u, 2u) * scale;
-            let row3 = quad(m, 4u * q + 0u, 3u) * scale;
+            let row0 = quad_scaled_down(quad(m, 4u * q + 0u, 0u), e);
+            let row1 = quad_scaled_down(quad(m, 4u * q + 0u, 1u), e);
+            let row2 = quad_scaled_down(quad(m, 4u * q + 0u, 2u), e);
+            let row3 = quad_scaled_down(quad(m, 4u * q + 0u, 3u), e);
             sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[0]);
             sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[0]);
         }
         {
-            let row0 = quad(m, 4u * q + 1u, 0u) * scale;
-            let row1 = quad(m, 4u * q + 1u, 1u) * scale;
-            let row2 = quad(m, 4u * q + 1u, 2u) * scale;
-            let row3 = quad(m, 4u * q + 1u, 3u) * scale;
+            let row0 = quad_scaled_down(quad(m, 4u * q + 1u, 0u), e);
+            let row1 = quad_scaled_down(quad(m, 4u * q + 1u, 1u), e);
+            let row2 = quad_scaled_down(quad(m, 4u * q + 1u, 2u), e);
+            let row3 = quad_scaled_down(quad(m, 4u * q + 1u, 3u), e);
             sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[1]);
             sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[1]);
         }
         {
-            let row0 = quad(m, 4u * q + 2u, 0u) * scale;
-            let row1 = quad(m, 4u * q + 2u, 1u) * scale;
-            let row2 = quad(m, 4u * q + 2u, 2u) * scale;
-            let row3 = quad(m, 4u * q + 2u, 3u) * scale;
+            let row0 = quad_scaled_down(quad(m, 4u * q + 2u, 0u), e);
+            let row1 = quad_scaled_down(quad(m, 4u * q + 2u, 1u), e);
+            let row2 = quad_scaled_down(quad(m, 4u * q + 2u, 2u), e);
+            let row3 = quad_scaled_down(quad(m, 4u * q + 2u, 3u), e);
             sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[2]);
             sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[2]);
         }
         {
-            let row0 = quad(m, 4u * q + 3u, 0u) * scale;
-            let row1 = quad(m, 4u * q + 3u, 1u) * scale;
-            let row2 = quad(m, 4u * q + 3u, 2u) * scale;
-            let row3 = quad(m, 4u * q + 3u, 3u) * scale;
+            let row0 = quad_scaled_down(quad(m, 4u * q + 3u, 0u), e);
+            let row1 = quad_scaled_down(quad(m, 4u * q + 3u, 1u), e);
+            let row2 = quad_scaled_down(quad(m, 4u * q + 3u, 2u), e);
+            let row3 = quad_scaled_down(quad(m, 4u * q + 3u, 3u), e);
             sums_x += remainder(dot(row0, x0) + dot(row1, x1) + dot(row2, x2) + dot(row3, x3), g_x, x[3]);
             sums_y += remainder(dot(row0, y0) + dot(row1, y1) + dot(row2, y2) + dot(row3, y3), g_y, y[3]);
         }
     }
-    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     var residual = 0u;
     var departure = magnitude_bits(steepest);
-    let pair_x = pair_of(g_x, sums_x, unscale);
+    let pair_x = pair_of(g_x, sums_x, e);
     if real_x {
         residual = max(residual, pair_x.residual);
         departure = max(departure, magnitude_bits(dot(x0, x0) + dot(x1, x1) + dot(x2, x2) + dot(x3, x3) - 1.0));
     }
     let key_x = select(bitcast<f32>(INFINITE - 1u), pair_x.value, real_x);
     var rank_x = 0u;
-    let pair_y = pair_of(g_y, sums_y, unscale);
+    let pair_y = pair_of(g_y, sums_y, e);
     if real_y {
         residual = max(residual, pair_y.residual);
         departure = max(departure, magnitude_bits(dot(y0, y0) + dot(y1, y1) + dot(y2, y2) + dot(y3, y3) - 1.0));
@@ -245,7 +244,7 @@ fn main(
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if real_x {
         let rank = select(columns.x, rank_x, finite);
-        values[m.rows + rank] = select(nothing, pair_x.value * unscale, finite);
+        values[m.rows + rank] = select(nothing, pair_x.given, finite);
         if params.vectors != 0u {
             put(m, rank, 0u, select(vec4<f32>(), x0, finite));
             put(m, rank, 1u, select(vec4<f32>(), x1, finite));
@@ -255,7 +254,7 @@ fn main(
     }
     if real_y {
         let rank = select(columns.y, rank_y, finite);
-        values[m.rows + rank] = select(nothing, pair_y.value * unscale, finite);
+        values[m.rows + rank] = select(nothing, pair_y.given, finite);
         if params.vectors != 0u {
             put(m, rank, 0u, select(vec4<f32>(), y0, finite));
             put(m, rank, 1u, select(vec4<f32>(), y1, finite));

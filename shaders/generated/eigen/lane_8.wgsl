@@ -32,11 +32,11 @@ fn main(
     var y1 = quad(m, columns.y, 1u);
     let bits = most(max(max(peak(x0), peak(x1)), max(peak(y0), peak(y1))));
     let finite = bits < INFINITE;
-    let scale = scale_of(bits);
-    x0 *= scale;
-    x1 *= scale;
-    y0 *= scale;
-    y1 *= scale;
+    let e = matrix_exponent(bits);
+    x0 = quad_scaled_down(x0, e);
+    x1 = quad_scaled_down(x1, e);
+    y0 = quad_scaled_down(y0, e);
+    y1 = quad_scaled_down(y1, e);
     let disc_x = disc(size(x0) + size(x1), dot(x0, unit(columns.x, 0u)) + dot(x1, unit(columns.x, 1u)));
     let disc_y = disc(size(y0) + size(y1), dot(y0, unit(columns.y, 0u)) + dot(y1, unit(columns.y, 1u)));
     let norm = most_of(max(disc_x.x, disc_y.x));
@@ -138,41 +138,40 @@ fn main(
         if q == 0u { x = x0; y = y0; }
         if q == 1u { x = x1; y = y1; }
         {
-            let row0 = quad(m, 4u * q + 0u, 0u) * scale;
-            let row1 = quad(m, 4u * q + 0u, 1u) * scale;
+            let row0 = quad_scaled_down(quad(m, 4u * q + 0u, 0u), e);
+            let row1 = quad_scaled_down(quad(m, 4u * q + 0u, 1u), e);
             sums_x += remainder(dot(row0, x0) + dot(row1, x1), g_x, x[0]);
             sums_y += remainder(dot(row0, y0) + dot(row1, y1), g_y, y[0]);
         }
         {
-            let row0 = quad(m, 4u * q + 1u, 0u) * scale;
-            let row1 = quad(m, 4u * q + 1u, 1u) * scale;
+            let row0 = quad_scaled_down(quad(m, 4u * q + 1u, 0u), e);
+            let row1 = quad_scaled_down(quad(m, 4u * q + 1u, 1u), e);
             sums_x += remainder(dot(row0, x0) + dot(row1, x1), g_x, x[1]);
             sums_y += remainder(dot(row0, y0) + dot(row1, y1), g_y, y[1]);
         }
         {
-            let row0 = quad(m, 4u * q + 2u, 0u) * scale;
-            let row1 = quad(m, 4u * q + 2u, 1u) * scale;
+            let row0 = quad_scaled_down(quad(m, 4u * q + 2u, 0u), e);
+            let row1 = quad_scaled_down(quad(m, 4u * q + 2u, 1u), e);
             sums_x += remainder(dot(row0, x0) + dot(row1, x1), g_x, x[2]);
             sums_y += remainder(dot(row0, y0) + dot(row1, y1), g_y, y[2]);
         }
         {
-            let row0 = quad(m, 4u * q + 3u, 0u) * scale;
-            let row1 = quad(m, 4u * q + 3u, 1u) * scale;
+            let row0 = quad_scaled_down(quad(m, 4u * q + 3u, 0u), e);
+            let row1 = quad_scaled_down(quad(m, 4u * q + 3u, 1u), e);
             sums_x += remainder(dot(row0, x0) + dot(row1, x1), g_x, x[3]);
             sums_y += remainder(dot(row0, y0) + dot(row1, y1), g_y, y[3]);
         }
     }
-    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     var residual = 0u;
     var departure = magnitude_bits(steepest);
-    let pair_x = pair_of(g_x, sums_x, unscale);
+    let pair_x = pair_of(g_x, sums_x, e);
     if real_x {
         residual = max(residual, pair_x.residual);
         departure = max(departure, magnitude_bits(dot(x0, x0) + dot(x1, x1) - 1.0));
     }
     let key_x = select(bitcast<f32>(INFINITE - 1u), pair_x.value, real_x);
     var rank_x = 0u;
-    let pair_y = pair_of(g_y, sums_y, unscale);
+    let pair_y = pair_of(g_y, sums_y, e);
     if real_y {
         residual = max(residual, pair_y.residual);
         departure = max(departure, magnitude_bits(dot(y0, y0) + dot(y1, y1) - 1.0));
@@ -196,7 +195,7 @@ fn main(
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if real_x {
         let rank = select(columns.x, rank_x, finite);
-        values[m.rows + rank] = select(nothing, pair_x.value * unscale, finite);
+        values[m.rows + rank] = select(nothing, pair_x.given, finite);
         if params.vectors != 0u {
             put(m, rank, 0u, select(vec4<f32>(), x0, finite));
             put(m, rank, 1u, select(vec4<f32>(), x1, finite));
@@ -204,7 +203,7 @@ fn main(
     }
     if real_y {
         let rank = select(columns.y, rank_y, finite);
-        values[m.rows + rank] = select(nothing, pair_y.value * unscale, finite);
+        values[m.rows + rank] = select(nothing, pair_y.given, finite);
         if params.vectors != 0u {
             put(m, rank, 0u, select(vec4<f32>(), y0, finite));
             put(m, rank, 1u, select(vec4<f32>(), y1, finite));

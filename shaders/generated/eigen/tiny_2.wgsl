@@ -13,6 +13,12 @@ fn size(x: Column) -> f32 { return dot(abs(x), vec2<f32>(1.0)); }
 // Returns the bits of the largest magnitude of an element.
 fn peak(x: Column) -> u32 { return max(magnitude_bits(x.x), magnitude_bits(x.y)); }
 fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j)); }
+// Returns x times 2^-e for a matrix with the exponent e.
+fn column_scaled_down(x: Column, e: i32) -> Column {
+    var y = x * power_of_two(-max(e, TINY));
+    if e < TINY { y = Column(raised(x.x, e), raised(x.y, e)); }
+    return y;
+}
 // Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.
 fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
     let z = inner(*x, *y);
@@ -39,9 +45,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let a1 = load(m, 1u);
     let bits = max(peak(a0), peak(a1));
     let finite = bits < INFINITE;
-    let scale = scale_of(bits);
-    var w0 = a0 * scale;
-    var w1 = a1 * scale;
+    let e = matrix_exponent(bits);
+    var w0 = column_scaled_down(a0, e);
+    var w1 = column_scaled_down(a1, e);
     let discs = max(disc(size(w0), w0.x), disc(size(w1), w1.y));
     let norm = discs.x;
     let shift = select(discs.y + 0.05 * norm, 1.0, bits == 0u);
@@ -70,22 +76,21 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let g1 = square1 * inverse1 - shift;
     var sums1 = vec2<f32>();
     // The residual A v - g v, row by row.
-    let row0 = load(m, 0u) * scale;
+    let row0 = column_scaled_down(load(m, 0u), e);
     sums0 += remainder(inner(row0, v0), g0, v0.x);
     sums1 += remainder(inner(row0, v1), g1, v1.x);
-    let row1 = load(m, 1u) * scale;
+    let row1 = column_scaled_down(load(m, 1u), e);
     sums0 += remainder(inner(row1, v0), g0, v0.y);
     sums1 += remainder(inner(row1, v1), g1, v1.y);
-    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     var residual = 0u;
     var departure = 0u;
-    let pair0 = pair_of(g0, sums0, unscale);
+    let pair0 = pair_of(g0, sums0, e);
     var rank0 = 0u;
     if m.order > 0u {
         residual = max(residual, pair0.residual);
         departure = max(departure, magnitude_bits(inner(v0, v0) - 1.0));
     }
-    let pair1 = pair_of(g1, sums1, unscale);
+    let pair1 = pair_of(g1, sums1, e);
     var rank1 = 0u;
     if m.order > 1u {
         residual = max(residual, pair1.residual);
@@ -99,14 +104,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if m.order > 0u {
         let place = select(0u, rank0, finite);
-        values[m.rows + place] = select(nothing, pair0.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair0.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v0); } else { store(m, place, Column()); }
         }
     }
     if m.order > 1u {
         let place = select(1u, rank1, finite);
-        values[m.rows + place] = select(nothing, pair1.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair1.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v1); } else { store(m, place, Column()); }
         }

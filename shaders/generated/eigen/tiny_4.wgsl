@@ -13,6 +13,12 @@ fn size(x: Column) -> f32 { return dot(abs(x), vec4<f32>(1.0)); }
 // Returns the bits of the largest magnitude of an element.
 fn peak(x: Column) -> u32 { return max(magnitude_bits(x.x), max(magnitude_bits(x.y), max(magnitude_bits(x.z), magnitude_bits(x.w)))); }
 fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j), entry(m, 3u, j)); }
+// Returns x times 2^-e for a matrix with the exponent e.
+fn column_scaled_down(x: Column, e: i32) -> Column {
+    var y = x * power_of_two(-max(e, TINY));
+    if e < TINY { y = Column(raised(x.x, e), raised(x.y, e), raised(x.z, e), raised(x.w, e)); }
+    return y;
+}
 // Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.
 fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
     let z = inner(*x, *y);
@@ -43,11 +49,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let a3 = load(m, 3u);
     let bits = max(peak(a0), max(peak(a1), max(peak(a2), peak(a3))));
     let finite = bits < INFINITE;
-    let scale = scale_of(bits);
-    var w0 = a0 * scale;
-    var w1 = a1 * scale;
-    var w2 = a2 * scale;
-    var w3 = a3 * scale;
+    let e = matrix_exponent(bits);
+    var w0 = column_scaled_down(a0, e);
+    var w1 = column_scaled_down(a1, e);
+    var w2 = column_scaled_down(a2, e);
+    var w3 = column_scaled_down(a3, e);
     let discs = max(disc(size(w0), w0.x), max(disc(size(w1), w1.y), max(disc(size(w2), w2.z), disc(size(w3), w3.w))));
     let norm = discs.x;
     let shift = select(discs.y + 0.05 * norm, 1.0, bits == 0u);
@@ -95,36 +101,35 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let g3 = square3 * inverse3 - shift;
     var sums3 = vec2<f32>();
     // The residual A v - g v, row by row.
-    let row0 = load(m, 0u) * scale;
+    let row0 = column_scaled_down(load(m, 0u), e);
     sums0 += remainder(inner(row0, v0), g0, v0.x);
     sums1 += remainder(inner(row0, v1), g1, v1.x);
     sums2 += remainder(inner(row0, v2), g2, v2.x);
     sums3 += remainder(inner(row0, v3), g3, v3.x);
-    let row1 = load(m, 1u) * scale;
+    let row1 = column_scaled_down(load(m, 1u), e);
     sums0 += remainder(inner(row1, v0), g0, v0.y);
     sums1 += remainder(inner(row1, v1), g1, v1.y);
     sums2 += remainder(inner(row1, v2), g2, v2.y);
     sums3 += remainder(inner(row1, v3), g3, v3.y);
-    let row2 = load(m, 2u) * scale;
+    let row2 = column_scaled_down(load(m, 2u), e);
     sums0 += remainder(inner(row2, v0), g0, v0.z);
     sums1 += remainder(inner(row2, v1), g1, v1.z);
     sums2 += remainder(inner(row2, v2), g2, v2.z);
     sums3 += remainder(inner(row2, v3), g3, v3.z);
-    let row3 = load(m, 3u) * scale;
+    let row3 = column_scaled_down(load(m, 3u), e);
     sums0 += remainder(inner(row3, v0), g0, v0.w);
     sums1 += remainder(inner(row3, v1), g1, v1.w);
     sums2 += remainder(inner(row3, v2), g2, v2.w);
     sums3 += remainder(inner(row3, v3), g3, v3.w);
-    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     var residual = 0u;
     var departure = 0u;
-    let pair0 = pair_of(g0, sums0, unscale);
+    let pair0 = pair_of(g0, sums0, e);
     var rank0 = 0u;
     if m.order > 0u {
         residual = max(residual, pair0.residual);
         departure = max(departure, magnitude_bits(inner(v0, v0) - 1.0));
     }
-    let pair1 = pair_of(g1, sums1, unscale);
+    let pair1 = pair_of(g1, sums1, e);
     var rank1 = 0u;
     if m.order > 1u {
         residual = max(residual, pair1.residual);
@@ -132,7 +137,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v0, v1)));
         if pair0.value <= pair1.value { rank1 += 1u; } else { rank0 += 1u; }
     }
-    let pair2 = pair_of(g2, sums2, unscale);
+    let pair2 = pair_of(g2, sums2, e);
     var rank2 = 0u;
     if m.order > 2u {
         residual = max(residual, pair2.residual);
@@ -142,7 +147,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if pair0.value <= pair2.value { rank2 += 1u; } else { rank0 += 1u; }
         if pair1.value <= pair2.value { rank2 += 1u; } else { rank1 += 1u; }
     }
-    let pair3 = pair_of(g3, sums3, unscale);
+    let pair3 = pair_of(g3, sums3, e);
     var rank3 = 0u;
     if m.order > 3u {
         residual = max(residual, pair3.residual);
@@ -160,28 +165,28 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if m.order > 0u {
         let place = select(0u, rank0, finite);
-        values[m.rows + place] = select(nothing, pair0.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair0.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v0); } else { store(m, place, Column()); }
         }
     }
     if m.order > 1u {
         let place = select(1u, rank1, finite);
-        values[m.rows + place] = select(nothing, pair1.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair1.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v1); } else { store(m, place, Column()); }
         }
     }
     if m.order > 2u {
         let place = select(2u, rank2, finite);
-        values[m.rows + place] = select(nothing, pair2.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair2.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v2); } else { store(m, place, Column()); }
         }
     }
     if m.order > 3u {
         let place = select(3u, rank3, finite);
-        values[m.rows + place] = select(nothing, pair3.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair3.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v3); } else { store(m, place, Column()); }
         }

@@ -13,6 +13,12 @@ fn size(x: Column) -> f32 { return dot(abs(x[0]), vec4<f32>(1.0)) + dot(abs(x[1]
 // Returns the bits of the largest magnitude of an element.
 fn peak(x: Column) -> u32 { return max(magnitude_bits(x[0].x), max(magnitude_bits(x[0].y), max(magnitude_bits(x[0].z), max(magnitude_bits(x[0].w), max(magnitude_bits(x[1].x), max(magnitude_bits(x[1].y), max(magnitude_bits(x[1].z), magnitude_bits(x[1].w)))))))); }
 fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j), entry(m, 3u, j), entry(m, 4u, j), entry(m, 5u, j), entry(m, 6u, j), entry(m, 7u, j)); }
+// Returns x times 2^-e for a matrix with the exponent e.
+fn column_scaled_down(x: Column, e: i32) -> Column {
+    var y = x * power_of_two(-max(e, TINY));
+    if e < TINY { y = Column(raised(x[0].x, e), raised(x[0].y, e), raised(x[0].z, e), raised(x[0].w, e), raised(x[1].x, e), raised(x[1].y, e), raised(x[1].z, e), raised(x[1].w, e)); }
+    return y;
+}
 // Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.
 fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32>, b: ptr<function, f32>) -> bool {
     let z = inner(*x, *y);
@@ -51,15 +57,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let a7 = load(m, 7u);
     let bits = max(peak(a0), max(peak(a1), max(peak(a2), max(peak(a3), max(peak(a4), max(peak(a5), max(peak(a6), peak(a7))))))));
     let finite = bits < INFINITE;
-    let scale = scale_of(bits);
-    var w0 = a0 * scale;
-    var w1 = a1 * scale;
-    var w2 = a2 * scale;
-    var w3 = a3 * scale;
-    var w4 = a4 * scale;
-    var w5 = a5 * scale;
-    var w6 = a6 * scale;
-    var w7 = a7 * scale;
+    let e = matrix_exponent(bits);
+    var w0 = column_scaled_down(a0, e);
+    var w1 = column_scaled_down(a1, e);
+    var w2 = column_scaled_down(a2, e);
+    var w3 = column_scaled_down(a3, e);
+    var w4 = column_scaled_down(a4, e);
+    var w5 = column_scaled_down(a5, e);
+    var w6 = column_scaled_down(a6, e);
+    var w7 = column_scaled_down(a7, e);
     let discs = max(disc(size(w0), w0[0].x), max(disc(size(w1), w1[0].y), max(disc(size(w2), w2[0].z), max(disc(size(w3), w3[0].w), max(disc(size(w4), w4[1].x), max(disc(size(w5), w5[1].y), max(disc(size(w6), w6[1].z), disc(size(w7), w7[1].w))))))));
     let norm = discs.x;
     let shift = select(discs.y + 0.05 * norm, 1.0, bits == 0u);
@@ -157,7 +163,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let g7 = square7 * inverse7 - shift;
     var sums7 = vec2<f32>();
     // The residual A v - g v, row by row.
-    let row0 = load(m, 0u) * scale;
+    let row0 = column_scaled_down(load(m, 0u), e);
     sums0 += remainder(inner(row0, v0), g0, v0[0].x);
     sums1 += remainder(inner(row0, v1), g1, v1[0].x);
     sums2 += remainder(inner(row0, v2), g2, v2[0].x);
@@ -166,7 +172,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums5 += remainder(inner(row0, v5), g5, v5[0].x);
     sums6 += remainder(inner(row0, v6), g6, v6[0].x);
     sums7 += remainder(inner(row0, v7), g7, v7[0].x);
-    let row1 = load(m, 1u) * scale;
+    let row1 = column_scaled_down(load(m, 1u), e);
     sums0 += remainder(inner(row1, v0), g0, v0[0].y);
     sums1 += remainder(inner(row1, v1), g1, v1[0].y);
     sums2 += remainder(inner(row1, v2), g2, v2[0].y);
@@ -175,7 +181,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums5 += remainder(inner(row1, v5), g5, v5[0].y);
     sums6 += remainder(inner(row1, v6), g6, v6[0].y);
     sums7 += remainder(inner(row1, v7), g7, v7[0].y);
-    let row2 = load(m, 2u) * scale;
+    let row2 = column_scaled_down(load(m, 2u), e);
     sums0 += remainder(inner(row2, v0), g0, v0[0].z);
     sums1 += remainder(inner(row2, v1), g1, v1[0].z);
     sums2 += remainder(inner(row2, v2), g2, v2[0].z);
@@ -184,7 +190,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums5 += remainder(inner(row2, v5), g5, v5[0].z);
     sums6 += remainder(inner(row2, v6), g6, v6[0].z);
     sums7 += remainder(inner(row2, v7), g7, v7[0].z);
-    let row3 = load(m, 3u) * scale;
+    let row3 = column_scaled_down(load(m, 3u), e);
     sums0 += remainder(inner(row3, v0), g0, v0[0].w);
     sums1 += remainder(inner(row3, v1), g1, v1[0].w);
     sums2 += remainder(inner(row3, v2), g2, v2[0].w);
@@ -193,7 +199,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums5 += remainder(inner(row3, v5), g5, v5[0].w);
     sums6 += remainder(inner(row3, v6), g6, v6[0].w);
     sums7 += remainder(inner(row3, v7), g7, v7[0].w);
-    let row4 = load(m, 4u) * scale;
+    let row4 = column_scaled_down(load(m, 4u), e);
     sums0 += remainder(inner(row4, v0), g0, v0[1].x);
     sums1 += remainder(inner(row4, v1), g1, v1[1].x);
     sums2 += remainder(inner(row4, v2), g2, v2[1].x);
@@ -202,7 +208,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums5 += remainder(inner(row4, v5), g5, v5[1].x);
     sums6 += remainder(inner(row4, v6), g6, v6[1].x);
     sums7 += remainder(inner(row4, v7), g7, v7[1].x);
-    let row5 = load(m, 5u) * scale;
+    let row5 = column_scaled_down(load(m, 5u), e);
     sums0 += remainder(inner(row5, v0), g0, v0[1].y);
     sums1 += remainder(inner(row5, v1), g1, v1[1].y);
     sums2 += remainder(inner(row5, v2), g2, v2[1].y);
@@ -211,7 +217,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums5 += remainder(inner(row5, v5), g5, v5[1].y);
     sums6 += remainder(inner(row5, v6), g6, v6[1].y);
     sums7 += remainder(inner(row5, v7), g7, v7[1].y);
-    let row6 = load(m, 6u) * scale;
+    let row6 = column_scaled_down(load(m, 6u), e);
     sums0 += remainder(inner(row6, v0), g0, v0[1].z);
     sums1 += remainder(inner(row6, v1), g1, v1[1].z);
     sums2 += remainder(inner(row6, v2), g2, v2[1].z);
@@ -220,7 +226,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums5 += remainder(inner(row6, v5), g5, v5[1].z);
     sums6 += remainder(inner(row6, v6), g6, v6[1].z);
     sums7 += remainder(inner(row6, v7), g7, v7[1].z);
-    let row7 = load(m, 7u) * scale;
+    let row7 = column_scaled_down(load(m, 7u), e);
     sums0 += remainder(inner(row7, v0), g0, v0[1].w);
     sums1 += remainder(inner(row7, v1), g1, v1[1].w);
     sums2 += remainder(inner(row7, v2), g2, v2[1].w);
@@ -229,16 +235,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     sums5 += remainder(inner(row7, v5), g5, v5[1].w);
     sums6 += remainder(inner(row7, v6), g6, v6[1].w);
     sums7 += remainder(inner(row7, v7), g7, v7[1].w);
-    let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));
     var residual = 0u;
     var departure = 0u;
-    let pair0 = pair_of(g0, sums0, unscale);
+    let pair0 = pair_of(g0, sums0, e);
     var rank0 = 0u;
     if m.order > 0u {
         residual = max(residual, pair0.residual);
         departure = max(departure, magnitude_bits(inner(v0, v0) - 1.0));
     }
-    let pair1 = pair_of(g1, sums1, unscale);
+    let pair1 = pair_of(g1, sums1, e);
     var rank1 = 0u;
     if m.order > 1u {
         residual = max(residual, pair1.residual);
@@ -246,7 +251,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v0, v1)));
         if pair0.value <= pair1.value { rank1 += 1u; } else { rank0 += 1u; }
     }
-    let pair2 = pair_of(g2, sums2, unscale);
+    let pair2 = pair_of(g2, sums2, e);
     var rank2 = 0u;
     if m.order > 2u {
         residual = max(residual, pair2.residual);
@@ -256,7 +261,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if pair0.value <= pair2.value { rank2 += 1u; } else { rank0 += 1u; }
         if pair1.value <= pair2.value { rank2 += 1u; } else { rank1 += 1u; }
     }
-    let pair3 = pair_of(g3, sums3, unscale);
+    let pair3 = pair_of(g3, sums3, e);
     var rank3 = 0u;
     if m.order > 3u {
         residual = max(residual, pair3.residual);
@@ -268,7 +273,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if pair1.value <= pair3.value { rank3 += 1u; } else { rank1 += 1u; }
         if pair2.value <= pair3.value { rank3 += 1u; } else { rank2 += 1u; }
     }
-    let pair4 = pair_of(g4, sums4, unscale);
+    let pair4 = pair_of(g4, sums4, e);
     var rank4 = 0u;
     if m.order > 4u {
         residual = max(residual, pair4.residual);
@@ -282,7 +287,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if pair2.value <= pair4.value { rank4 += 1u; } else { rank2 += 1u; }
         if pair3.value <= pair4.value { rank4 += 1u; } else { rank3 += 1u; }
     }
-    let pair5 = pair_of(g5, sums5, unscale);
+    let pair5 = pair_of(g5, sums5, e);
     var rank5 = 0u;
     if m.order > 5u {
         residual = max(residual, pair5.residual);
@@ -298,7 +303,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if pair3.value <= pair5.value { rank5 += 1u; } else { rank3 += 1u; }
         if pair4.value <= pair5.value { rank5 += 1u; } else { rank4 += 1u; }
     }
-    let pair6 = pair_of(g6, sums6, unscale);
+    let pair6 = pair_of(g6, sums6, e);
     var rank6 = 0u;
     if m.order > 6u {
         residual = max(residual, pair6.residual);
@@ -316,7 +321,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         if pair4.value <= pair6.value { rank6 += 1u; } else { rank4 += 1u; }
         if pair5.value <= pair6.value { rank6 += 1u; } else { rank5 += 1u; }
     }
-    let pair7 = pair_of(g7, sums7, unscale);
+    let pair7 = pair_of(g7, sums7, e);
     var rank7 = 0u;
     if m.order > 7u {
         residual = max(residual, pair7.residual);
@@ -342,56 +347,56 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
     if m.order > 0u {
         let place = select(0u, rank0, finite);
-        values[m.rows + place] = select(nothing, pair0.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair0.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v0); } else { store(m, place, Column()); }
         }
     }
     if m.order > 1u {
         let place = select(1u, rank1, finite);
-        values[m.rows + place] = select(nothing, pair1.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair1.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v1); } else { store(m, place, Column()); }
         }
     }
     if m.order > 2u {
         let place = select(2u, rank2, finite);
-        values[m.rows + place] = select(nothing, pair2.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair2.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v2); } else { store(m, place, Column()); }
         }
     }
     if m.order > 3u {
         let place = select(3u, rank3, finite);
-        values[m.rows + place] = select(nothing, pair3.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair3.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v3); } else { store(m, place, Column()); }
         }
     }
     if m.order > 4u {
         let place = select(4u, rank4, finite);
-        values[m.rows + place] = select(nothing, pair4.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair4.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v4); } else { store(m, place, Column()); }
         }
     }
     if m.order > 5u {
         let place = select(5u, rank5, finite);
-        values[m.rows + place] = select(nothing, pair5.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair5.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v5); } else { store(m, place, Column()); }
         }
     }
     if m.order > 6u {
         let place = select(6u, rank6, finite);
-        values[m.rows + place] = select(nothing, pair6.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair6.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v6); } else { store(m, place, Column()); }
         }
     }
     if m.order > 7u {
         let place = select(7u, rank7, finite);
-        values[m.rows + place] = select(nothing, pair7.value * unscale, finite);
+        values[m.rows + place] = select(nothing, pair7.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v7); } else { store(m, place, Column()); }
         }

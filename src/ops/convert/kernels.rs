@@ -10,6 +10,12 @@ uniform! {
     pub(super) struct Params { first: u32, len: u32 }
 }
 
+uniform! {
+    /// The number of words of all lines (`count`), the number of lines side by side in a block (`inner`), and the number
+    /// of words of an element (`words`) and of a block (`block`).
+    pub(super) struct Lowering { count: u32, inner: u32, words: u32, block: u32 }
+}
+
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
@@ -26,6 +32,12 @@ kernels! {
         uniform params: Params,
         read x: u32,
         write y: f32,
+    }
+    /// The multiplication of every line by a power of two.
+    Lower = ["shared/real.wgsl", "convert/lower.wgsl"] variants one_variant {
+        uniform params: Lowering,
+        read exponents: u32,
+        write numbers: u32,
     }
 }
 

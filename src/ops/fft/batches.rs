@@ -1,12 +1,13 @@
 //! Transforms any number of lines on the device: all lines together if they fit, otherwise in batches.
 
 use super::Task;
-use super::gpu::{self, Kind, Lines};
+use super::gpu::{self, Kind};
 use super::plan::FftPlan;
 use crate::array::{Array, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
+use crate::ops::convert::tiny::{Lines, Raised};
 use crate::ops::operation;
 use std::ops::Range;
 
@@ -57,11 +58,14 @@ pub(super) fn transform<I: Scalar, O: Scalar>(
     let most = most(gpu, ctx.memory_budget(), plan, task.kind)?;
     let count = task.lines.inner * task.lines.outer;
     let window = window.map(|window| window.storage().on_device(ctx, gpu)).transpose()?;
-    let whole = || {
-        gpu::transform(gpu, plan, task.kind, task.lines, &*a.on_device(ctx, gpu)?, window.as_deref())
-            .map(Storage::device)
-    };
     let batches = Batches { gpu, task, plan, window: window.as_deref() };
+    let whole = || {
+        let made = match a {
+            Storage::Host(data) => batches.some(&I::for_device(data), task.lines),
+            Storage::Device(buffer) => gpu::transform(gpu, plan, task.kind, task.lines, buffer, batches.window),
+        };
+        made.map(Storage::device)
+    };
     let cut = |most| batches.all(&a.to_vec(ctx)?, most).map(Storage::host);
     if count > most {
         return cut(most);
@@ -111,12 +115,21 @@ impl Batches<'_> {
     }
 
     fn one<I: Scalar, O: Scalar>(&self, data: &[I], lines: Lines) -> Result<Vec<O>> {
-        let input = self.gpu.record().upload(&I::for_device(data))?;
-        let made = gpu::transform(self.gpu, self.plan, self.task.kind, lines, &input, self.window)?;
-        drop(input);
+        let made = self.some(&I::for_device(data), lines)?;
         let read = self.gpu.read(&made)?;
         drop(made);
         Ok(O::from_device(read.wait()?))
+    }
+
+    /// Records the transforms of lines that are on the host, as words.
+    fn some(&self, words: &[f32], lines: Lines) -> Result<Buffer<f32>> {
+        let Self { gpu, task, plan, window } = *self;
+        let [before, after] = task.kind.words();
+        let raised = Raised::of(words, lines, before);
+        let input = gpu.record().upload(&raised.words)?;
+        let mut made = gpu::transform(gpu, plan, task.kind, lines, &input, window)?;
+        raised.lower(gpu, lines, after, 1, &mut made)?;
+        Ok(made)
     }
 }
 

@@ -1,13 +1,14 @@
 //! Features of signals: power spectra, band powers, spectral centroids. If the transform of a signal is on the device,
 //! the features are computed on the device too, and nothing is read back in between.
 
-use super::gpu::{Kind, Lines};
+use super::gpu::Kind;
 use super::kernels::{BAND_WIDTHS, Bands, BandsOf, Power, PowerOf};
 use super::{Task, lines_of};
 use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Grid};
 use crate::error::{Error, Result};
+use crate::ops::convert::tiny::Lines;
 use crate::parallel;
 use crate::policy::Choice;
 use crate::shape::{Axis, Shape, to_u32};

@@ -8,15 +8,8 @@ use super::plan::{FftPlan, Method, Stages};
 use super::tables::{Offsets, tables};
 use crate::device::{Buffer, Gpu, Grid, Recorder};
 use crate::error::Result;
+use crate::ops::convert::tiny::Lines;
 use crate::shape::to_u32;
-
-/// The layout of the lines along an axis: `outer` blocks of `inner` interleaved lines, so that the elements of a line
-/// are `inner` apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lines {
-    pub(super) inner: usize,
-    pub(super) outer: usize,
-}
 
 /// The kind of a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

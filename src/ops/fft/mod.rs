@@ -32,12 +32,13 @@ use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::ops::convert::tiny::Lines;
 use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Axis, Shape};
 pub(in crate::ops) use cpu::{Memory, PowerInLanes};
 pub use features::{PowerSpectrum, Window, power_spectrum};
-use gpu::{Kind, Lines};
+use gpu::Kind;
 use num_complex::Complex;
 pub use plan::{FftPlan, Method, Stages};
 

@@ -248,7 +248,7 @@ kernels! {
     }
     /// Computes results from the parts of sums of scaled factors.
     SumOfScaled = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/power.wgsl", "matmul/undo_scaling.wgsl",
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/product.wgsl", "matmul/undo_scaling.wgsl",
         "matmul/sum.wgsl"
     ] variants undo_scaling_variants {
         uniform params: Params,
@@ -267,7 +267,7 @@ kernels! {
     }
     /// Splits each f32 into two f16. The elements of a line are scaled together.
     Split = [
-        "shared/real.wgsl", "shared/half.wgsl", "matmul/power.wgsl", "matmul/lines.wgsl", "matmul/split.wgsl"
+        "shared/real.wgsl", "shared/half.wgsl", "matmul/lines.wgsl", "matmul/split.wgsl"
     ] variants line_variants {
         uniform params: Lines,
         read numbers: u32,

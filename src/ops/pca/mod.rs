@@ -5,7 +5,7 @@ pub(super) mod kernels;
 
 use super::certificate::{Certificate, Status, all_converged};
 use super::eigen::{Which, eigh_subset};
-use super::stats::{NONE, Output, RunningCovariance, choose_cov, covariance, in_f64};
+use super::stats::{Output, RunningCovariance, Unit, choose_cov, covariance, in_f64};
 use super::svd::{TruncatedOptions, Vectors, choose_svd, choose_svd_truncated, svd, svd_truncated};
 use crate::array::{Array, Real, Storage, both_to_host};
 use crate::context::Context;
@@ -78,10 +78,6 @@ pub struct Pca<T = f32> {
 /// The maximum number of columns for which [`Solver::Auto`] uses the covariance. With more columns, decomposing the
 /// covariance costs more than the single pass over the rows saves.
 const COVARIANCE: usize = 2048;
-/// If the exponent of the largest deviation from the mean is below this bound, the device loses digits of the
-/// deviations, because it flushes subnormal numbers to 0. The bound is the exponent of the least normal number plus the
-/// number of bits in a mantissa.
-const LOST: i32 = -126 + 23;
 /// [`Solver::Auto`] computes the whole singular value decomposition only if the smaller dimension of the matrix is at
 /// most this number.
 const WHOLE: usize = 1024;
@@ -94,9 +90,9 @@ const WHOLE: usize = 1024;
 /// within each group of 2048 rows are summed in `T`. The signs of the components are canonical; for equal variances any
 /// basis may be returned. On a device, deviations from the mean are scaled by a power of two, and the scaling is undone
 /// in f64. So an explained variance is 0 or infinite if `T` does not hold it, but ratios, singular values and
-/// components are right. If the largest deviation is below 2^-103 (1e-31), the status is Unresolved, because some
-/// digits of the deviations are subnormal on the device. The results are on the host; the side of [`Pca::transform`] is
-/// chosen for each call.
+/// components are right. If the largest deviation of an array that is on the device already, or of a stream, is below
+/// 2^-103 (1e-31), the status is Unresolved, because some digits of the deviations are subnormal there. The results are
+/// on the host; the side of [`Pca::transform`] is chosen for each call.
 ///
 /// # Shapes
 /// X `(rows, cols)`, one matrix of at least two rows; k at most `min(rows, cols)`.
@@ -144,8 +140,8 @@ fn found<T: Real>(ctx: &Context, x: &Array<T>, k: usize, options: PcaOptions) ->
             let (mean, matrix) = ctx.on_host(|| Ok(in_f64(&x.storage().to_vec(ctx)?, rows, cols)))?;
             return of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows as u64, k);
         }
-        let (mean, matrix, exponent) = covariance("pca", ctx, x, Output::Scaled)?;
-        return of_resident(ctx, &mean, matrix, exponent, rows as u64, k);
+        let (mean, matrix, unit) = covariance("pca", ctx, x, Output::Scaled)?;
+        return of_resident(ctx, &mean, matrix, unit, rows as u64, k);
     }
     of_rows(ctx, x, k, solver, options.truncated)
 }
@@ -206,19 +202,19 @@ pub fn pca_of_stream<T: Real>(ctx: &Context, stream: &RunningCovariance<T>, k: u
     match stream.in_f64(ctx)? {
         Some((mean, matrix)) => of_covariance::<T, f64>(&ctx.with_backend(Backend::Cpu), mean, matrix, rows, k),
         None => {
-            let (mean, matrix, exponent) = stream.finish(ctx, Output::Scaled)?;
-            of_resident(ctx, &mean, matrix, exponent, rows, k)
+            let (mean, matrix, unit) = stream.finish(ctx, Output::Scaled)?;
+            of_resident(ctx, &mean, matrix, unit, rows, k)
         }
     }
 }
 
-/// Computes the components from means and a covariance that the device computed in f32. The covariance is in units of
-/// `4^exponent`.
+/// Computes the components from means and a covariance that the device computed in f32. The covariance is in the given
+/// unit.
 fn of_resident<T: Real>(
     ctx: &Context,
     mean: &Array<T>,
     matrix: Array<T>,
-    exponent: i32,
+    unit: Unit,
     rows: u64,
     k: usize,
 ) -> Result<Pca<T>> {
@@ -228,12 +224,13 @@ fn of_resident<T: Real>(
     let total = (0..cols).map(|j| diagonal.as_slice()[j * cols + j].to_f64()).sum();
     let (values, vectors) = both_to_host(ctx, &found.values, &found.vectors)?;
     let mut certificate = first(&found.certificates(ctx)?);
-    if (NONE + 1..LOST).contains(&exponent) && certificate.status == Status::Converged {
+    if unit.lost && certificate.status == Status::Converged {
         certificate.status = Status::Unresolved;
     }
     let mean = T::all_to_f64(mean.to_host(ctx)?.as_slice()).into_owned();
     let (values, vectors) = descending(values.as_slice(), vectors.as_slice(), cols);
-    let found = Found { mean, values, vectors, total, unit: 2_f64.powi(exponent), epsilon: T::EPSILON, certificate };
+    let found =
+        Found { mean, values, vectors, total, unit: 2_f64.powi(unit.exponent), epsilon: T::EPSILON, certificate };
     Ok(found.assemble(rows))
 }
 

@@ -1,7 +1,7 @@
 //! Covariance and correlation of columns.
 
 use super::count;
-use super::gpu_cov::{self, Output};
+use super::gpu_cov::{self, Found, Output, Unit};
 use super::gram::{Gram, ROWS, of_matrix};
 use super::moments::as_f64;
 use super::running::in_chunks;
@@ -9,6 +9,7 @@ use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::ops::convert::tiny::{Lines, Raised};
 use crate::ops::operation::{Call, Operation, Precision};
 use crate::parallel;
 use crate::policy::{Choice, Family, Workload};
@@ -104,27 +105,26 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits, waits: true }
 }
 
-/// Returns the means `(1, cols)` and the covariances or correlations `(cols, cols)` of every matrix, and an exponent e.
-/// Covariances are in units of 4^e. The exponent is 0 unless `output` is [`Output::Scaled`] and the device computed the
-/// covariances.
+/// Returns the means `(1, cols)` and the covariances or correlations `(cols, cols)` of every matrix, and the unit of the
+/// covariances. It is 1 unless `output` is [`Output::Scaled`] and the device computed the covariances.
 pub(in crate::ops) fn covariance<T: Real>(
     operation: &'static str,
     ctx: &Context,
     x: &Array<T>,
     output: Output,
-) -> Result<(Array<T>, Array<T>, i32)> {
+) -> Result<(Array<T>, Array<T>, Unit)> {
     let shape = x.shape();
     room::<T>(ctx, operation, shape)?;
-    let ((means, made, exponent), choice) = call::<T>(operation, shape, x.is_resident()).run(
+    let ((means, made, unit), choice) = call::<T>(operation, shape, x.is_resident()).run(
         ctx,
         || {
             let (means, made) = on_cpu(&x.storage().to_vec(ctx)?, shape, output);
             let host = |cols, rows, data| Array::from_storage(Shape::new(rows, cols, shape.batch), Storage::host(data));
-            Ok((host(shape.cols, 1, means), host(shape.cols, shape.cols, made), 0))
+            Ok((host(shape.cols, 1, means), host(shape.cols, shape.cols, made), Unit::default()))
         },
         |gpu| on_device(ctx, gpu, x, output),
     )?;
-    Ok((means.chosen(&choice), made.chosen(&choice), exponent))
+    Ok((means.chosen(&choice), made.chosen(&choice), unit))
 }
 
 /// Returns the means and the covariances or correlations of all matrices, concatenated.
@@ -142,7 +142,7 @@ fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, output: Output) 
     (middle, made)
 }
 
-fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) -> Result<(Array<T>, Array<T>, i32)> {
+fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) -> Result<(Array<T>, Array<T>, Unit)> {
     let (shape, budget) = (x.shape(), ctx.memory_budget());
     gpu_cov::fits(gpu, shape, budget)?;
     let shapes = (Shape::new(1, shape.cols, shape.batch), Shape::new(shape.cols, shape.cols, shape.batch));
@@ -153,14 +153,44 @@ fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) ->
     let together = usize::try_from((budget / 4 * 3 / each).min(binding / largest)).unwrap_or(usize::MAX);
     // A single resident matrix stays on the device, whatever the size of its products.
     if shape.batch <= together || x.is_resident() && shape.batch == 1 {
-        let found = gpu_cov::covariance(gpu, &*x.storage().on_device(ctx, gpu)?, shape, budget, output)?;
+        let found = match x.storage() {
+            Storage::Host(data) => raised(gpu, &T::for_device(data), shape, budget, output)?,
+            Storage::Device(buffer) => {
+                ctx.gpu_of(buffer)?;
+                gpu_cov::covariance(gpu, buffer, shape, budget, output)?
+            }
+        };
         let array = |shape, buffer| Array::from_storage(shape, Storage::device(buffer));
-        return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.exponent));
+        return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.unit));
     }
     let data = x.storage().to_vec(ctx)?;
-    let (means, made, exponent) = by_matrices(gpu, &T::for_device(&data), shape, together, budget, output)?;
+    let (means, made, unit) = by_matrices(gpu, &T::for_device(&data), shape, together, budget, output)?;
     let array = |shape, data| Array::from_storage(shape, Storage::host(T::from_device(data)));
-    Ok((array(shapes.0, means), array(shapes.1, made), exponent))
+    Ok((array(shapes.0, means), array(shapes.1, made), unit))
+}
+
+/// Computes covariances or correlations of numbers on the host. Tiny columns are scaled on the way to the device and
+/// back, for [`Output::Scaled`] all columns by one power of two.
+fn raised(gpu: &Gpu, x: &[f32], shape: Shape, budget: u64, output: Output) -> Result<Found> {
+    let Shape { cols, batch, .. } = shape;
+    let columns = Lines { inner: 1, outer: cols * batch };
+    let mut raised = Raised::of(x, if output == Output::Scaled { Lines { inner: 1, outer: 1 } } else { columns }, 1);
+    let x = gpu.record().upload(&raised.words)?;
+    let mut found = gpu_cov::covariance(gpu, &x, shape, budget, output)?;
+    match output {
+        Output::Scaled if !raised.exponents.is_empty() => {
+            found.unit.exponent += raised.exponents[0];
+            raised.exponents = vec![raised.exponents[0]; cols * batch];
+        }
+        Output::Scaled | Output::Correlation => {}
+        Output::Covariance => {
+            // Once for the column of an element, and once for its row.
+            raised.lower(gpu, columns, 1, 1, &mut found.covariance)?;
+            raised.lower(gpu, Lines { inner: cols, outer: batch }, 1, 1, &mut found.covariance)?;
+        }
+    }
+    raised.lower(gpu, columns, 1, 1, &mut found.means)?;
+    Ok(found)
 }
 
 /// If the results are far larger than the input, checks that the memory budget holds the results and the f64 products
@@ -192,15 +222,14 @@ fn by_matrices(
     together: usize,
     budget: u64,
     output: Output,
-) -> Result<(Vec<f32>, Vec<f32>, i32)> {
-    let (mut means, mut made, mut exponent) = (Vec::new(), Vec::new(), 0);
+) -> Result<(Vec<f32>, Vec<f32>, Unit)> {
+    let (mut means, mut made, mut unit) = (Vec::new(), Vec::new(), Unit::default());
     let size = shape.matrix_len();
     for begin in (0..shape.batch).step_by(together.max(1)) {
         let batch = together.max(1).min(shape.batch - begin);
         let own = &x[begin * size..(begin + batch) * size];
         let found = if together > 0 {
-            let buffer = gpu.record().upload(own)?;
-            Some(gpu_cov::covariance(gpu, &buffer, Shape { batch, ..shape }, budget, output)?)
+            Some(raised(gpu, own, Shape { batch, ..shape }, budget, output)?)
         } else {
             let mut stream = gpu_cov::Stream::new(gpu, shape.cols, 1, budget);
             in_chunks(gpu, budget, own, (shape.rows, shape.cols), |chunk, rows| stream.push(gpu, chunk, rows))?;
@@ -210,10 +239,10 @@ fn by_matrices(
             let reads = (gpu.read(&found.means)?, gpu.read(&found.covariance)?);
             means.extend(reads.0.wait()?);
             made.extend(reads.1.wait()?);
-            exponent = found.exponent;
+            unit = found.unit;
         }
     }
-    Ok((means, made, exponent))
+    Ok((means, made, unit))
 }
 
 pub(super) fn means<T: Real>(gram: &Gram) -> Vec<T> {

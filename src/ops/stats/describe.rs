@@ -6,6 +6,7 @@ use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu, Shared};
 use crate::error::{Error, Result};
+use crate::ops::convert::tiny::{Lines, Raised};
 use crate::ops::operation::{Call, Operation, Precision, always};
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Axis, Shape};
@@ -170,7 +171,8 @@ pub fn describe<T: Real>(
             let most = most_numbers(gpu, view, ctx.memory_budget());
             in_batches(gpu, &T::for_device(data), view, shape, options, most)
         }
-        x => whole(gpu, &*x.on_device(ctx, gpu)?, view, shape, options),
+        Storage::Host(data) => Ok(Description::resident(raised(gpu, &T::for_device(data), view, options)?, shape)),
+        Storage::Device(buffer) => whole(gpu, ctx.gpu_of(buffer).map(|_| &**buffer)?, view, shape, options),
     })?;
     Ok(made.chosen(&choice))
 }
@@ -220,6 +222,20 @@ fn most_numbers(gpu: &Gpu, view: View, budget: u64) -> usize {
     by_budget.min(usize::try_from(gpu.adapter().limits.storage_binding / 4).unwrap_or(usize::MAX))
 }
 
+/// Computes the description of numbers on the host. Tiny series are scaled on the way to the device and back.
+fn raised(gpu: &Gpu, x: &[f32], view: View, options: StatsOptions) -> Result<gpu::Found> {
+    let lines = Lines { inner: view.inner, outer: view.outer };
+    let raised = Raised::of(x, lines, 1);
+    let x = gpu.record().upload(&raised.words)?;
+    let node = gpu::root(gpu, &x, view, options.nan)?;
+    let mut found = gpu::finish(gpu, &node, view.series(), options.ddof)?;
+    let gpu::Found { mean, variance, least, most, .. } = &mut found;
+    for (numbers, degree) in [(mean, 1), (variance, 2), (least, 1), (most, 1)] {
+        raised.lower(gpu, lines, 1, degree, numbers)?;
+    }
+    Ok(found)
+}
+
 fn whole<T: Real>(
     gpu: &Gpu,
     x: &Buffer<f32>,
@@ -251,10 +267,8 @@ fn in_batches<T: Real>(
         let outer = slices.min(view.outer - first);
         let part = View { outer, ..view };
         let own = &x[first * slice..(first + outer) * slice];
-        let node = if slice <= most {
-            // The temporary recording ends with this statement, before the next recording begins.
-            let own = gpu.record().upload(own)?;
-            gpu::root(gpu, &own, part, options.nan)?
+        let found = if slice <= most {
+            raised(gpu, own, part, options)?
         } else {
             let mut stream = gpu::Stream::new(part.series(), options.nan);
             // Half of `most`, because the rows that are kept until they fill a leaf take memory too.
@@ -265,11 +279,10 @@ fn in_batches<T: Real>(
                 stream.push(gpu, &chunk, part)?;
             }
             match stream.root(gpu)? {
-                Some(node) => node,
+                Some(node) => gpu::finish(gpu, &node, part.series(), options.ddof)?,
                 None => continue,
             }
         };
-        let found = gpu::finish(gpu, &node, part.series(), options.ddof)?;
         let reads = [
             gpu.read(&found.mean)?,
             gpu.read(&found.variance)?,

@@ -333,9 +333,22 @@ pub(in crate::ops) enum Output {
 pub(super) struct Found {
     pub(super) covariance: Buffer<f32>,
     pub(super) means: Buffer<f32>,
-    /// The exponent e of the unit: covariances are in units of 4^e.
-    pub(super) exponent: i32,
+    pub(super) unit: Unit,
 }
+
+/// The unit of covariances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::ops) struct Unit {
+    /// The covariances are in units of 4^e, where e is this exponent.
+    pub(in crate::ops) exponent: i32,
+    /// Whether the largest deviation from the mean is so small that the device lost digits of it, because it flushes
+    /// subnormal numbers to 0.
+    pub(in crate::ops) lost: bool,
+}
+
+/// If the exponent of the largest deviation is below this bound, digits are lost: the exponent of the least normal
+/// number plus the number of bits in a mantissa.
+const LOST: i32 = -126 + 23;
 
 /// Computes covariances or correlations of every matrix of `x`. The matrices must have at least one row.
 pub(super) fn covariance(gpu: &Gpu, x: &Buffer<f32>, shape: Shape, budget: u64, output: Output) -> Result<Found> {
@@ -373,7 +386,7 @@ fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, output: Ou
     let mut means = rec.array(matrices * cols)?;
     let kernel = ColumnMeans { params, means: &node.means, shifts, out: &mut means };
     rec.dispatch(&kernel, &[], Grid::Invocations(to_u32(matrices * cols)), 4.0 * count(matrices * cols))?;
-    Ok(Found { covariance, means, exponent })
+    Ok(Found { covariance, means, unit: Unit { exponent, lost: (NONE + 1..LOST).contains(&exponent) } })
 }
 
 /// The nodes that are joined. If `pair` is false, all nodes are in one buffer. If `pair` is true, there are two nodes,

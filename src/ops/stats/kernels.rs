@@ -8,7 +8,7 @@ pub(super) const GROUPS: usize = 8;
 /// The number of rows in a leaf of a covariance.
 pub(super) const LEAF_ROWS: usize = 1024;
 /// The exponent that marks a column whose elements all equal its shift, so that all distances are 0.
-pub(in crate::ops) const NONE: i32 = -127;
+pub(super) const NONE: i32 = -127;
 /// The number of elements of a series that one workgroup counts.
 pub(super) const PART: usize = 16384;
 /// The number of bins that are counted in one pass over the elements.

@@ -1,7 +1,7 @@
 //! The covariance of a stream of rows.
 
 use super::cov::{call, matrix, means, room};
-use super::gpu_cov::{self, Output};
+use super::gpu_cov::{self, Output, Unit};
 use super::gram::{Gram, ROWS, leaf};
 use super::running::{in_chunks, rows_of};
 use super::tree::{Tree, reduce, subtrees};
@@ -159,8 +159,8 @@ impl<T: Real> RunningCovariance<T> {
         Ok(self.finish(ctx, Output::Covariance)?.0)
     }
 
-    /// Returns the means, the matrix that `output` asks for, and an exponent e. Covariances are in units of 4^e.
-    pub(in crate::ops) fn finish(&self, ctx: &Context, output: Output) -> Result<(Array<T>, Array<T>, i32)> {
+    /// Returns the means, the matrix that `output` asks for, and the unit of the covariances.
+    pub(in crate::ops) fn finish(&self, ctx: &Context, output: Output) -> Result<(Array<T>, Array<T>, Unit)> {
         let shapes = (Shape::new(1, self.cols, 1), Shape::new(self.cols, self.cols, 1));
         if let State::Device(stream, before) = &self.state
             && before.is_empty()
@@ -168,11 +168,15 @@ impl<T: Real> RunningCovariance<T> {
         {
             ctx.gpu_of(&found.means)?;
             let array = |shape, buffer| Array::from_storage(shape, Storage::device(buffer));
-            return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.exponent));
+            return Ok((array(shapes.0, found.means), array(shapes.1, found.covariance), found.unit));
         }
         let gram = self.gram(ctx)?;
         let array = |shape, data| Array::from_storage(shape, Storage::host(data));
-        Ok((array(shapes.0, means(&gram)), array(shapes.1, matrix(&gram, output == Output::Correlation)), 0))
+        Ok((
+            array(shapes.0, means(&gram)),
+            array(shapes.1, matrix(&gram, output == Output::Correlation)),
+            Unit::default(),
+        ))
     }
 
     /// Returns the products of all rows on the host, in f64.

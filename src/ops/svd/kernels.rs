@@ -159,7 +159,7 @@ kernels! {
         write state: [u32; 4],
     }
     /// Computes B V.
-    Multiply = ["shared/state.wgsl", "svd/state.wgsl", "svd/multiply.wgsl"] variants tile_variants {
+    Multiply = ["shared/real.wgsl", "shared/state.wgsl", "svd/state.wgsl", "svd/multiply.wgsl"] variants tile_variants {
         uniform params: Given,
         read a: f32,
         read state: [u32; 4],

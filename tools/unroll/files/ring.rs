@@ -143,8 +143,8 @@ fn lane_prepare(out: &mut Wgsl, n: usize, groups: Groups) {
     let peaks = |x: &str| largest(groups.count, |q| format!("peak({x}{q})"));
     out.line(format!("let bits = most(max({}, {}));", peaks("x"), peaks("y")));
     out.line("let finite = bits < INFINITE;");
-    out.line("let scale = scale_of(bits);");
-    out.each(groups.both(), |(x, _, q)| format!("{x}{q} *= scale;"));
+    out.line("let e = matrix_exponent(bits);");
+    out.each(groups.both(), |(x, _, q)| format!("{x}{q} = quad_scaled_down({x}{q}, e);"));
     for x in ["x", "y"] {
         let sizes = joined(groups.count, " + ", |q| format!("size({x}{q})"));
         let center = joined(groups.count, " + ", |q| format!("dot({x}{q}, unit(columns.{x}, {q}u))"));
@@ -213,7 +213,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
         out.each(groups.all(), |q| format!("if q == {q}u {{ x = x{q}; y = y{q}; }}"));
         for i in 0..4 {
             out.block("", |out| {
-                out.each(groups.all(), |q| format!("let row{q} = quad(m, 4u * q + {i}u, {q}u) * scale;"));
+                out.each(groups.all(), |q| format!("let row{q} = quad_scaled_down(quad(m, 4u * q + {i}u, {q}u), e);"));
                 for x in ["x", "y"] {
                     let product = joined(groups.count, " + ", |q| format!("dot(row{q}, {x}{q})"));
                     out.line(format!("sums_{x} += remainder({product}, g_{x}, {x}[{i}]);"));
@@ -221,11 +221,10 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
             });
         }
     });
-    out.line("let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));");
     out.line("var residual = 0u;");
     out.line("var departure = magnitude_bits(steepest);");
     for x in ["x", "y"] {
-        out.line(format!("let pair_{x} = pair_of(g_{x}, sums_{x}, unscale);"));
+        out.line(format!("let pair_{x} = pair_of(g_{x}, sums_{x}, e);"));
         let away = format!("magnitude_bits({} - 1.0)", groups.product(x, x));
         out.block(format!("if real_{x}"), |out| {
             out.line(format!("residual = max(residual, pair_{x}.residual);"));
@@ -252,7 +251,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
     for x in ["x", "y"] {
         out.block(format!("if real_{x}"), |out| {
             out.line(format!("let rank = select(columns.{x}, rank_{x}, finite);"));
-            out.line(format!("values[m.rows + rank] = select(nothing, pair_{x}.value * unscale, finite);"));
+            out.line(format!("values[m.rows + rank] = select(nothing, pair_{x}.given, finite);"));
             out.block("if params.vectors != 0u", |out| {
                 out.each(groups.all(), |q| format!("put(m, rank, {q}u, select(vec4<f32>(), {x}{q}, finite));"));
             });

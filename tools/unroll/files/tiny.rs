@@ -70,6 +70,13 @@ fn of_columns(out: &mut Wgsl, n: usize, column: Column) {
         "fn load(m: Matrix, j: u32) -> Column",
         format!("Column({})", joined(n, ", ", |i| format!("entry(m, {i}u, j)"))),
     );
+    out.line("// Returns x times 2^-e for a matrix with the exponent e.");
+    out.block("fn column_scaled_down(x: Column, e: i32) -> Column", |out| {
+        out.line("var y = x * power_of_two(-max(e, TINY));");
+        let raised = joined(n, ", ", |i| format!("raised({}, e)", column.element("x", i)));
+        out.line(format!("if e < TINY {{ y = Column({raised}); }}"));
+        out.line("return y;");
+    });
     out.line(
         "// Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.",
     );
@@ -97,8 +104,8 @@ fn prepare(out: &mut Wgsl, n: usize, column: Column) {
     out.each(0..n, |j| format!("let a{j} = load(m, {j}u);"));
     out.line(format!("let bits = {};", largest(n, |j| format!("peak(a{j})"))));
     out.line("let finite = bits < INFINITE;");
-    out.line("let scale = scale_of(bits);");
-    out.each(0..n, |j| format!("var w{j} = a{j} * scale;"));
+    out.line("let e = matrix_exponent(bits);");
+    out.each(0..n, |j| format!("var w{j} = column_scaled_down(a{j}, e);"));
     let disc = |j: usize| format!("disc(size(w{j}), {})", column.element(&format!("w{j}"), j));
     out.line(format!("let discs = {};", largest(n, disc)));
     out.line("let norm = discs.x;");
@@ -131,17 +138,16 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
     }
     out.line("// The residual A v - g v, row by row.");
     for i in 0..n {
-        out.line(format!("let row{i} = load(m, {i}u) * scale;"));
+        out.line(format!("let row{i} = column_scaled_down(load(m, {i}u), e);"));
         out.each(0..n, |j| {
             let v = column.element(&format!("v{j}"), i);
             format!("sums{j} += remainder(inner(row{i}, v{j}), g{j}, {v});")
         });
     }
-    out.line("let unscale = power_of_two(127 - i32(bitcast<u32>(scale) >> 23u));");
     out.line("var residual = 0u;");
     out.line("var departure = 0u;");
     for j in 0..n {
-        out.line(format!("let pair{j} = pair_of(g{j}, sums{j}, unscale);"));
+        out.line(format!("let pair{j} = pair_of(g{j}, sums{j}, e);"));
         out.line(format!("var rank{j} = 0u;"));
         out.block(format!("if m.order > {j}u"), |out| {
             out.line(format!("residual = max(residual, pair{j}.residual);"));
@@ -159,7 +165,7 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
     for j in 0..n {
         out.block(format!("if m.order > {j}u"), |out| {
             out.line(format!("let place = select({j}u, rank{j}, finite);"));
-            out.line(format!("values[m.rows + place] = select(nothing, pair{j}.value * unscale, finite);"));
+            out.line(format!("values[m.rows + place] = select(nothing, pair{j}.given, finite);"));
             out.block("if params.vectors != 0u", |out| {
                 out.line(format!("if finite {{ store(m, place, v{j}); }} else {{ store(m, place, Column()); }}"));
             });

@@ -7,8 +7,9 @@ mod plans;
 mod power;
 mod real;
 
-use super::gpu::{Kind, Lines};
+use super::gpu::Kind;
 use crate::array::Real;
+use crate::ops::convert::tiny::Lines;
 use crate::parallel;
 use in_lanes::{Complexes, Reals};
 use num_complex::Complex;

@@ -6,6 +6,7 @@ use super::form::{Parameters, narrow};
 use crate::array::Real;
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
+use crate::ops::convert::tiny::{Lines, Raised};
 use crate::shape::to_u32;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -80,8 +81,13 @@ fn data<T: Real>(samples: &Samples<T>, runs: &[Member<'_, T>]) -> (Vec<[f32; 4]>
             four
         }));
     };
-    for sample in 0..samples.len() {
-        push(&mut samples.row(sample).iter().map(|&x| narrow(x)));
+    let words: Vec<f32> = (0..samples.len()).flat_map(|sample| samples.row(sample)).map(|&x| narrow(x)).collect();
+    // Inputs that are scaled may be tiny.
+    let scaled = !runs.is_empty() && runs.iter().all(|(scaling, _)| scaling.is_some());
+    let lines = Lines { inner: if scaled { inputs } else { 0 }, outer: 1 };
+    let raised = Raised::of(&words, lines, 1);
+    for row in raised.words.chunks_exact(inputs.max(1)) {
+        push(&mut row.iter().copied());
     }
     let (mut lists, mut places) = (Vec::new(), Vec::new());
     let mut known = HashMap::new();
@@ -97,9 +103,12 @@ fn data<T: Real>(samples: &Samples<T>, runs: &[Member<'_, T>]) -> (Vec<[f32; 4]>
         });
         let scaling = scaling.map(|scaling| {
             *scalings.entry(Arc::as_ptr(scaling)).or_insert_with(|| {
-                for which in 0..2 {
-                    push(&mut scaling.iter().map(|both| narrow(both[which])));
-                }
+                let power = |at: usize, sign: i32| 2.0_f64.powi(sign * raised.exponents.get(at).unwrap_or(&0));
+                let scaled = |which: usize, sign: i32| {
+                    move |(at, both): (usize, &[T; 2])| narrow(T::from_f64(both[which].to_f64() * power(at, sign)))
+                };
+                push(&mut scaling.iter().enumerate().map(scaled(0, -1)));
+                push(&mut scaling.iter().enumerate().map(scaled(1, 1)));
                 rows += 2 * columns;
                 to_u32(rows - 2 * columns)
             })

@@ -13,6 +13,11 @@ import numpy as np
 from ._errors import DomainError
 
 
+def many(count: int, what: str) -> str:
+    """Returns a number of things in words, such as '1 graph' or '2 graphs'."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def wrong(name: str, expected: str, found: Any) -> TypeError:
     """Returns the error for an argument of a wrong type."""
     return TypeError(f"{name}: expected {expected}, found {type(found).__name__}")

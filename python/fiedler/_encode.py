@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
-from ._arguments import flag, path as _path, text, whole, word, wrong
+from ._arguments import flag, many, path as _path, text, whole, word, wrong
 from ._context import Context, _context
 from ._errors import OutOfMemoryError, UncertifiedError, UncertifiedWarning
 from ._files import whole_file
@@ -108,7 +108,7 @@ class Encoding:
     def __repr__(self) -> str:
         nodes, k = self.eigenvectors.shape
         bad = int(np.count_nonzero(self.status))
-        return f"fiedler.Encoding of {len(self)} graphs, {nodes} nodes, {k} pairs, {bad} not converged"
+        return f"fiedler.Encoding of {many(len(self), 'graph')}, {many(nodes, 'node')}, {many(k, 'pair')}, {bad} not converged"
 
     def __len__(self) -> int:
         return len(self.status)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _fiedler
-from ._arguments import path as _path, text_or_none, whole, wrong
+from ._arguments import many, path as _path, text_or_none, whole, wrong
 from ._arrays import as_numpy
 from ._edges import Edges, collated, directions, entries_of, index_of, is_data_set, weights_of
 from ._errors import DomainError, ShapeError
@@ -44,7 +44,7 @@ class GraphBatch:
         return len(self._native)
 
     def __repr__(self) -> str:
-        return f"fiedler.GraphBatch of {len(self)} graphs, {self.num_nodes} nodes"
+        return f"fiedler.GraphBatch of {many(len(self), 'graph')}, {many(self.num_nodes, 'node')}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._native, self._node_ids, self._notices)

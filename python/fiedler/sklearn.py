@@ -55,7 +55,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     svd_solver : {'auto', 'full', 'covariance_eigh', 'randomized', 'arpack'}
         An SVD, an eigendecomposition of the covariances, or ('randomized' and 'arpack') a truncated SVD.
     random_state : int, RandomState or None
-        The start of the truncated SVD. None is the seed 0.
+        The start of the truncated SVD, without effect on the other solvers. None is the seed 0.
     device : {'auto', 'gpu', 'cpu'}, optional
 
     Attributes

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
-from ._arguments import path as _place, real, reals, seconds, text, text_or_none, whole, wholes, word, wrong
+from ._arguments import many, path as _place, real, reals, seconds, text, text_or_none, whole, wholes, word, wrong
 from ._arrays import as_numpy, prepared
 from ._context import Context, _context
 from ._encode import _bar
@@ -155,7 +155,7 @@ class Fit:
 
     def __repr__(self) -> str:
         good = sum(run["good"] for run in self.runs)
-        return f"fiedler.train.Fit of {len(self)} runs, {good} of which ended well"
+        return f"fiedler.train.Fit of {many(len(self), 'run')}, {good} of which ended well"
 
     def metric(self, name: str) -> Array:
         """Returns a metric, such as 'test.accuracy' or 'validation.loss', of every run; NaN where a run has none."""
@@ -164,6 +164,21 @@ class Fit:
     def weights(self, run: int | None = None) -> dict[str, Array]:
         """Returns the parameters of a run, by default the best one, by the names of a module of torch."""
         return dict(self._native.weights(self.best_run if run is None else whole(run, "run")))
+
+    def predict(
+        self,
+        x: Any,
+        *,
+        runs: str | Sequence[int] = "good",
+        device: str | None = None,
+        context: Context | None = None,
+    ) -> Array:
+        """Returns the mean of what runs predict, as `Model.predict` does: the probability of each of ``classes``, or the
+        values; (samples, columns)."""
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "all.safetensors")
+            self.save(place)
+            return Model(place).predict(x, runs=runs, device=device, context=context)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the parameters of all runs to a .safetensors file, which `Model` and ``fiedler predict`` read."""

@@ -232,3 +232,9 @@ def test_symmetrize(karate):
     with pytest.raises(fiedler.DomainError):
         fiedler.GraphBatch.from_edge_index(arrow[:, :2], symmetrize="error")
     assert ROOT in karate.parents
+
+
+def test_one_graph_is_no_graphs_in_words() -> None:
+    graph = batch([(2, np.array([[0, 1], [1, 0]]))])
+    assert repr(graph) == "fiedler.GraphBatch of 1 graph, 2 nodes"
+    assert repr(fiedler.encode(graph, 1)) == "fiedler.Encoding of 1 graph, 2 nodes, 1 pair, 0 not converged"

@@ -32,6 +32,9 @@ def test_labels_are_classes_and_a_network_learns_them(tmp_path) -> None:
     fit.save(tmp_path / "w.safetensors")
     model = train.Model(tmp_path / "w.safetensors")
     shares = model.predict(X)
+    assert fit.predict(X).tobytes() == shares.tobytes()
+    assert pickle.loads(pickle.dumps(fit)).predict(X).tobytes() == shares.tobytes()
+    assert set(fit.runs[0]) >= {"test.auc", "test.log_loss"} and "test.r2" not in fit.runs[0]
     assert model.classes == ["down", "up"] and shares.shape == (200, 2)
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
     assert ((shares[:, 1] > 0.5) == (Y == 1)).mean() > 0.9
@@ -41,6 +44,8 @@ def test_values_are_fitted_by_mean_squares() -> None:
     target = X @ np.array([1.0, -2.0, 0.5], np.float32)
     fit = train.Trainer(optimizer={"kind": "adam", "lr": 0.05}, epochs=200, batch=140).fit(X, target)
     assert fit.classes is None and fit.metric("test.loss")[0] < 1e-3
+    assert fit.metric("test.r2")[0] > 0.99 and fit.metric("test.mae")[0] <= fit.metric("test.rmse")[0]
+    assert repr(fit) == "fiedler.train.Fit of 1 run, 1 of which ended well"
 
 
 def test_a_grid_trains_every_combination() -> None:

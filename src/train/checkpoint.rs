@@ -97,11 +97,13 @@ impl<'a> Checkpoint<'a> {
             other => Err(wrong("numbers in float64", format!("{name} in {}", other.name()))),
         };
         let (rows, history, lengths) = (numbers("rows")?, numbers("history")?, numbers("lengths")?);
-        let (rows, history) = (rows.as_chunks::<ROW>().0, history.as_chunks::<{ Epoch::NUMBERS }>().0);
+        let rows = rows.as_chunks::<ROW>().0;
         let count = lengths.iter().map(|&length| length as usize).sum::<usize>();
-        if rows.len() != all.len() || lengths.len() != all.len() || history.len() != count {
+        let widths = [Epoch::NUMBERS, Epoch::EARLIER];
+        let width = widths.into_iter().find(|width| count.checked_mul(*width) == Some(history.len()));
+        let (true, true, Some(width)) = (rows.len() == all.len(), lengths.len() == all.len(), width) else {
             return Err(wrong("a row for each run", format!("{} rows for {} runs", rows.len(), all.len())));
-        }
+        };
         let mut stacks: BTreeMap<String, Vec<T>> = BTreeMap::new();
         for name in tensors.names().filter(|name| !["rows", "history", "lengths"].contains(name)) {
             stacks.insert(
@@ -109,7 +111,7 @@ impl<'a> Checkpoint<'a> {
                 elements(tensors.array(name)?.data).ok_or_else(|| wrong(T::NAME, name.to_owned()))?,
             );
         }
-        let mut history = history.iter();
+        let mut history = history.chunks_exact(width);
         for (place, running) in all.iter_mut().enumerate() {
             let find = |prefix: &str, name: &str, shape: &[usize]| {
                 let (full, len) = (format!("{prefix}{name}"), shape.iter().product::<usize>());

@@ -125,10 +125,9 @@ impl<T: Number> Fit<T> {
     /// Does the same, with further columns after the seed.
     pub(super) fn table_with(&self, names: &[&str], values: impl Fn(&Fitted<T>) -> Vec<String>) -> String {
         let parts = Part::ALL.into_iter().filter(|part| self.runs.iter().any(|run| run.scores(*part).is_some()));
-        let labels = self.program.loss.takes_labels();
         let metrics: Vec<(Part, Metric)> = parts
             .flat_map(|part| Metric::ALL.map(|metric| (part, metric)))
-            .filter(|(_, metric)| labels || *metric == Metric::Loss)
+            .filter(|(_, metric)| metric.fits(&self.program.loss, &self.program.net))
             .collect();
         let mut text = String::from("run,seed");
         names.iter().for_each(|name| text.extend([",", name]));

@@ -145,6 +145,11 @@ impl<'a, T: Number> Grouped<'a, T> {
                 }
             }
         }
+        // What is kept of every sample is freed before other runs are scored.
+        self.ctx.on_threads(|| {
+            let found: Vec<&mut Scores> = sheets.iter_mut().flatten().flatten().collect();
+            parallel::map(found, |_, scores| scores.settle())
+        });
         Ok(sheets)
     }
 

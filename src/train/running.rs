@@ -76,7 +76,7 @@ pub struct Epoch {
     /// The share of samples whose class was predicted, each before the update of its step.
     pub accuracy: f64,
     /// The metrics of the validation samples, in the order of [`Metric::ALL`].
-    pub validation: [f64; 5],
+    pub validation: [f64; Metric::ALL.len()],
     /// The loss scale at the end of the epoch; NaN if losses are not scaled.
     pub scale: f64,
     /// The number of steps that the run has skipped so far.
@@ -85,20 +85,30 @@ pub struct Epoch {
 
 impl Epoch {
     /// The number of numbers.
-    pub(super) const NUMBERS: usize = 11;
+    pub(super) const NUMBERS: usize = Self::EARLIER + Metric::ALL.len() - 5;
+
+    /// The number of numbers in checkpoints that have the first five metrics alone. The others follow them.
+    pub(super) const EARLIER: usize = 11;
 
     #[expect(clippy::cast_precision_loss, reason = "a number of epochs")]
     pub(super) fn numbers(&self) -> [f64; Self::NUMBERS] {
-        let [a, b, c, d, e] = self.validation;
-        [self.epoch as f64, self.rate, self.loss, self.accuracy, a, b, c, d, e, self.scale, self.skipped as f64]
+        let mut all = [0.0; Self::NUMBERS];
+        let (first, later) = self.validation.split_at(5);
+        all[..4].copy_from_slice(&[self.epoch as f64, self.rate, self.loss, self.accuracy]);
+        all[4..9].copy_from_slice(first);
+        all[9..Self::EARLIER].copy_from_slice(&[self.scale, self.skipped as f64]);
+        all[Self::EARLIER..].copy_from_slice(later);
+        all
     }
 
+    /// Metrics that the numbers lack are NaN.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of epochs")]
-    pub(super) fn of_numbers(
-        &[epoch, rate, loss, accuracy, a, b, c, d, e, scale, skipped]: &[f64; Self::NUMBERS],
-    ) -> Self {
-        let (epoch, skipped) = (epoch as u64, skipped as u64);
-        Self { epoch, rate, loss, accuracy, validation: [a, b, c, d, e], scale, skipped }
+    pub(super) fn of_numbers(all: &[f64]) -> Self {
+        let mut validation = [f64::NAN; Metric::ALL.len()];
+        let metrics = all[4..9].iter().chain(&all[Self::EARLIER..]);
+        validation.iter_mut().zip(metrics).for_each(|(own, &value)| *own = value);
+        let (epoch, skipped) = (all[0] as u64, all[10] as u64);
+        Self { epoch, rate: all[1], loss: all[2], accuracy: all[3], validation, scale: all[9], skipped }
     }
 }
 
@@ -273,7 +283,15 @@ impl<T: Number> Running<T> {
         if program.mixed.scales() {
             (scale, skipped) = (self.replica.scaler.scale.into(), self.replica.scaler.skipped.into());
         }
-        Epoch { epoch, rate: self.rate(trainer), loss, accuracy, validation: [f64::NAN; 5], scale, skipped }
+        Epoch {
+            epoch,
+            rate: self.rate(trainer),
+            loss,
+            accuracy,
+            validation: [f64::NAN; Metric::ALL.len()],
+            scale,
+            skipped,
+        }
     }
 
     /// Ends an epoch, whose wanted scores are given by part. Returns whether the present parameters are the best so

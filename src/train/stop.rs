@@ -1,7 +1,7 @@
 //! Metrics by name, and the rule by which a run stops early.
 
 use crate::error::{Error, Result};
-use crate::ops::mlp::Scores;
+use crate::ops::mlp::{Loss, Mlp, Scores};
 use std::fmt;
 use std::str::FromStr;
 
@@ -44,12 +44,32 @@ pub enum Metric {
     MacroF1,
     /// The expected calibration error.
     CalibrationError,
+    /// The area under the ROC curve, of two classes.
+    Auc,
+    /// The mean of -log p, where p is the probability of the label.
+    LogLoss,
+    /// The coefficient of determination of values.
+    R2,
+    /// The root mean square error of values.
+    Rmse,
+    /// The mean absolute error of values.
+    Mae,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 5] =
-        [Self::Loss, Self::Accuracy, Self::BalancedAccuracy, Self::MacroF1, Self::CalibrationError];
+    pub const ALL: [Self; 10] = [
+        Self::Loss,
+        Self::Accuracy,
+        Self::BalancedAccuracy,
+        Self::MacroF1,
+        Self::CalibrationError,
+        Self::Auc,
+        Self::LogLoss,
+        Self::R2,
+        Self::Rmse,
+        Self::Mae,
+    ];
 
     /// Returns the name.
     #[must_use]
@@ -60,13 +80,45 @@ impl Metric {
             Self::BalancedAccuracy => "balanced_accuracy",
             Self::MacroF1 => "macro_f1",
             Self::CalibrationError => "calibration_error",
+            Self::Auc => "auc",
+            Self::LogLoss => "log_loss",
+            Self::R2 => "r2",
+            Self::Rmse => "rmse",
+            Self::Mae => "mae",
         }
     }
 
     /// Returns whether a larger value is better.
     #[must_use]
     pub fn larger_is_better(self) -> bool {
-        !matches!(self, Self::Loss | Self::CalibrationError)
+        !matches!(self, Self::Loss | Self::CalibrationError | Self::LogLoss | Self::Rmse | Self::Mae)
+    }
+
+    /// Returns the least and the largest value.
+    #[must_use]
+    pub fn range(self) -> [f64; 2] {
+        match self {
+            Self::Loss | Self::LogLoss | Self::Rmse | Self::Mae => [0.0, f64::INFINITY],
+            Self::R2 => [f64::NEG_INFINITY, 1.0],
+            _ => [0.0, 1.0],
+        }
+    }
+
+    /// Returns whether the metric is of values, and neither of classes nor of every training.
+    #[must_use]
+    pub fn is_of_values(self) -> bool {
+        matches!(self, Self::R2 | Self::Rmse | Self::Mae)
+    }
+
+    /// Returns whether trainings of a network with this loss have the metric.
+    #[must_use]
+    pub fn fits(self, loss: &Loss, net: &Mlp) -> bool {
+        match self {
+            Self::Loss => true,
+            Self::Auc => loss.classes(net) == Some(2),
+            _ if self.is_of_values() => *loss == Loss::MeanSquares,
+            _ => loss.takes_labels(),
+        }
     }
 
     /// Returns the value of this metric.
@@ -78,6 +130,11 @@ impl Metric {
             Self::BalancedAccuracy => scores.balanced_accuracy(),
             Self::MacroF1 => scores.macro_f1(),
             Self::CalibrationError => scores.calibration_error(),
+            Self::Auc => scores.auc(),
+            Self::LogLoss => scores.log_loss(),
+            Self::R2 => scores.r2(),
+            Self::Rmse => scores.root_mean_square_error(),
+            Self::Mae => scores.mean_absolute_error(),
         }
     }
 }

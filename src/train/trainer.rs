@@ -308,8 +308,10 @@ impl Trainer {
             if self.split.shares[stop.part as usize] == 0.0 {
                 return wrong(format!("stop on {stop}: expected samples for {}, found none", stop.part.name()));
             }
-            if stop.metric != super::Metric::Loss && !self.loss.takes_labels() {
-                return wrong(format!("stop on {stop}: expected the loss, because the targets are values"));
+            if !stop.metric.fits(&self.loss, &self.net) {
+                let known = super::Metric::ALL.into_iter().filter(|metric| metric.fits(&self.loss, &self.net));
+                let known = known.map(super::Metric::name).collect::<Vec<_>>().join(", ");
+                return wrong(format!("stop on {stop}: expected a metric that this training has, of {known}"));
             }
         }
         Ok(())

@@ -214,7 +214,13 @@ fn values_are_fitted() {
     let fit = Trainer::new(net, Loss::MeanSquares, optimizer).batch(20).epochs(200).fit(&threads(1), &samples, &runs);
     let fit = fit.expect("a fit");
     assert!(fit.summary(Part::Test, Metric::Loss).mean < 1e-20, "{}", fit.summary(Part::Test, Metric::Loss));
-    assert!(fit.runs()[0].scores(Part::Test).expect("scores").accuracy().is_nan());
+    let scores = fit.runs()[0].scores(Part::Test).expect("scores");
+    assert!(scores.accuracy().is_nan() && scores.auc().is_nan());
+    assert!(scores.r2() > 1.0 - 1e-12 && scores.mean_absolute_error() <= scores.root_mean_square_error());
+    assert!((scores.root_mean_square_error().powi(2) - scores.loss()).abs() < 1e-25);
+    let table = fit.table();
+    let head = table.lines().next().expect("a head");
+    assert!(head.contains("test.loss,test.r2,test.rmse,test.mae,") && !head.contains("accuracy"), "{head}");
     let weight = &fit.weights(0)[0];
     assert!((weight.data[0] - 0.3).abs() < 1e-9 && (weight.data[1] + 0.8).abs() < 1e-9, "{weight:?}");
 }

@@ -319,6 +319,28 @@ fn a_diverged_run_is_told() {
     assert!(code == 3 && printed.contains("1 Diverged") && printed.contains("no run ended well"), "{code}: {printed}");
 }
 
+/// A training on values is scored by R^2 and errors in its own unit, and can be stopped by them. A report of few test
+/// samples says that they say little.
+#[test]
+fn values_are_scored_by_more_than_the_loss() {
+    let files = Files::new();
+    let rows = |n: i32| (0..n).map(|i| format!("{},{},{}\n", i % 13, (i * 37) % 41, i % 13)).collect::<String>();
+    let train = |n: i32, dir: &str, stop: &str| {
+        let (data, dir) = (files.text("t.csv", &rows(n)), files.at(dir));
+        said(&["train", &data, "-o", &dir, "--loss", "mse", "--epochs", "9", "--batch", "16", "--stop", stop])
+    };
+    let (code, printed, error) = train(120, "many", "validation.r2");
+    assert!(code == 0 && printed.contains("test.r2: ") && !printed.contains("says little"), "{printed}{error}");
+    let summary = std::fs::read_to_string(files.at("many/summary.csv")).expect("a summary");
+    assert!(summary.contains(",test.loss,test.r2,test.rmse,test.mae,"), "{summary}");
+    let log = std::fs::read_to_string(files.at("many/runs.jsonl")).expect("a log");
+    assert!(log.contains("\"validation.r2\":") && !log.contains("validation.auc"), "{log}");
+    let (code, printed, error) = train(30, "few", "validation.mae");
+    assert!(code == 0 && printed.contains("says little about other samples"), "{printed}{error}");
+    let (code, _, error) = train(120, "none", "validation.auc");
+    assert!(code == 1 && error.contains("of loss, r2, rmse, mae"), "{code}: {error}");
+}
+
 /// The report has the number of skipped steps, which only f16 has. The first scale is too large for these targets.
 #[test]
 fn skipped_steps_are_told() {

@@ -212,8 +212,8 @@ impl Best {
 
 /// Cuts an interval off where the metric ends.
 fn within(interval: Interval, metric: Metric) -> Interval {
-    let high = if metric == Metric::Loss { f64::INFINITY } else { 1.0 };
-    Interval { low: interval.low.max(0.0), high: interval.high.min(high), ..interval }
+    let [low, high] = metric.range();
+    Interval { low: interval.low.max(low), high: interval.high.min(high), ..interval }
 }
 
 fn best(values: &[f64], larger_is_better: bool) -> Result<Best> {

@@ -302,10 +302,14 @@ impl Spec {
             let what = format!("expected a part with samples, found {text:?}, and a share of 0 for {}", part.name());
             return Err(wrong(format!("compare.metric: {what}")));
         }
-        if (self.train.loss == LossName::Mse) != (metric == Metric::Loss) && self.train.loss == LossName::Mse {
-            return Err(wrong(format!(
-                "compare.metric: expected a loss, because values have no classes, found {text:?}"
-            )));
+        let values = self.train.loss == LossName::Mse;
+        if metric != Metric::Loss && metric.is_of_values() != values {
+            let wanted = if values {
+                "loss, r2, rmse or mae, because values have no classes"
+            } else {
+                "a metric of classes or the loss, because the targets are no values"
+            };
+            return Err(wrong(format!("compare.metric: expected {wanted}, found {text:?}")));
         }
         Ok((part, metric))
     }

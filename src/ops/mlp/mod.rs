@@ -17,6 +17,8 @@ mod mixed;
 mod noise;
 mod optimizer;
 mod order;
+mod ranking;
+mod residuals;
 mod scores;
 mod spec;
 mod weights;

@@ -129,7 +129,8 @@ pub(super) struct Train {
     /// The first seed.
     #[arg(long, value_name = "SEED", default_value_t = 42, value_parser = whole::<u64>)]
     seed: u64,
-    /// The metric by which runs stop early and their best parameters are chosen, such as validation.accuracy.
+    /// The metric by which runs stop early and their best parameters are chosen, such as validation.accuracy
+    /// or validation.r2.
     #[arg(long, value_name = "METRIC", value_parser = stop)]
     stop: Option<Stop>,
     /// The number of epochs without improvement after which a run stops.

@@ -5,6 +5,10 @@ use fiedler::train::{Fit, Fitted, Hyper, Metric, Number, Part, RunStatus, Runs, 
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+/// The number of test samples below which the report says that their scores mean little. With 9 samples that are all
+/// right, Wilson's interval of the accuracy begins at 0.70.
+const FEW: u64 = 10;
+
 pub(super) struct Done<'a, T> {
     pub(super) fit: &'a Fit<T>,
     /// The number of samples, and of the inputs of a sample.
@@ -45,6 +49,10 @@ impl<T: Number> Done<'_, T> {
         for part in Part::ALL {
             if alike && runs.iter().any(|run| run.scores(part).is_some()) {
                 let _ = write!(text, "\n  {}.{}: {}", part.name(), metric.name(), fit.summary(part, metric));
+                let r2 = fit.summary(part, Metric::R2);
+                if r2.n > 0 {
+                    let _ = write!(text, "\n  {}.r2: {r2}", part.name());
+                }
             }
         }
         if fit.is_selected_on_test() {
@@ -60,6 +68,11 @@ impl<T: Number> Done<'_, T> {
         if let (Some(scores), Metric::Accuracy, true) = (test, metric, any) {
             let (p, n) = (fit.summary(Part::Test, metric).mean, scores.samples() as f64);
             text.push_str(&format!("\n  a test of {n:.0} samples {}", of_test(p, n)));
+        }
+        if let Some(scores) = test.filter(|scores| scores.samples() < FEW) {
+            let samples = usize::try_from(scores.samples()).unwrap_or(usize::MAX);
+            let samples = many(samples, "sample", "samples");
+            let _ = write!(text, "\n  a test of {samples} says little about other samples");
         }
         for (names, summary) in self.groups(metric) {
             let _ = write!(text, "\n  {names}: {summary}");

@@ -25,7 +25,7 @@ use super::gan::{Contest, GanProgram};
 use super::layout::Layout;
 use super::noise::Purpose;
 use super::optimizer::Update;
-use super::scores::Scores;
+use super::scores::{Classified, Scores};
 use super::{Hyper, Program, Replica, Samples, Segment, Tally, Targets};
 use crate::lanes::{SimdScalar as _, Task, Vector};
 use crate::ops::elementary::Elementary;
@@ -189,6 +189,7 @@ impl<T: Elementary> Worker<T> {
         each: &mut dyn FnMut(&[T]),
     ) {
         let targets = targets(samples, &self.labels, &self.values);
+        let least = if size_of::<T>() == size_of::<f32>() { f32::EPSILON.into() } else { f64::EPSILON };
         let (mut z, mut copy) = (Vec::new(), Vec::new());
         for (sample, own) in outputs.enumerate() {
             z.clear();
@@ -201,7 +202,28 @@ impl<T: Elementary> Worker<T> {
                 [p] => p.to_f64().max(1.0 - p.to_f64()),
                 _ => copy.get(class as usize).map_or(0.0, |p| p.to_f64()),
             };
-            scores.add(loss, weight, self.labels.get(sample).map(|&label| (label, class, confidence)));
+            let of = |class: u32| match copy[..] {
+                [p] => {
+                    if class == 0 {
+                        1.0 - p.to_f64()
+                    } else {
+                        p.to_f64()
+                    }
+                }
+                _ => copy.get(class as usize).map_or(0.0, |p| p.to_f64()),
+            };
+            let classified = self.labels.get(sample).map(|&label| Classified {
+                label,
+                class,
+                confidence,
+                of_label: of(label),
+                of_one: of(1),
+            });
+            scores.add(loss, weight, classified, least);
+            if let (Prepared::MeanSquares, loss::Targets::Values(values, each)) = (&self.engine.loss, targets) {
+                let own = &values[sample * each..][..each];
+                scores.add_values(copy.iter().zip(own).map(|(z, t)| (z.to_f64(), t.to_f64())));
+            }
             each(&copy);
         }
     }

@@ -149,7 +149,7 @@ impl Experiment {
         source: &Source,
         inputs: usize,
     ) -> Result<PlannedGroup> {
-        let trainer = group.trainer(self.spec(), inputs, source.targets())?.row_group(source.samples);
+        let trainer = group.trainer(self.spec(), inputs, source)?.row_group(source.samples);
         let runs = group.rows.len();
         let choice = trainer.choose::<T>(ctx, source.samples, runs)?;
         let memory = trainer.memory::<T>(ctx, source.samples, runs)?;

@@ -49,6 +49,7 @@ pub use runs::{Run, Runs};
 pub use sample_file::SampleFile;
 pub use schedule::Schedule;
 pub use sgld::{BOUNDS, Chains, Law, Sgld};
+pub(crate) use split::Division;
 pub use split::{Fold, Split};
 pub use statistics::Summary;
 pub(crate) use statistics::moments;

@@ -37,13 +37,13 @@ fn tables_with_and_without_labels() {
         ("1\t2\tx\n3\t4\ty\n", LabelColumn::Auto, 2, vec![1.0, 2.0, 3.0, 4.0], list(&["x", "y"]), none()),
         ("class,a\nu,1.5\nv,2.5\n", LabelColumn::Auto, 1, vec![1.5, 2.5], list(&["u", "v"]), none()),
         ("k,a\nu,1.5\nv,2.5\n", LabelColumn::Named("k"), 1, vec![1.5, 2.5], list(&["u", "v"]), none()),
-        ("1,2\n3,4\n", LabelColumn::Last, 1, vec![1.0, 3.0], list(&["2", "4"]), none()),
+        ("1,2\n3,4\n", LabelColumn::Needed, 1, vec![1.0, 3.0], list(&["2", "4"]), none()),
         // Numbers as names, with a word as the name of the labels.
         ("0,1,kind\n5,6,1\n7,8,2\n", LabelColumn::Auto, 2, vec![5.0, 6.0, 7.0, 8.0], list(&["1", "2"]), none()),
         // A header has no number, whether its fields are quoted or not, and only its first field may be empty.
         ("\"a, b\",\"c\"\n\"1\",\"2.5\"\n", LabelColumn::Auto, 2, vec![1.0, 2.5], none(), none()),
         ("\"1\",\"2.5\"\n3,4.5\n", LabelColumn::Auto, 2, vec![1.0, 2.5, 3.0, 4.5], none(), none()),
-        (",a\n0,1.5\n1,2.5\n", LabelColumn::Auto, 2, vec![0.0, 1.5, 1.0, 2.5], none(), none()),
+        (",a\n0,1.5\n1,2.5\n", LabelColumn::Auto, 1, vec![1.5, 2.5], none(), list(&["0", "1"])),
         ("1.5,cat\n2.5,dog\n", LabelColumn::Auto, 1, vec![1.5, 2.5], list(&["cat", "dog"]), none()),
         // Labels need not be numbers that f64 holds.
         (
@@ -75,7 +75,7 @@ fn the_origin_of_labels_is_known() {
         ("a,b\n1,2\n3,2\n", LabelColumn::Auto, column(1, Some("b")), "column `b`"),
         ("class,a\nu,1.5\nv,2.5\n", LabelColumn::Auto, column(0, Some("class")), "column `class`"),
         ("0,1,kind\n5,6,1\n7,8,2\n", LabelColumn::Auto, column(2, Some("kind")), "column `kind`"),
-        ("1,2\n3,2\n", LabelColumn::Last, column(1, None), "column 2"),
+        ("1,2\n3,2\n", LabelColumn::Needed, column(1, None), "column 2"),
         ("01101001 2\n11111111 2\n", LabelColumn::Auto, Some(TargetOrigin::Words), "the words after the bits"),
         ("1,2\n3,2\n", LabelColumn::None, None, ""),
         ("1,2.5\n3,2.5\n", LabelColumn::Auto, None, ""),
@@ -135,7 +135,7 @@ fn wrong_tables_name_the_line() {
         ("1,x,2\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
         // A row that mixes words and numbers is no header, so it is not lost.
         ("x,1\n2,3\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
-        ("x,1\n2,3\n", LabelColumn::Last, ":1: expected a number, or a header without any number, found \"x\""),
+        ("x,1\n2,3\n", LabelColumn::Needed, ":1: expected a number, or a header without any number, found \"x\""),
         ("r1,1,u\nr2,2,v\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"r1\""),
         (",,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a number, or nan if it is missing"),
         ("1,x\n3,4\ny,5\n", LabelColumn::Auto, ":3: expected a number, found \"y\""),
@@ -155,9 +155,9 @@ fn wrong_tables_name_the_line() {
         ("1,2\n1,\n", LabelColumn::Auto, ":2: expected a number, or nan"),
         ("a,b\n1,2\n1\n", LabelColumn::Auto, ":3: expected 2 columns, as in the first row, found 1"),
         ("1,x\n1,2,y\n", LabelColumn::Auto, ":2: expected 2 columns, as in the first row, found 3"),
-        ("1,2\n1,2,3\n", LabelColumn::Last, ":2: expected 2 columns"),
+        ("1,2\n1,2,3\n", LabelColumn::Needed, ":2: expected 2 columns"),
         ("1,2\n3,4\n", LabelColumn::Named("y"), ":1: expected a column named y, found a first row of numbers"),
-        ("7\n8\n", LabelColumn::Last, ":1: expected columns of numbers and a label"),
+        ("7\n8\n", LabelColumn::Needed, ":1: expected columns of numbers and a label"),
         ("id,y\na,b\n", LabelColumn::Auto, ":1: expected columns of numbers, found the columns id, y"),
         ("a,y\n1,\n", LabelColumn::Auto, ":2: expected a label, found an empty field"),
     ] {

@@ -24,7 +24,7 @@ fn arrays_with_a_given_name_are_the_targets() {
         let open = |label| Layers::open_with(std::slice::from_ref(path), label);
         for (label, origin, layers, words) in [
             (LabelColumn::Auto, "y", ["kind", "x"], ["7", "8", "9"]),
-            (LabelColumn::Last, "y", ["kind", "x"], ["7", "8", "9"]),
+            (LabelColumn::Needed, "y", ["kind", "x"], ["7", "8", "9"]),
             (LabelColumn::Named("kind"), "kind", ["x", "y"], ["4", "5", "4"]),
         ] {
             let data = open(label).expect("arrays");

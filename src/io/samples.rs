@@ -201,8 +201,8 @@ pub(super) fn roles_of(path: &Path, names: &[(&str, usize)], wanted: Wanted<'_>)
         if let (Some(name), true) = (name, alone) {
             // The only array is the inputs, whatever its name is.
             made.layers.push((name, target));
-        } else if let Some(name) = target.first().map(|&at| names[at].0) {
-            made.left_out.push((name.to_owned(), LeftOut::Label));
+        } else {
+            made.left_out.extend(target.iter().map(|&at| (names[at].0.to_owned(), LeftOut::Label)));
         }
     } else if made.target.is_empty() {
         let features = names.iter().any(|(name, _)| *name == "features");

@@ -15,6 +15,7 @@ mod device;
 pub(crate) mod distributions;
 mod files;
 mod fit;
+mod fitting;
 mod gan;
 mod grouped;
 mod groups;

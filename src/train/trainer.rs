@@ -13,7 +13,7 @@ use super::saving::Saving;
 use super::schedule::Schedule;
 use super::spec::{Spec, groups_of, stored_spec};
 use super::split::{Division, Fold, Split};
-use super::stop::{Part, Stop};
+use super::stop::Stop;
 use crate::clock::Instant;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -94,7 +94,7 @@ pub struct Trainer {
     pub(super) optimizer: Optimizer,
     pub(super) batch: usize,
     /// Whether a smaller data set makes the batch smaller.
-    batch_fits: bool,
+    pub(super) batch_fits: bool,
     pub(super) epochs: u64,
     pub(super) init: Init,
     pub(super) schedule: Schedule,
@@ -102,7 +102,7 @@ pub struct Trainer {
     pub(super) stop: Option<Stop>,
     pub(super) split: Split,
     /// Whether a part of a small data set may have no samples.
-    split_fits: bool,
+    pub(super) split_fits: bool,
     pub(super) division: Division,
     pub(super) scaling: Scaling,
     pub(super) drop_last: bool,
@@ -229,44 +229,6 @@ impl Trainer {
         Self { division: Division::Parts(samples), ..self }
     }
 
-    /// Returns what is made to fit a data set of `samples` samples, in words: a batch and a split that were not asked
-    /// for.
-    #[must_use]
-    pub fn adjustments(&self, samples: usize) -> Vec<String> {
-        let fitted = self.fitted(samples, None);
-        let mut made = Vec::new();
-        if fitted.batch != self.batch {
-            made.push(format!("batches of {} instead of {}", fitted.batch, self.batch));
-        }
-        let own = Division::Shares == self.division && self.split.counts(fitted.smallest_group(samples, None)).is_err();
-        if let (true, Ok(counts)) = (own, fitted.counts(fitted.smallest_group(samples, None))) {
-            let parts = Part::ALL
-                .into_iter()
-                .zip(counts)
-                .filter(|&(part, count)| count == 0 && self.split.shares[part as usize] > 0.0);
-            let none: Vec<&str> = parts.map(|(part, _)| part.name()).collect();
-            if !none.is_empty() {
-                made.push(format!("no samples for {}", none.join(" and ")));
-            }
-        }
-        made
-    }
-
-    /// Returns the number of samples of the smallest group. A checkpoint has `stored` groups.
-    fn smallest_group(&self, samples: usize, stored: Option<usize>) -> usize {
-        let given = self.row_group.map(|rows| samples.div_ceil(rows.max(1)));
-        samples / given.or(stored).unwrap_or(1).max(1)
-    }
-
-    /// Returns these settings with a batch that fits the data set, if none was asked for.
-    pub(super) fn fitted(&self, samples: usize, stored: Option<usize>) -> Self {
-        let mut made = self.clone();
-        if let (true, Ok([train, ..])) = (self.batch_fits, self.counts(self.smallest_group(samples, stored))) {
-            made.batch = self.batch.min(train.max(1));
-        }
-        made
-    }
-
     /// Sets how inputs are scaled.
     #[must_use]
     pub fn scaling(self, scaling: Scaling) -> Self {
@@ -323,43 +285,6 @@ impl Trainer {
     /// Returns whether something is decided after every epoch: whether a run stops, or its learning rate.
     pub(super) fn decides_every_epoch(&self) -> bool {
         self.stop.is_some() || matches!(self.schedule, Schedule::Plateau { .. })
-    }
-
-    /// Returns the division of a data set into groups.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a part of a group has no samples, if a batch exceeds its training samples, or if
-    /// there are 2^32 samples or more.
-    pub(super) fn tour(&self, samples: usize, groups: usize) -> Result<Tour> {
-        let most = u32::MAX as usize;
-        if samples > most {
-            return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
-        }
-        Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
-            Err(error) if groups > 1 => Err(error.within(format_args!("a group of {samples} samples"))),
-            counts => counts,
-        })
-    }
-
-    pub(super) fn counts(&self, samples: usize) -> Result<[usize; 3]> {
-        let counts = match self.division {
-            Division::Fold(fold) => self.split.counts_of_fold(samples, fold)?,
-            Division::Parts(parts) => self.split.counts_of_parts(samples, parts)?,
-            Division::Shares if self.split_fits => {
-                self.split.fitting_counts(samples, self.stop.map(|stop| stop.part))?
-            }
-            Division::Shares => self.split.counts(samples)?,
-        };
-        if let Some(stop) = self.stop.filter(|stop| counts[stop.part as usize] == 0) {
-            let part = stop.part.name();
-            let what = format!("stop on {stop}: expected samples for {part}, found none among {samples} samples");
-            return Err(Error::domain("train", what));
-        }
-        if self.batch > counts[0] && !self.batch_fits {
-            let what = format!("expected a batch of at most {} training samples, found {}", counts[0], self.batch);
-            return Err(Error::domain("train", what));
-        }
-        Ok(counts)
     }
 
     /// Checks the settings before any work.

@@ -22,11 +22,17 @@ impl Columns {
     }
 }
 
-/// Prints what is suspicious to standard error.
-pub(super) fn warn(findings: &Findings, data: &dyn std::fmt::Display) {
-    for warning in findings.warnings(|names| format!("--ignore {names} leaves out what is no input")) {
+/// Prints what is suspicious to standard error. `option` says how inputs are left out.
+pub(super) fn warn(findings: &Findings, data: &dyn std::fmt::Display, option: impl Fn(&str) -> String) {
+    for warning in findings.warnings(|names| format!("{} leaves out what is no input", option(names))) {
         super::complain(&format_args!("{data}: {warning}"));
     }
+}
+
+/// Returns the option that leaves out inputs.
+pub(super) fn ignoring(names: &str) -> String {
+    let quote = if names.contains(' ') { "'" } else { "" };
+    format!("--ignore {quote}{names}{quote}")
 }
 
 /// Returns in words where the targets are, and how many classes there are.
@@ -57,4 +63,30 @@ pub(super) fn as_json(findings: &Findings) -> Value {
         "left_out": left_out.collect::<Vec<_>>(), "suspicious": suspects.collect::<Vec<_>>(),
         "flattened": findings.flattened, "parts": findings.parts,
     })
+}
+
+/// What is told of the data set.
+pub(super) struct About<'a> {
+    pub(super) inputs: usize,
+    pub(super) findings: &'a Findings,
+    pub(super) classes: &'a [String],
+}
+
+impl About<'_> {
+    /// Returns the last line of a report: the labels, what was left out, and what was made to fit.
+    pub(super) fn words(&self, adjustments: &[String]) -> String {
+        let classes = (!self.classes.is_empty()).then_some(self.classes.len());
+        let notes = self.findings.notes().into_iter().chain(adjustments.iter().cloned());
+        let notes: String = notes.map(|note| format!("; {note}")).collect();
+        format!("\n  data: {} inputs, {}{notes}", self.inputs, targets_in_words(self.findings, classes))
+    }
+
+    /// Adds the same to a report in JSON.
+    pub(super) fn added_to(&self, mut report: Value, adjustments: &[String]) -> Value {
+        report["inputs"] = self.inputs.into();
+        report["classes"] = self.classes.len().into();
+        report["data"] = as_json(self.findings);
+        report["adjustments"] = adjustments.into();
+        report
+    }
 }

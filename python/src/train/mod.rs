@@ -170,7 +170,7 @@ fn suspects_in<'py, T: Precision>(
     values: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Vec<String>> {
     let wide = |array: &Bound<'py, PyArrayDyn<T>>| -> PyResult<Vec<f64>> {
-        Ok(Borrowed::of(array)?.as_ref().iter().map(|x| train::Number::to_f64(*x)).collect())
+        Ok(Borrowed::of(array)?.as_ref().iter().map(|x| x.to_f64()).collect())
     };
     let targets = match (labels, values) {
         (Some(labels), _) => {

@@ -177,10 +177,8 @@ impl Layers {
             if let Some(ids) = &mut self.ids {
                 ids.truncate(rows);
             }
-            let mut left = rows;
-            for part in self.findings.parts.iter_mut().flatten() {
-                (*part, left) = ((*part).min(left), left.saturating_sub(*part));
-            }
+            // The first samples may be those of the first part alone.
+            self.findings.parts = None;
         }
         self
     }

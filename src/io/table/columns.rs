@@ -19,6 +19,9 @@ pub(super) struct Texts {
     whole: usize,
     /// What is wrong with the first field, if the column is an input.
     pub(super) lost: Option<Error>,
+    /// Whether the column is an input once a field is no whole number, so that the fields need not be kept.
+    pub(super) may_end: bool,
+    ended: bool,
 }
 
 impl Texts {
@@ -28,8 +31,14 @@ impl Texts {
             self.wordy += 1;
             self.first.get_or_insert_with(|| (line, field.to_owned()));
         }
-        self.whole += usize::from(field.parse::<f64>().is_ok_and(|x| x.fract() == 0.0));
-        self.words.push(field.to_owned());
+        let number = field.parse::<f64>();
+        self.whole += usize::from(number.as_ref().is_ok_and(|x| x.fract() == 0.0));
+        self.ended |= self.may_end && number.is_ok_and(|x| x.fract() != 0.0);
+        if self.ended {
+            self.words = Vec::new();
+        } else {
+            self.words.push(field.to_owned());
+        }
         self.lost = self.lost.take().or(lost);
     }
 
@@ -63,7 +72,11 @@ impl Reader<'_> {
         let rows = self.ends.len();
         let (Some(Use::Either), Some(Some(texts))) = (self.uses.last(), self.texts.last()) else { return };
         let first = texts.first.as_ref().is_some_and(|(line, _)| *line == self.first);
-        if !(first && texts.wordy == 1 && rows > 1 && self.odd.is_none()) {
+        // Beside labels that are words, the numbers have to be names as pandas makes them.
+        let names = &self.first_fields[..self.first_fields.len() - 1];
+        let counts = names.iter().zip(0..).all(|(name, place)| name.parse() == Ok(place));
+        let alone = || counts && rows > 2 && !texts.words[1..].contains(&texts.words[0]);
+        if !(first && rows > 1 && self.odd.is_none() && (texts.wordy == 1 || texts.wordy == rows && alone())) {
             return;
         }
         self.numbers.drain(..self.uses.len());
@@ -90,7 +103,7 @@ impl Reader<'_> {
         let needed = self.ask.roles.label == LabelColumn::Needed;
         let by_last = other.wordy == rows || even && other.repeats_numbers(rows);
         let few = 2 * other.classes() <= rows;
-        let whole = self.names.is_none() && even && one.classes() > 1 && one.repeats_numbers(rows);
+        let whole = self.names.is_none() && even && one.repeats_numbers(rows) && one.classes() > 1;
         let target = if other.wordy == rows || needed && other.wordy > 0 {
             Some(last)
         } else if one.repeats_words(rows) {
@@ -192,10 +205,12 @@ impl Reader<'_> {
             Some(target) => labels_of(words(target)),
             None => TableTargets::None,
         };
-        let suspects = match (&rows, self.ask.known) {
+        let mut suspects = match (&rows, self.ask.known) {
             (Rows::Even(_), None) => suspects(&shown, &self.numbers, &targets, true),
             _ => Vec::new(),
         };
+        // What was asked for by name is no surprise.
+        suspects.retain(|(name, _)| !self.ask.roles.takes(name));
         let named = |(at, why): &(usize, LeftOut)| (self.name(*at), *why);
         let findings = Findings {
             target: origin,

@@ -202,9 +202,10 @@ impl<'a> Reader<'a> {
         } else {
             self.find_roles(line, fields)?;
         }
-        for (texts, own) in self.texts.iter_mut().zip(&self.uses) {
+        let either = self.uses.iter().position(|own| *own == Use::Either);
+        for (at, (texts, own)) in self.texts.iter_mut().zip(&self.uses).enumerate() {
             if matches!(own, Use::Target | Use::Either | Use::Index(_) | Use::No(LeftOut::Ids)) {
-                *texts = Some(Texts::default());
+                *texts = Some(Texts { may_end: either == Some(at), ..Texts::default() });
             }
         }
         Ok(header)
@@ -311,7 +312,7 @@ impl<'a> Reader<'a> {
                 let found: Vec<String> = if own.len() == known.names.len() {
                     own.iter().map(|&name| name.to_owned()).collect()
                 } else {
-                    names.clone()
+                    names.iter().map(|name| shown(name).to_owned()).collect()
                 };
                 return Err(self.wrong(line, format!("the inputs {}", known.names.join(", ")), found.join(", ")));
             }

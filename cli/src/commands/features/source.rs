@@ -72,7 +72,7 @@ impl Source {
         check_numbers(call, &representations)?;
         let data = Layers::open_with(&call.inputs, call.roles())?;
         if !call.printing.quiet && !call.printing.json {
-            columns::warn(data.findings(), &call.inputs[0].display());
+            columns::warn(data.findings(), &call.inputs[0].display(), columns::ignoring);
         }
         let stores = stores(Form::Packs)?;
         let extractor = Extractor::new(representations).layers(&call.layers);

@@ -8,7 +8,7 @@ mod progress;
 mod report;
 mod sampling;
 
-use super::columns::{self, Columns};
+use super::columns::{self, About, Columns};
 use super::values::{counted, finite, not_negative, positive, share, whole};
 use super::{Failure, Outcome, Where, print};
 use clap::Args;
@@ -46,9 +46,9 @@ pub(super) struct Train {
     /// The folder to write. It must not exist yet, unless --resume is given.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// The column or array that has the targets [default: the one named y, label, class, target or species, as
-    /// docs/formats.md lists them; then the last column of a table, or the first, if it alone has words or whole numbers
-    /// that repeat].
+    /// The column or array that has the targets [default: the one named y, label, labels, class,
+    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it alone
+    /// has words or whole numbers that repeat].
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     #[command(flatten)]
@@ -273,7 +273,11 @@ impl Train {
     }
 
     fn train<T: Number>(&self, table: SampleTable, element: fn(f64) -> T) -> Result<Outcome, Failure> {
-        let SampleTable { inputs, x, targets, names, target, left_out, findings } = table;
+        let SampleTable { inputs, x, targets, names, target, left_out, mut findings } = table;
+        if self.split.is_some() {
+            // Shares that are asked for divide all samples.
+            findings.parts = None;
+        }
         let (targets, classes, values) = match targets {
             TableTargets::Labels(labels, classes) => (Targets::Labels(labels), classes, 0),
             TableTargets::Values(values, each) => {
@@ -284,7 +288,7 @@ impl Train {
         let samples = Samples::new(inputs, x.into_iter().map(element).collect(), targets)?;
         let origin = Origin { classes, inputs: names, target, left_out };
         if !self.quiet && !self.json {
-            columns::warn(&findings, &self.data.display());
+            columns::warn(&findings, &self.data.display(), columns::ignoring);
         }
         if self.sampling.sgld {
             let net = self.checked_net(samples.len(), inputs, values, &origin.classes)?;
@@ -320,8 +324,7 @@ impl Train {
         let runs = self.grid(optimizer).map_err(wrong)?;
         runs.rows().iter().try_for_each(|run| run.hyper.check(optimizer)).map_err(wrong)?;
         let trainer = self.trainer(net, optimizer);
-        // Shares that are asked for divide all samples.
-        let trainer = match data.findings.parts.filter(|_| self.split.is_none()) {
+        let trainer = match data.findings.parts {
             Some(parts) => trainer.parts(parts),
             None => trainer,
         };
@@ -443,32 +446,6 @@ impl Train {
             Some(stop) => trainer.stop(Stop { patience: self.patience, ..stop }),
             None => trainer,
         }
-    }
-}
-
-/// What is told of the data set.
-struct About<'a> {
-    inputs: usize,
-    findings: &'a Findings,
-    classes: &'a [String],
-}
-
-impl About<'_> {
-    /// Returns the last line of a report: the labels, what was left out, and what was made to fit.
-    fn words(&self, adjustments: &[String]) -> String {
-        let classes = (!self.classes.is_empty()).then_some(self.classes.len());
-        let notes = self.findings.notes().into_iter().chain(adjustments.iter().cloned());
-        let notes: String = notes.map(|note| format!("; {note}")).collect();
-        format!("\n  data: {} inputs, {}{notes}", self.inputs, columns::targets_in_words(self.findings, classes))
-    }
-
-    /// Adds the same to a report in JSON.
-    fn added_to(&self, mut report: serde_json::Value, adjustments: &[String]) -> serde_json::Value {
-        report["inputs"] = self.inputs.into();
-        report["classes"] = self.classes.len().into();
-        report["data"] = columns::as_json(self.findings);
-        report["adjustments"] = adjustments.into();
-        report
     }
 }
 

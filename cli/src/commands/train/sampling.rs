@@ -1,10 +1,11 @@
 //! `fiedler train --sgld`: samples parameters at a ladder of inverse temperatures, and bounds their expected losses.
 
+use super::super::columns::About;
 use super::super::values::{not_negative, positive};
 use super::super::{Failure, Outcome, many, print};
 use super::options::{NormName, Precision};
 use super::report::{add_ended, ended, mean, number};
-use super::{About, Train, outcome, wrong};
+use super::{Train, outcome, wrong};
 use clap::{Args, ValueEnum};
 use fiedler::Error;
 use fiedler::io::{self, Findings};
@@ -148,7 +149,7 @@ impl Train {
         findings: &Findings,
     ) -> Result<Outcome, Failure> {
         let mut sgld = self.sgld(net);
-        if let Some(parts) = findings.parts.filter(|_| self.split.is_none()) {
+        if let Some(parts) = findings.parts {
             sgld = sgld.parts(parts);
         }
         let adjustments = sgld.adjustments(samples.len());

@@ -73,10 +73,7 @@ impl ArrayRoles {
                 let found = (0..names.len()).filter(|&at| is_label(names[at]) && !roles.ignores(names[at]));
                 match found.collect::<Vec<_>>()[..] {
                     // numpy.savez(path, x, y)
-                    [] if unnamed && arrays.iter().any(|(_, axes)| *axes == 1) => {
-                        let targets = (0..2).filter(|&at| arrays[at].1 == 1);
-                        Some(targets.last().unwrap_or(1)).filter(|at| arrays[1 - at].1 > 1)
-                    }
+                    [] if unnamed => (0..2).rfind(|&at| arrays[at].1 == 1 && arrays[1 - at].1 > 1),
                     [] => None,
                     [one] => Some(one),
                     ref several => {
@@ -142,7 +139,9 @@ impl ArrayRoles {
             let own = find(part, &is_target);
             // A part without labels is of no use beside others with labels.
             if own.is_some() == target.is_some() {
-                (layer.push(input), made.target.extend(own), parts.push(part));
+                layer.push(input);
+                made.target.extend(own);
+                parts.push(part);
             }
         }
         let unused = (0..names.len()).filter(|at| !layer.contains(at) && !made.target.contains(at));

@@ -284,7 +284,7 @@ pub(super) fn suspects(
     let rows = x.len().checked_div(width).unwrap_or(0);
     let column = |at: usize| x.iter().skip(at).step_by(width).copied();
     let of = |at: usize| {
-        if constant && rows > 1 && column(at).all(|x| x.to_bits() == x_of(x, column(at).next()).to_bits()) {
+        if constant && rows > 1 && column(at).all(|own| own.to_bits() == x[at].to_bits()) {
             return Some(Suspicion::Constant);
         }
         if rows < FEWEST {
@@ -297,10 +297,6 @@ pub(super) fn suspects(
         tells(column(at), rows, targets).then_some(Suspicion::TellsLabel)
     };
     (0..width).filter_map(|at| Some((names[at].clone(), of(at)?))).collect()
-}
-
-fn x_of(own: f64, first: Option<f64>) -> f64 {
-    first.unwrap_or(own)
 }
 
 /// Returns whether the numbers are different whole numbers, without gaps unless the name says that they number rows.

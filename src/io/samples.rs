@@ -237,7 +237,8 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
         if array.kind.is_text() {
             return Err(wrong("real numbers", format!("text in {}", array.name)));
         }
-        (of_sample = axes.to_vec(), samples.push(*rows));
+        of_sample = axes.to_vec();
+        samples.push(*rows);
         x.append(&mut file.numbers(at)?);
     }
     let inputs = of_sample.iter().product();

@@ -89,7 +89,7 @@ impl Split {
         if validation == 0.0 { [counts[0], 0, samples - counts[0]] } else { counts }
     }
 
-    /// Does the same as [`Split::counts`] for shares that nobody asked for. If there are too few samples for all parts,
+    /// Does the same as [`Split::counts`] for default shares. If there are too few samples for all parts,
     /// the test part comes before the validation part, but for a part that is watched, which comes first.
     ///
     /// # Errors
@@ -233,7 +233,7 @@ mod tests {
         assert!(split.counts_of_fold(10, Fold { number: 0, of: 11 }).is_err());
     }
 
-    /// Shares that nobody asked for are an error for no number of samples, and those that fit are as they were.
+    /// Default shares are an error for no number of samples, and those that fit are as they were.
     #[test]
     fn default_shares_fit_few_samples() {
         for (shares, watched, wanted) in [

@@ -20,11 +20,15 @@ pub(super) struct Texts {
     /// What is wrong with the first field, if the column is an input.
     pub(super) lost: Option<Error>,
     /// Whether the column is an input once a field is no whole number, so that the fields need not be kept.
-    pub(super) may_end: bool,
+    may_end: bool,
     ended: bool,
 }
 
 impl Texts {
+    pub(super) fn new(may_end: bool) -> Self {
+        Self { may_end, ..Self::default() }
+    }
+
     /// Notes a field of a column whose role the fields decide.
     pub(super) fn note(&mut self, line: u64, field: &str, lost: Option<Error>) {
         if Field::of(field) == Field::Word {

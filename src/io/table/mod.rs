@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         let either = self.uses.iter().position(|own| *own == Use::Either);
         for (at, (texts, own)) in self.texts.iter_mut().zip(&self.uses).enumerate() {
             if matches!(own, Use::Target | Use::Either | Use::Index(_) | Use::No(LeftOut::Ids)) {
-                *texts = Some(Texts { may_end: either == Some(at), ..Texts::default() });
+                *texts = Some(Texts::new(either == Some(at)));
             }
         }
         Ok(header)

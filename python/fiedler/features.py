@@ -14,13 +14,14 @@ found in the cache of the command.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _fiedler
-from ._arguments import flag, path, wrong
+from ._arguments import flag, path, text_or_none, wrong
 from ._arrays import as_numpy, prepared
 from ._context import Context, _context
 from ._encode import _bar
@@ -44,6 +45,10 @@ class Features(NamedTuple):
     """What identifies the samples in the files."""
     report: dict[str, int]
     """How many representations of blocks of samples were found in the cache ('stored'), and 'computed'."""
+    labels: Any = None
+    """The label of each sample, or its values (samples, values), if the data are files that have them."""
+    notes: list[str] = []
+    """Where the labels are in the files, and what was left out."""
 
 
 def _layer(name: str, x: Any) -> tuple[str, Array, list[int] | None]:
@@ -60,11 +65,13 @@ def _layer(name: str, x: Any) -> tuple[str, Array, list[int] | None]:
     return name, array, None
 
 
-def _samples(data: Any) -> Any:
+def _samples(data: Any, label: str | None, ignore: list[str], take: list[str]) -> Any:
     if isinstance(data, (str, os.PathLike)):
-        return _fiedler.Samples.open([path(data)])
+        return _fiedler.Samples.open([path(data)], label, ignore, take)
     if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
-        return _fiedler.Samples.open([path(one) for one in data])
+        return _fiedler.Samples.open([path(one) for one in data], label, ignore, take)
+    if label is not None or ignore or take:
+        raise wrong("data", "files beside label, ignore or take", data)
     layers = data if isinstance(data, Mapping) else {"values": data}
     return _fiedler.Samples.of_arrays([_layer(str(name), x) for name, x in layers.items()])
 
@@ -84,6 +91,9 @@ def extract(
     representations: str | Sequence[str],
     *,
     layers: Sequence[str] = (),
+    label: str | None = None,
+    ignore: Sequence[str] = (),
+    take: Sequence[str] = (),
     cache: bool = True,
     progress: bool | Callable[[int, int], object] | None = None,
     device: str | None = None,
@@ -99,6 +109,14 @@ def extract(
     representations : str or sequence of str
     layers : sequence of str
         The names of layers, in which ``*`` stands for any letters; by default all layers.
+    label : str, optional
+        The column or array of files that has the labels, which are no numbers of the samples. By default, it is the one
+        that ``fiedler features`` would take.
+    ignore : sequence of str
+        The names of columns or arrays of files that are left out; in a table without names, the places of columns, which
+        count from 1.
+    take : sequence of str
+        The names of columns that are taken although their names say that they are an index or ids.
     cache : bool
         Whether to look columns up in the cache, and to store them there.
     progress : bool or callable, optional
@@ -116,11 +134,19 @@ def extract(
     if not isinstance(listed, str):
         listed = ", ".join(_texts(representations, "representations", "a text or a sequence of texts"))
     cache = flag(cache, "cache")
-    samples = _samples(data)
+    samples = _samples(
+        data,
+        text_or_none(label, "label"),
+        _texts(ignore, "ignore", "a sequence of names"),
+        _texts(take, "take", "a sequence of names"),
+    )
+    notes, suspicious = samples.notes
+    for one in suspicious:
+        warnings.warn(one, stacklevel=2)
     tell, close = _bar(progress, len(samples), "sample")
     try:
         found = _fiedler.extract(_context(context, device), samples, listed, names, cache, tell)
     finally:
         close()
     report = {"stored": found["stored"], "computed": found["computed"]}
-    return Features(found["values"], found["names"], found["status"], samples.ids, report)
+    return Features(found["values"], found["names"], found["status"], samples.ids, report, samples.labels, notes)

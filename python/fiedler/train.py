@@ -19,6 +19,7 @@ import json
 import math
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -55,6 +56,15 @@ def _samples(x: Any, y: Any) -> tuple[Array, Array | None, Array | None, Array |
         return inputs, codes.astype(np.uint32), None, classes
     values = prepared(targets.reshape((len(targets), -1)), "y").astype(inputs.dtype, copy=False)
     return inputs, None, values, None
+
+
+def _warn(x: Any, inputs: Array, labels: Array | None, values: Array | None) -> None:
+    """Warns of inputs that number the samples or equal the label, such as the index of a table."""
+    names = getattr(x, "columns", None)
+    names = [f"x[:, {place}]" for place in range(inputs.shape[1])] if names is None else [str(name) for name in names]
+    if len(names) == inputs.shape[1]:
+        for one in _fiedler.suspects(inputs, names, labels, values):
+            warnings.warn(one, stacklevel=3)
 
 
 def _path(path: Any, name: str = "path") -> str:
@@ -128,11 +138,14 @@ class Fit:
         The run that is the best on validation samples. Its results are better than those of a run at large.
     why : str
         Where it was trained, and why.
+    notes : list of str
+        What was made to fit a small data set: the default batch, and the default split.
     """
 
     def __init__(self, native: Any, classes: Array | None) -> None:
         self._native = native
         self.classes = classes
+        self.notes: list[str] = native.notes
         self.runs: list[dict[str, Any]] = native.runs()
         self.best_run: int = native.best_run
         self.why: str = native.why
@@ -290,6 +303,7 @@ class Trainer:
         """
         place = None if checkpoint is None else _checkpoint(checkpoint)
         inputs, labels, values, classes = _samples(x, y)
+        _warn(x, inputs, labels, values)
         loss = self._loss or ("mse" if labels is None else "ce")
         settings = {**self._settings, "train": {**self._settings["train"], "loss": loss}}
         if grid is not None and not isinstance(grid, Mapping):

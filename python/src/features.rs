@@ -5,7 +5,7 @@ use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::{alone, beside};
 use fiedler::features::{Extractor, Representation};
-use fiedler::io::{LayerRows, Layers, Numbers};
+use fiedler::io::{LabelColumn, LayerRows, Layers, Numbers, Roles, TableTargets};
 use fiedler::ops::series::Status;
 use fiedler::{Context, Result};
 use numpy::{PyArrayDyn, PyUntypedArrayMethods as _};
@@ -20,10 +20,20 @@ pub(crate) struct Samples(Layers);
 
 #[pymethods]
 impl Samples {
-    /// Opens files.
+    /// Opens files, whose labels are in the given column or array, and of which others are left out or taken.
     #[staticmethod]
-    fn open(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Self> {
-        alone(py, move |_| Layers::open(&paths)).map(Self)
+    fn open(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        label: Option<String>,
+        ignore: Vec<String>,
+        take: Vec<String>,
+    ) -> PyResult<Self> {
+        alone(py, move |_| {
+            let label = label.as_deref().map_or(LabelColumn::Auto, LabelColumn::Named);
+            Layers::open_with(&paths, Roles { label, ignore: &ignore, take: &take })
+        })
+        .map(Self)
     }
 
     /// Copies arrays, whose first axis is that of the samples. An array with lengths has the numbers of one sample
@@ -52,11 +62,39 @@ impl Samples {
         self.0.layers().iter().map(|layer| layer.name.clone()).collect()
     }
 
+    /// The label of each sample, or its values.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.0.targets() {
+            TableTargets::Labels(labels, classes) => {
+                let words: Vec<&str> = labels.iter().map(|&label| classes[label as usize].as_str()).collect();
+                Ok(Some(words.into_pyobject(py)?.into_any()))
+            }
+            TableTargets::Values(values, each) => returned(py, values.clone(), [self.0.len(), *each]).map(Some),
+            TableTargets::None => Ok(None),
+        }
+    }
+
+    /// What was found out about the columns or arrays: where the labels are and what was left out; and what is
+    /// suspicious.
+    #[getter]
+    fn notes(&self) -> (Vec<String>, Vec<String>) {
+        let findings = self.0.findings();
+        let labels = findings.target.iter().map(|origin| format!("labels from {origin}"));
+        (labels.chain(findings.notes()).collect(), findings.warnings(advice))
+    }
+
     /// What identifies the samples, or None.
     #[getter]
     fn ids(&self) -> Option<Vec<String>> {
         self.0.ids().map(<[String]>::to_vec)
     }
+}
+
+/// Says how inputs are left out.
+pub(crate) fn advice(names: &str) -> String {
+    let listed: Vec<String> = names.split(',').map(|name| format!("'{name}'")).collect();
+    format!("ignore=[{}] leaves out what is no input", listed.join(", "))
 }
 
 /// Computes representations of every sample: names, values `(samples, columns)`, statuses, and how many of them were

@@ -80,6 +80,7 @@ fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(tables::features_table, module)?,
         wrap_pyfunction!(train::fit, module)?,
         wrap_pyfunction!(train::chains::sample, module)?,
+        wrap_pyfunction!(train::suspects, module)?,
         wrap_pyfunction!(train::write_tensors, module)?,
     ] {
         module.add_function(function)?;

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -89,3 +90,23 @@ def test_progress_and_wrong_calls() -> None:
     ]:
         with pytest.raises((fiedler.Error, TypeError), match=words):
             call()
+
+
+def test_columns_of_tables_have_roles(tmp_path) -> None:
+    table = tmp_path / "t.csv"
+    rows = "".join(f"{i},{i},{i * 37 % 11},{'ab'[i // 5]}\n" for i in range(10))
+    table.write_text(",step,x1,label\n" + rows)
+    with pytest.warns(UserWarning, match=r"`step` numbers the samples; ignore=\['step'\] leaves out"):
+        found = features.extract(table, "raw", cache=False)
+    assert found.values.shape == (10, 2) and found.ids == [str(i) for i in range(10)]
+    assert found.labels == ["a"] * 5 + ["b"] * 5
+    assert found.notes == ["labels from column `label`", "left out: `Unnamed: 0` (index)"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert features.extract(table, "raw", ignore=["step"], cache=False).values.shape == (10, 1)
+        taken = features.extract(table, "raw", label="step", take=["Unnamed: 0"], ignore=["label"], cache=False)
+    assert taken.values.shape == (10, 2) and taken.labels[9] == "9"
+    with pytest.raises(fiedler.ParseError, match="a column named shade to leave out"):
+        features.extract(table, "raw", ignore=["shade"], cache=False)
+    with pytest.raises(TypeError, match="files beside label, ignore or take"):
+        features.extract(np.ones((3, 2)), "raw", ignore=["a"])

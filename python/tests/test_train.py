@@ -128,3 +128,20 @@ def test_progress_and_wrong_calls(tmp_path) -> None:
     ]:
         with pytest.raises((fiedler.Error, ValueError, TypeError, OSError), match=words):
             call()
+
+
+def test_small_data_and_suspicious_inputs() -> None:
+    x, y = X[:20].copy(), Y[:20]
+    fit = train.Trainer(epochs=1).fit(x, y)
+    assert fit.notes == ["batches of 14 instead of 32"]
+    assert train.Trainer(epochs=1).fit(x[:3], [0, 1, 0]).notes[1] == "no samples for validation"
+    with pytest.raises(fiedler.DomainError, match="at most 14 training samples, found 15"):
+        train.Trainer(epochs=1, batch=15).fit(x, y)
+    x[:, 1] = np.arange(20)
+    with pytest.warns(UserWarning, match=r"`x\[:, 1\]` numbers the samples"):
+        train.Trainer(epochs=1).fit(x, y)
+    frame = pytest.importorskip("pandas").DataFrame({"Unnamed: 0": range(20), "a": X[:20, 0], "code": y * 3.0})
+    with pytest.warns(UserWarning) as caught:
+        train.Trainer(epochs=1).fit(frame, y)
+    assert ["`Unnamed: 0` numbers" in str(one.message) for one in caught] == [True, False]
+    assert "`code` equals the label" in str(caught[1].message)

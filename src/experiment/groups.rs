@@ -2,7 +2,7 @@
 
 use super::grid::{Cell, FEATURES, LAYERS, Row};
 use super::spec::{Spec, SplitBy};
-use super::tables::{Pair, pair};
+use super::tables::{Pair, Source, pair};
 use crate::error::Result;
 use crate::train::{Fold, Runs, Split, Trainer};
 use serde_json::json;
@@ -44,13 +44,16 @@ pub(super) fn side_by_side(threads: usize, runs: impl ExactSizeIterator<Item = u
 
 impl Group {
     /// Returns the trainer of the runs.
-    pub(super) fn trainer(&self, spec: &Spec, inputs: usize, targets: (usize, usize)) -> Result<Trainer> {
+    pub(super) fn trainer(&self, spec: &Spec, inputs: usize, source: &Source) -> Result<Trainer> {
         let seed = spec.data.split.seed.filter(|_| spec.data.split.by == SplitBy::Fixed);
         let named = |error: crate::Error| error.within(self.name());
-        let trainer =
-            self.cell.settings.trainer(inputs, targets, Split { shares: spec.shares(), seed }).map_err(named)?;
-        Ok(match (self.fold, spec.data.split.folds) {
-            (Some(number), Some(of)) => trainer.fold(Fold { number, of }),
+        let split = Split { shares: spec.shares(), seed };
+        let trainer = self.cell.settings.trainer(inputs, source.targets(), split).map_err(named)?;
+        // Shares that are asked for divide all samples.
+        let parts = source.layers.findings().parts.filter(|_| split.shares == Split::default().shares);
+        Ok(match (self.fold, spec.data.split.folds, parts) {
+            (Some(number), Some(of), _) => trainer.fold(Fold { number, of }),
+            (_, _, Some(parts)) => trainer.parts(parts),
             _ => trainer,
         })
     }

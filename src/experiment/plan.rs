@@ -8,6 +8,7 @@ use super::store;
 use super::tables::{Extraction, Source, pair};
 use crate::context::Context;
 use crate::error::Result;
+use crate::io::Findings;
 use crate::policy::Side;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -29,6 +30,15 @@ const READ: u64 = 16 << 20;
 pub struct Plan {
     /// The number of samples.
     pub samples: usize,
+    /// The number of numbers of a sample, of all layers.
+    pub inputs: usize,
+    /// The number of classes, or 0 if the targets are values.
+    pub classes: usize,
+    /// What was found out about the columns or arrays of the data set.
+    #[serde(skip)]
+    pub findings: Findings,
+    /// What is made to fit a small data set: a batch and a split that are defaults.
+    pub adjustments: Vec<String>,
     /// The number of configurations.
     pub configurations: usize,
     /// The number of runs, and how many of them are finished already.
@@ -130,8 +140,16 @@ impl Experiment {
         };
         // The inputs are computed, then made into samples, then trained on.
         let stages = [tables + data.min(READ), 2 * tables, tables + together(&planned, ctx.threads())];
+        let (layers, mut adjustments) = (&source.layers, Vec::new());
+        if let (Some(group), Some(inputs)) = (all.first(), inputs.first()) {
+            adjustments = group.trainer(spec, *inputs, &source)?.adjustments(source.samples);
+        }
         Ok(Plan {
             samples: source.samples,
+            inputs: layers.layers().iter().map(|layer| layer.extent.numbers()).sum(),
+            classes: source.classes().len(),
+            findings: layers.findings().clone(),
+            adjustments,
             configurations: cells.len(),
             runs: rows.len(),
             finished: rows.len() - missing.len(),
@@ -149,7 +167,7 @@ impl Experiment {
         source: &Source,
         inputs: usize,
     ) -> Result<PlannedGroup> {
-        let trainer = group.trainer(self.spec(), inputs, source.targets())?.row_group(source.samples);
+        let trainer = group.trainer(self.spec(), inputs, source)?.row_group(source.samples);
         let runs = group.rows.len();
         let choice = trainer.choose::<T>(ctx, source.samples, runs)?;
         let memory = trainer.memory::<T>(ctx, source.samples, runs)?;

@@ -347,7 +347,7 @@ fn train(shared: &Shared<'_>, jobs: VecDeque<Job>) -> Result<()> {
 
 fn on_device(shared: &Shared<'_>, job: &Job) -> bool {
     let Inputs::F32(samples) = &job.inputs else { return false };
-    let trainer = job.group.trainer(shared.spec, samples.inputs(), shared.source.targets());
+    let trainer = job.group.trainer(shared.spec, samples.inputs(), shared.source);
     let choice = trainer.and_then(|trainer| trainer.choose::<f32>(shared.ctx, samples.len(), job.group.rows.len()));
     choice.is_ok_and(|choice| choice.side == Side::Gpu)
 }
@@ -357,7 +357,7 @@ fn train_group<T: Number>(shared: &Shared<'_>, job: &Job, samples: &Samples<T>) 
     let Shared { ctx, spec, cells, source, folder, .. } = *shared;
     let group = &job.group;
     let checkpoint = folder.checkpoint(group.rows.iter().map(|row| row.id.as_str()));
-    let trainer: Trainer = group.trainer(spec, samples.inputs(), source.targets())?;
+    let trainer: Trainer = group.trainer(spec, samples.inputs(), source)?;
     let trainer = trainer.row_group(samples.len()).checkpoint(&checkpoint, CHECKPOINT);
     let fit = trainer.fit(ctx, samples, &group.runs(cells)?).map_err(|error| error.within(group.name()))?;
     let predictions = trainer.predictions(ctx, samples, &fit, Part::Test)?;

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::features::generate::{Digits, Series, Strings, Vectors};
 use crate::features::{Extractor, Representation};
-use crate::io::{LabelColumn, Layers, Numbers, TableTargets, fits};
+use crate::io::{LabelColumn, Layers, Numbers, Roles, TableTargets, fits};
 use crate::ops::mlp::{Samples, Targets};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,8 @@ fn paths(spec: &Spec) -> Vec<PathBuf> {
 
 fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
     let label = spec.data.label.as_deref().map_or(LabelColumn::Auto, LabelColumn::Named);
-    let mut layers = Layers::open_with(paths, label)?;
+    let roles = Roles { label, ignore: &spec.data.ignore, take: &spec.data.take };
+    let mut layers = Layers::open_with(paths, roles)?;
     if let Some(rows) = spec.data.rows {
         layers = layers.first(rows);
     }

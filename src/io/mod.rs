@@ -2,6 +2,8 @@
 //! the file, the line if there is one, and what was expected there.
 
 mod archive;
+mod array_file;
+mod array_roles;
 mod atomic;
 mod csv;
 mod data_set;
@@ -29,6 +31,7 @@ mod ogb;
 mod opening;
 mod plain;
 mod refused;
+mod roles;
 mod row_table;
 mod rows;
 mod safetensors;
@@ -39,6 +42,7 @@ mod source;
 mod stored;
 mod stream;
 mod syncing;
+mod table;
 mod tensors;
 mod tudataset;
 mod weights;
@@ -52,14 +56,15 @@ pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_from, read_
 pub use encoded::encoding_arrays;
 pub use graph::write_graph;
 pub(crate) use layers::fits;
-pub use layers::{Extent, LabelColumn, Layer, LayerRows, Layers, Numbers, TargetOrigin};
+pub use layers::{Extent, Layer, LayerRows, Layers, Numbers};
 pub use matrix_market::{SparseRows, read_matrix, read_symmetric_matrix};
 pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, NpyFile, read_npy};
+pub use roles::{Findings, LabelColumn, LeftOut, Roles, Suspicion, TargetOrigin};
 pub use row_table::{RowTable, TakeRows};
 pub(crate) use safetensors::checksum;
 pub use sample_rows::SampleRows;
-pub use samples::{SampleTable, TableTargets, Wanted, read_samples};
+pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, read_samples};
 pub(crate) use stream::{SampleFolder, StreamedArray, StreamedData, write_blocks, write_streamed};
 pub use tensors::{StoredArray, Tensors, read_arrays};
 pub use tudataset::write_tudataset;

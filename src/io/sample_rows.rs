@@ -1,7 +1,10 @@
 //! Reads some rows of a data set of arrays without the others.
 
-use super::samples::{INPUTS, TARGETS, Wanted};
-use super::stored::{Stored, archive, of_npz, of_safetensors, safetensors_header};
+use super::array_file::ArrayFile;
+use super::layers::Format;
+use super::roles::{Findings, TargetOrigin};
+use super::samples::{Wanted, roles_of};
+use super::stored::{Stored, archive};
 use crate::array::Real;
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
@@ -31,6 +34,7 @@ pub struct SampleRows {
     /// The classes and their names, in order.
     classes: Vec<i64>,
     names: Vec<String>,
+    findings: Findings,
 }
 
 impl SampleRows {
@@ -43,28 +47,22 @@ impl SampleRows {
     /// [`Parse`](crate::ErrorKind::Parse) if a label is not a whole number, or if there are more than 2^20 classes;
     /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error, or a checksum of an archive is wrong.
     pub fn open(path: &Path, wanted: Wanted<'_>) -> Result<Option<Self>> {
-        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-        let arrays = match ending.as_ref().and_then(|ending| ending.to_str()) {
-            // What is wrong with a file is told where it is read as a whole.
-            Some("npz") => of_npz(path).ok(),
-            Some("safetensors") => tensors(path)?,
-            _ => None,
+        let format = Format::of(path).filter(|format| *format != Format::Npy);
+        // What is wrong with a file is told where it is read as a whole.
+        let Some((mut file, format)) = ArrayFile::open(path).ok().zip(format) else { return Ok(None) };
+        let Ok(roles) = roles_of(path, &file.names(), wanted) else { return Ok(None) };
+        let Some(x) = roles.input().and_then(|at| file.array(at).ok()) else { return Ok(None) };
+        let y = match roles.target.first().map(|&at| file.array(at)) {
+            Some(Ok(y)) => Some(y),
+            Some(Err(_)) => return Ok(None),
+            None => None,
         };
-        let Some(mut arrays) = arrays else { return Ok(None) };
-        let mut take = |known: &[&str]| {
-            let at = arrays.iter().position(|array| known.contains(&array.name.as_str()))?;
-            Some(arrays.swap_remove(at))
-        };
-        let y = match wanted {
-            Wanted::Inputs(..) => None,
-            Wanted::Labels(name) | Wanted::Values(name) => {
-                let Some(y) = take(name.as_ref().map_or(&TARGETS, std::slice::from_ref)) else { return Ok(None) };
-                Some(y)
-            }
-        };
-        let Some(x) = take(&INPUTS) else { return Ok(None) };
-        let &[len, inputs] = &x.shape[..] else { return Ok(None) };
-        if [Some(&x), y.as_ref()].into_iter().flatten().any(|array| array.begin.is_none() || array.kind.is_text()) {
+        let [len, axes @ ..] = &x.shape[..] else { return Ok(None) };
+        let (len, inputs): (usize, usize) = (*len, axes.iter().product());
+        let flattened = (axes.len() > 1).then(|| axes.to_vec());
+        if axes.is_empty()
+            || [Some(&x), y.as_ref()].into_iter().flatten().any(|array| array.begin.is_none() || array.kind.is_text())
+        {
             return Ok(None);
         }
         let labeled = matches!(wanted, Wanted::Labels(_));
@@ -78,13 +76,14 @@ impl SampleRows {
         if len == 0 || inputs == 0 {
             return Ok(None);
         }
-        if ending.is_some_and(|ending| ending == "npz") {
+        if format == Format::Npz {
             check_sums(path)?;
         }
-        let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-        let (path, file, values) = (path.to_owned(), Mutex::new(file), if labeled { 0 } else { values });
+        let (path, file, values) = (path.to_owned(), Mutex::new(file.file), if labeled { 0 } else { values });
         let (classes, names) = (Vec::new(), Vec::new());
-        let mut made = Self { path, file, len, inputs, values, x, y, classes, names };
+        let target = roles.target_name.map(TargetOrigin::Array);
+        let findings = Findings { target, left_out: roles.left_out, flattened, ..Findings::default() };
+        let mut made = Self { path, file, len, inputs, values, x, y, classes, names, findings };
         if labeled {
             made.find_classes()?;
         }
@@ -123,6 +122,12 @@ impl SampleRows {
     #[must_use]
     pub fn inputs(&self) -> usize {
         self.inputs
+    }
+
+    /// Returns what was found out about the arrays.
+    #[must_use]
+    pub fn findings(&self) -> &Findings {
+        &self.findings
     }
 
     /// Returns the number of values of a sample, or 0 if the targets are labels or were not wanted.
@@ -201,13 +206,4 @@ fn check_sums(path: &Path) -> Result<()> {
         std::io::copy(&mut member, &mut std::io::sink()).map_err(refused)?;
     }
     Ok(())
-}
-
-/// Returns the arrays of a safetensors file, or `None` if they cannot be read in parts.
-fn tensors(path: &Path) -> Result<Option<Vec<Stored>>> {
-    let refused = |error| Error::io("read", path, error);
-    let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    let len = file.metadata().map_err(refused)?.len();
-    let found = safetensors_header(path, &mut file, len).and_then(|header| of_safetensors(path, &header, len));
-    Ok(found.ok().map(|(arrays, _)| arrays))
 }

@@ -1,20 +1,14 @@
 //! Reads data sets for training: a table of numbers with a label in each row, strings of bits with a label, or arrays.
 
-use super::field::is_header;
-use super::magic::compressed;
-use super::npy::NpyData;
-use super::tensors::{StoredArray, read_named};
+use super::array_file::ArrayFile;
+use super::array_roles::ArrayRoles;
+use super::layers::{Format, Numbers};
+use super::roles::{Findings, LabelColumn, LeftOut, Roles, TargetOrigin, suspects};
+use super::table::{self, Ask, Rows};
 use crate::error::{Error, Result};
-use csv::{ReaderBuilder, StringRecord};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-
-/// The names under which files of arrays store the inputs, and the targets.
-pub(super) const INPUTS: [&str; 5] = ["x", "X", "features", "inputs", "data"];
-pub(super) const TARGETS: [&str; 6] = ["y", "Y", "labels", "label", "targets", "target"];
 
 /// The targets of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +34,10 @@ pub struct SampleTable {
     pub names: Vec<String>,
     /// The place of the column with the target, if the file is a table.
     pub target: Option<usize>,
+    /// The places of the columns that are neither inputs nor the target, if the file is a table.
+    pub left_out: Vec<usize>,
+    /// What the reader found out about the columns or the arrays.
+    pub findings: Findings,
 }
 
 impl SampleTable {
@@ -56,25 +54,83 @@ impl SampleTable {
     }
 }
 
-/// What the targets of a file are.
+/// What is wanted of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted<'a> {
-    /// Classes, in the named column or array, or in the last column.
-    Labels(Option<&'a str>),
-    /// Values, in the named column or array, or in the last column.
-    Values(Option<&'a str>),
-    /// Inputs alone, of the given number and names (none if they have none). If a table has one column more, the column
-    /// at this place, or the last one, is the target, which is left out.
-    Inputs(usize, &'a [String], Option<usize>),
+    /// Inputs and classes. If nothing says where the labels of a table are, they are in the last column.
+    Labels(Roles<'a>),
+    /// Inputs and values. If nothing says where the values of a table are, they are in the last column.
+    Values(Roles<'a>),
+    /// Inputs alone, as a model has them.
+    Inputs(KnownInputs<'a>),
 }
 
-/// Reads a data set.
+/// The inputs of a model. What else a file has is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnownInputs<'a> {
+    /// Their number.
+    pub inputs: usize,
+    /// Their names; none if they have none. A table with a header has to have them in this order.
+    pub names: &'a [String],
+    /// The place of the target in the table of the training, or `None` for the last column.
+    pub target: Option<usize>,
+    /// The places of other columns of that table that were left out.
+    pub left_out: &'a [usize],
+    /// The names of columns that are left out, or in a table without names their places, counted from 1.
+    pub ignore: &'a [String],
+}
+
+impl KnownInputs<'_> {
+    /// Returns whether the fields of a row are, without others, the names of the inputs.
+    pub(super) fn are_among(&self, fields: &[&str]) -> bool {
+        let own = fields.iter().filter(|field| self.names.iter().any(|name| name == *field));
+        !self.names.is_empty() && own.copied().eq(self.names.iter().map(String::as_str))
+    }
+
+    /// Returns the places of the columns that are no inputs in a table with the given number of columns, which may have
+    /// the target, or what was left out in training, or both. Returns `None` if it has another number.
+    pub(super) fn skipped(&self, columns: usize) -> Option<Vec<usize>> {
+        let others = self.left_out.len();
+        match columns.checked_sub(self.inputs)? {
+            0 => Some(Vec::new()),
+            more if more == 1 || more == others + 1 => {
+                let target = self.target_among(columns);
+                let own = self.left_out.iter().copied().filter(|_| more > 1);
+                Some(own.chain(target).collect())
+            }
+            more if more == others => {
+                let before = |place: usize| usize::from(self.target.is_some_and(|target| target < place));
+                Some(self.left_out.iter().map(|&place| place - before(place)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the place of the target in such a table.
+    pub(super) fn target_among(&self, columns: usize) -> Option<usize> {
+        match columns.checked_sub(self.inputs)? {
+            1 => {
+                let before = |target: usize| self.left_out.iter().filter(|place| **place < target).count();
+                Some(self.target.map_or(self.inputs, |target| target - before(target)))
+            }
+            more if more == self.left_out.len() + 1 => Some(self.target.unwrap_or(columns - 1)),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a data set. [`LabelColumn`] says where the labels are.
 ///
-/// Strings of bits have at least 8 digits. `.npz`, `.safetensors`: the inputs are a matrix `x` (also `X`, `features`,
-/// `inputs` or `data`) with a row for each sample, the targets an array `y` (also `labels` or `targets`). `.npy`:
-/// inputs alone. Text: either lines of a string of bits and a label, or a table separated by commas, semicolons, tabs
-/// or white space, with a label in each row. The first row is a header if none of its fields is a number and none but
-/// the first is empty, if it has the name that is wanted, or if its label is the only one that is not a number.
+/// Strings of bits have at least 8 digits. `.npz`, `.safetensors`: the inputs are an array `x` (also `X`, `features`,
+/// `inputs`, `data` or `images`) whose first axis is that of the samples; further axes become one. `X_train` and
+/// `X_test`, with `y_train` and `y_test`, are parts of a data set, and so are `X_val` and names such as `test_images`.
+/// `.npy`: inputs alone. Text: either lines of a string of bits and a label, or a table separated by commas,
+/// semicolons, tabs or white space, with a label in each row. The first row is a header if none of its fields is a
+/// number and none but the first is empty, if `Named` names one of its fields, if its label is the only one that is not
+/// a number, or if its numbers count from 0 beside the name of an index or of labels, as pandas writes them.
+///
+/// The index of a table of pandas or R is no input: a first column without a name, `Unnamed: 0`, `index` or
+/// `__index_level_0__`, if its fields count or label the rows. A column `id`, `ids`, `Id` or `ID` identifies the samples.
 ///
 /// Labels may be any words. If all are numbers, their classes are in numeric order, and labels that are equal as
 /// numbers, such as 1 and 1.0, are one class. Otherwise, they are in alphabetic order.
@@ -84,81 +140,130 @@ pub enum Wanted<'a> {
 /// field is not a finite number, or there are no samples; [`Io`](crate::ErrorKind::Io) if the operating system reports
 /// an error.
 pub fn read_samples(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-    let arrays = matches!(ending.as_ref().and_then(|e| e.to_str()), Some("npz" | "safetensors" | "npy"));
-    let table = if arrays { of_arrays(path, wanted)? } else { of_text(path, wanted)? };
+    let table = if Format::of(path).is_some() { of_arrays(path, wanted)? } else { of_text(path, wanted)? };
     if table.is_empty() {
         return Err(Error::parse(path, None, "at least one sample", "none"));
     }
     Ok(table)
 }
 
-fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
-    let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
-    let target = match wanted {
-        Wanted::Labels(Some(name)) | Wanted::Values(Some(name)) => vec![name],
-        Wanted::Labels(None) | Wanted::Values(None) => TARGETS.to_vec(),
-        Wanted::Inputs(..) => Vec::new(),
-    };
-    let (mut arrays, names) = read_named(path, &[&INPUTS[..], &target].concat())?;
-    let features = names.iter().any(|name| name == "features");
-    let names = names.join(", ");
-    let mut take = |known: &[&str], alone: bool| {
-        let at = arrays.iter().position(|array| known.contains(&array.name.as_str()));
-        let at = at.or_else(|| (alone && arrays.len() == 1).then_some(0))?;
-        Some(arrays.swap_remove(at))
-    };
-    let y = match wanted {
-        Wanted::Labels(name) | Wanted::Values(name) => {
-            let expected = format!("targets under the name {}", name.unwrap_or("y, labels or targets"));
-            let advice = if features {
-                "; features have labels if their input has them (`fiedler features --label NAME`)"
-            } else {
-                ""
-            };
-            let none = if name.is_none() { "no labels, only " } else { "" };
-            let found = || wrong(&expected, format!("{none}the arrays {names}{advice}"));
-            Some(take(&target, false).ok_or_else(found)?)
-        }
-        Wanted::Inputs(..) => None,
-    };
-    let x = take(&INPUTS, matches!(wanted, Wanted::Inputs(..)));
-    let x =
-        x.ok_or_else(|| wrong("inputs under the name x, features, inputs or data", format!("the arrays {names}")))?;
-    let [rows, inputs] = x.shape[..] else {
-        return Err(wrong("inputs with a row for each sample, (samples, inputs)", format!("the shape {:?}", x.shape)));
-    };
-    let x = reals(path, x)?;
-    let Some(y) = y else {
-        return Ok(SampleTable { inputs, x, targets: TableTargets::None, names: Vec::new(), target: None });
-    };
-    let shape = y.shape.clone();
-    if shape.first() != Some(&rows) || shape[1..].contains(&0) {
-        return Err(wrong(&format!("{rows} targets, one for each sample"), format!("the shape {shape:?}")));
-    }
-    let each: usize = shape[1..].iter().product();
-    let values = reals(path, y)?;
-    let targets = match wanted {
-        Wanted::Values(_) => TableTargets::Values(values, each),
-        _ if each != 1 => return Err(wrong("one label for each sample", format!("the shape {shape:?}"))),
-        _ => {
-            let words = values.iter().map(|value| {
-                let whole = value.fract() == 0.0 && value.abs() < 1e15;
-                if whole { Ok(format!("{value:.0}")) } else { Err(wrong("whole numbers as labels", value.to_string())) }
-            });
-            labels_of(words.collect::<Result<Vec<_>>>()?)
-        }
-    };
-    Ok(SampleTable { inputs, x, targets, names: Vec::new(), target: None })
+/// Returns the roles of columns where targets are needed.
+fn needed(roles: Roles<'_>) -> Roles<'_> {
+    let label = if roles.label == LabelColumn::Auto { LabelColumn::Needed } else { roles.label };
+    Roles { label, ..roles }
 }
 
-fn reals(path: &Path, array: StoredArray) -> Result<Vec<f64>> {
-    match array.data {
-        NpyData::F32(data) => Ok(data.into_iter().map(f64::from).collect()),
-        NpyData::F64(data) => Ok(data),
-        NpyData::F16(data) => Ok(data.into_iter().map(f64::from).collect()),
-        other => Err(Error::parse(path, None, "real numbers", format!("{} of type {}", array.name, other.name()))),
+fn of_text(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
+    let (roles, known) = match wanted {
+        Wanted::Labels(roles) | Wanted::Values(roles) => (needed(roles), None),
+        Wanted::Inputs(known) => (LabelColumn::None.into(), Some(known)),
+    };
+    let ask = Ask { roles, values: matches!(wanted, Wanted::Values(_)), finite: true, known };
+    let found = table::open(path, &ask)?;
+    let x = match found.numbers {
+        Numbers::F64(x) => x,
+        Numbers::F32(x) => x.into_iter().map(f64::from).collect(),
+    };
+    let Rows::Even(inputs) = found.rows else {
+        return Err(Error::parse(path, None, "rows of the same length", "others"));
+    };
+    let table::Table { names, targets, target, left_out, findings, .. } = found;
+    Ok(SampleTable { inputs, x, targets, names, target, left_out, findings })
+}
+
+/// What an error of a file without inputs says.
+const NO_INPUTS: &str = "inputs under the name x, features, inputs, data or images";
+
+/// Returns the roles of the arrays of a file for inputs, and for targets where these are wanted.
+///
+/// # Errors
+/// [`Parse`](crate::ErrorKind::Parse) if there are no inputs, or no targets.
+pub(super) fn roles_of(path: &Path, names: &[(&str, usize)], wanted: Wanted<'_>) -> Result<ArrayRoles> {
+    let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
+    let all = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let (roles, alone) = match wanted {
+        Wanted::Labels(roles) | Wanted::Values(roles) => (needed(roles), false),
+        Wanted::Inputs(_) => (LabelColumn::Auto.into(), names.len() == 1),
+    };
+    let missing = |error: Error| match roles.label {
+        LabelColumn::Named(name) => wrong(&format!("targets under the name {name}"), format!("the arrays {}", all())),
+        _ => error,
+    };
+    let found = ArrayRoles::find(path, names, roles, !alone);
+    let mut made = match (found, roles.label) {
+        (Err(error), LabelColumn::Named(name)) if !names.iter().any(|(own, _)| *own == name) => {
+            return Err(missing(error));
+        }
+        (found, _) => found?,
+    };
+    if let Wanted::Inputs(_) = wanted {
+        let (target, name) = (std::mem::take(&mut made.target), made.target_name.take());
+        if let (Some(name), true) = (name, alone) {
+            // The only array is the inputs, whatever its name is.
+            made.layers.push((name, target));
+        } else {
+            made.left_out.extend(target.iter().map(|&at| (names[at].0.to_owned(), LeftOut::Label)));
+        }
+    } else if made.target.is_empty() {
+        let features = names.iter().any(|(name, _)| *name == "features");
+        let advice = "; features have labels if their input has them (`fiedler features --label NAME`)";
+        let found = format!("no labels, only the arrays {}{}", all(), if features { advice } else { "" });
+        return Err(wrong("targets under the name y, labels or targets", found));
     }
+    if made.layers.is_empty() { Err(wrong(NO_INPUTS, format!("the arrays {}", all()))) } else { Ok(made) }
+}
+
+fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
+    let mut file = ArrayFile::open(path)?;
+    let roles = roles_of(path, &file.names(), wanted)?;
+    let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
+    let places = &roles.layers[0].1;
+    let (mut x, mut samples, mut of_sample) = (Vec::new(), Vec::new(), Vec::new());
+    for (part, &at) in places.iter().enumerate() {
+        let array = file.array(at)?;
+        let [rows, axes @ ..] = &array.shape[..] else {
+            return Err(wrong(
+                "inputs with a row for each sample, (samples, inputs)",
+                format!("the shape {:?}", array.shape),
+            ));
+        };
+        if axes.is_empty() || part > 0 && *axes != of_sample[..] {
+            let expected = match part {
+                0 => "inputs with a row for each sample, (samples, inputs)".to_owned(),
+                _ => format!("{} of the shape {of_sample:?} in each sample, as in the part before", array.name),
+            };
+            return Err(wrong(&expected, format!("the shape {:?}", array.shape)));
+        }
+        if array.kind.is_text() {
+            return Err(wrong("real numbers", format!("text in {}", array.name)));
+        }
+        of_sample = axes.to_vec();
+        samples.push(*rows);
+        x.append(&mut file.numbers(at)?);
+    }
+    let inputs = of_sample.iter().product();
+    let values = match wanted {
+        Wanted::Labels(_) => Some(false),
+        Wanted::Values(_) => Some(true),
+        Wanted::Inputs(_) => None,
+    };
+    let targets = match values {
+        Some(_) => file.targets(&roles.target, &samples, values)?,
+        None => TableTargets::None,
+    };
+    let mut parts = [0; 3];
+    for (&part, &samples) in roles.parts.iter().flatten().zip(&samples) {
+        parts[part] = samples;
+    }
+    let names: Vec<String> = (0..inputs).map(|at| format!("{}[{at}]", roles.layers[0].0)).collect();
+    let findings = Findings {
+        target: roles.target_name.map(TargetOrigin::Array),
+        left_out: roles.left_out,
+        suspects: if values.is_some() { suspects(&names, &x, &targets, false) } else { Vec::new() },
+        flattened: (of_sample.len() > 1).then_some(of_sample),
+        parts: (samples.len() > 1).then_some(parts),
+    };
+    Ok(SampleTable { inputs, x, targets, names: Vec::new(), target: None, left_out: Vec::new(), findings })
 }
 
 /// Returns the classes of words. If all words are numbers, those that are equal as numbers are one class, whose name is
@@ -190,213 +295,6 @@ fn by_number<N: Copy>(numbers: &[N], words: Vec<String>, order: impl Fn(&N, &N) 
     pairs.sort_by(|(a, one), (b, other)| order(a, b).then(one.len().cmp(&other.len())).then(one.cmp(other)));
     let groups = pairs.chunk_by(|(a, _), (b, _)| order(a, b).is_eq());
     groups.map(|group| group.iter().map(|(_, word)| word.clone()).collect()).collect()
-}
-
-/// The fewest digits of a string of bits. Shorter ones may be numbers.
-const FEWEST_BITS: usize = 8;
-
-/// Returns the string of bits and the label of a line that consists of these.
-pub(super) fn bits(line: &str) -> Option<(&str, Option<&str>)> {
-    let line = line.trim_start_matches('\u{feff}');
-    let mut words = line.split([' ', '\t', ',', ';', '\r', '\n']).filter(|word| !word.is_empty());
-    let (bits, label) = (words.next()?, words.next());
-    let valid =
-        bits.len() >= FEWEST_BITS && bits.bytes().all(|byte| matches!(byte, b'0' | b'1')) && words.next().is_none();
-    valid.then_some((bits, label))
-}
-
-fn of_text(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
-    let first = first_line(path)?;
-    if bits(&first).is_some() { of_bits(path, wanted) } else { of_table(path, &first, wanted) }
-}
-
-/// Returns the first line that is not blank, which shows what the file is.
-pub(super) fn first_line(path: &Path) -> Result<String> {
-    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    let (mut first, mut number) = (String::new(), 0);
-    let mut reader = BufReader::new(file);
-    let head = reader.fill_buf().map_err(|error| Error::io("read", path, error))?;
-    if let Some(format) = compressed(head) {
-        return Err(Error::parse(path, None, "a table, strings of bits, .npz, .safetensors or .npy", format));
-    }
-    while first.trim().is_empty() {
-        first.clear();
-        number += 1;
-        let read = reader.read_line(&mut first).map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidData => Error::parse(path, Some(number), "text in UTF-8", "other bytes"),
-            _ => Error::io("read", path, error),
-        })?;
-        if read == 0 {
-            break;
-        }
-    }
-    Ok(first)
-}
-
-/// Returns the character that separates the fields of a table, or `None` for white space.
-pub(super) fn separator(first: &str) -> Option<u8> {
-    [b',', b';', b'\t'].into_iter().find(|&byte| first.bytes().any(|b| b == byte))
-}
-
-fn of_bits(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-    let (mut inputs, mut x, mut words) = (0, Vec::new(), Vec::new());
-    let mut lines = Vec::new();
-    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let Some((bits, label)) = bits(line) else {
-            return Err(Error::parse(path, Some(number), "a string of bits and a label", format!("{line:?}")));
-        };
-        if inputs == 0 {
-            inputs = bits.len();
-        }
-        if bits.len() != inputs {
-            let found = format!("{} bits", bits.len());
-            return Err(Error::parse(path, Some(number), format!("{inputs} bits, as in the first line"), found));
-        }
-        x.extend(bits.bytes().map(|byte| f64::from(byte - b'0')));
-        match (wanted, label) {
-            (Wanted::Inputs(..), _) => {}
-            (_, Some(label)) => {
-                words.push(label.to_owned());
-                lines.push(number);
-            }
-            (_, None) => return Err(Error::parse(path, Some(number), "a label after the bits", "none")),
-        }
-    }
-    let targets = match wanted {
-        Wanted::Inputs(..) => TableTargets::None,
-        Wanted::Labels(_) => labels_of(words),
-        Wanted::Values(_) => TableTargets::Values(
-            words.iter().zip(lines).map(|(word, line)| number(path, line, word)).collect::<Result<_>>()?,
-            1,
-        ),
-    };
-    Ok(SampleTable { inputs, x, targets, names: Vec::new(), target: None })
-}
-
-fn number(path: &Path, line: u64, field: &str) -> Result<f64> {
-    match field.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(Error::parse(path, Some(line), "a finite number", format!("{field:?}"))),
-    }
-}
-
-fn of_table(path: &Path, first: &str, wanted: Wanted<'_>) -> Result<SampleTable> {
-    let separator = separator(first);
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator.unwrap_or(b' '))
-        .from_path(path)
-        .map_err(|error| wrong_csv(path, error))?;
-    let (mut record, mut columns, mut label_at) = (StringRecord::new(), 0, None);
-    let (mut x, mut words, mut values) = (Vec::new(), Vec::<String>::new(), Vec::new());
-    let (mut names, mut first_line) = (Vec::new(), 0);
-    while reader.read_record(&mut record).map_err(|error| wrong_csv(path, error))? {
-        let line = record.position().map_or(0, csv::Position::line);
-        // White space separates fields however much of it there is.
-        let fields: Vec<&str> =
-            record.iter().map(str::trim).filter(|field| separator.is_some() || !field.is_empty()).collect();
-        if fields.iter().all(|field| field.is_empty()) {
-            continue;
-        }
-        if columns == 0 {
-            columns = fields.len();
-            label_at = target_column(path, line, &fields, wanted)?;
-            let inputs = || fields.iter().enumerate().filter(|(at, _)| Some(*at) != label_at).map(|(_, field)| *field);
-            let named = match wanted {
-                Wanted::Labels(name) | Wanted::Values(name) => name.is_some(),
-                Wanted::Inputs(_, names, _) => !names.is_empty() && inputs().eq(names.iter().map(String::as_str)),
-            };
-            if named || is_header(&fields) {
-                names = inputs().map(str::to_owned).collect();
-                check_names(path, line, &names, wanted)?;
-                continue;
-            }
-            first_line = line;
-        }
-        if fields.len() != columns {
-            let expected = format!("{columns} columns, as in the first row");
-            return Err(Error::parse(path, Some(line), expected, fields.len().to_string()));
-        }
-        for (at, field) in fields.iter().enumerate() {
-            if Some(at) != label_at {
-                if columns <= 2 && bits(field).is_some() {
-                    let found = format!("{field:?}, a string of bits");
-                    return Err(Error::parse(
-                        path,
-                        Some(line),
-                        "a table; strings of bits begin in the first line",
-                        found,
-                    ));
-                }
-                x.push(number(path, line, field)?);
-            } else if matches!(wanted, Wanted::Values(_)) {
-                values.push(number(path, line, field)?);
-            } else if field.is_empty() {
-                return Err(Error::parse(path, Some(line), "a label", "an empty field"));
-            } else {
-                words.push((*field).to_owned());
-            }
-        }
-    }
-    let inputs = columns.saturating_sub(usize::from(label_at.is_some()));
-    // Numbers as names of the columns, as pandas writes them, with a word as the name of the label.
-    let is_number = |word: &String| word.parse::<f64>().is_ok();
-    if first_line > 0 && words.len() > 1 && !is_number(&words[0]) && words[1..].iter().all(is_number) {
-        names = x.drain(..inputs).map(|name: f64| name.to_string()).collect();
-        words.remove(0);
-    }
-    let targets = match wanted {
-        Wanted::Labels(_) => labels_of(words),
-        Wanted::Values(_) => TableTargets::Values(values, 1),
-        Wanted::Inputs(..) => TableTargets::None,
-    };
-    Ok(SampleTable { inputs, x, targets, names, target: label_at })
-}
-
-/// Checks that the columns have the names that the inputs had in training.
-fn check_names(path: &Path, line: u64, names: &[String], wanted: Wanted<'_>) -> Result<()> {
-    match wanted {
-        Wanted::Inputs(_, known, _) if !known.is_empty() && known != names => {
-            let expected = format!("the inputs {}", known.join(", "));
-            Err(Error::parse(path, Some(line), expected, names.join(", ")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns the place of the target among the fields of the first row.
-fn target_column(path: &Path, line: u64, fields: &[&str], wanted: Wanted<'_>) -> Result<Option<usize>> {
-    let name = match wanted {
-        Wanted::Inputs(inputs, ..) if fields.len() == inputs => return Ok(None),
-        Wanted::Inputs(inputs, _, place) if fields.len() == inputs + 1 => return Ok(Some(place.unwrap_or(inputs))),
-        Wanted::Inputs(inputs, ..) => {
-            let expected = format!("{inputs} columns of inputs, or one more with labels");
-            return Err(Error::parse(path, Some(line), expected, fields.len().to_string()));
-        }
-        Wanted::Labels(name) | Wanted::Values(name) => name,
-    };
-    if fields.len() < 2 {
-        return Err(Error::parse(path, Some(line), "columns of inputs and a target", fields.len().to_string()));
-    }
-    let Some(name) = name else { return Ok(Some(fields.len() - 1)) };
-    match fields.iter().position(|field| *field == name) {
-        Some(at) => Ok(Some(at)),
-        None => {
-            let expected = format!("a column named {name}");
-            Err(Error::parse(path, Some(line), expected, format!("the columns {}", fields.join(", "))))
-        }
-    }
-}
-
-pub(super) fn wrong_csv(path: &Path, error: csv::Error) -> Error {
-    let line = error.position().map(csv::Position::line);
-    let shown = error.to_string();
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => Error::io("read", path, error),
-        _ => Error::parse(path, line, "a table of numbers in UTF-8", shown),
-    }
 }
 
 #[cfg(test)]

@@ -29,63 +29,42 @@ pub struct StoredArray {
 /// [`Parse`](crate::ErrorKind::Parse) if the file has another format, or an array has a type or a number of axes that
 /// is not supported; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn read_arrays(path: &Path) -> Result<Vec<StoredArray>> {
-    Ok(read_if(path, &|_, _| true)?.0)
-}
-
-/// Reads the arrays that have one of these names, or the only array of a file, and returns the names of all arrays.
-/// Others may have types that are not supported.
-///
-/// # Errors
-/// Those of [`read_arrays`].
-pub(super) fn read_named(path: &Path, names: &[&str]) -> Result<(Vec<StoredArray>, Vec<String>)> {
-    read_if(path, &|name, alone| alone || names.contains(&name))
-}
-
-/// Reads the arrays that `wanted` chooses by their names, and by whether they are alone. Returns all names, too.
-fn read_if(path: &Path, wanted: &dyn Fn(&str, bool) -> bool) -> Result<(Vec<StoredArray>, Vec<String>)> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     match ending.as_ref().and_then(|ending| ending.to_str()) {
-        Some("npz") => read_npz(path, wanted),
+        Some("npz") => read_npz(path),
         Some("safetensors") => {
             let tensors = Tensors::open(path)?;
-            let names: Vec<String> = tensors.names().map(str::to_owned).collect();
-            let chosen = names.iter().filter(|name| wanted(name, names.len() == 1));
-            Ok((chosen.map(|name| tensors.array(name)).collect::<Result<_>>()?, names))
+            tensors.names().map(|name| tensors.array(name)).collect()
         }
         _ => {
             let Npy { shape, data } = NpyFile::open(path)?.read()?;
             let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-            Ok((vec![StoredArray { name: name.clone(), shape, data }], vec![name]))
+            Ok(vec![StoredArray { name, shape, data }])
         }
     }
 }
 
-fn read_npz(path: &Path, wanted: &dyn Fn(&str, bool) -> bool) -> Result<(Vec<StoredArray>, Vec<String>)> {
+fn read_npz(path: &Path) -> Result<Vec<StoredArray>> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let wrong = |error: zip::result::ZipError| match error {
         zip::result::ZipError::Io(error) => Error::io("read", path, error),
         other => Error::parse(path, None, "an .npz archive", other.to_string()),
     };
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(wrong)?;
-    let (mut arrays, mut names) = (Vec::new(), Vec::new());
-    let alone = archive.len() == 1;
+    let mut arrays = Vec::new();
     for member in 0..archive.len() {
         let mut member = archive.by_index(member).map_err(wrong)?;
         let full = member.name().to_owned();
         let Some(name) = full.strip_suffix(".npy") else {
             return Err(Error::parse(path, None, "an archive of .npy files", format!("the member {full}")));
         };
-        names.push(name.to_owned());
-        if !wanted(name, alone) {
-            continue;
-        }
         // Memory grows with the bytes that are read, because the size that the archive states may be wrong.
         let mut bytes = Vec::new();
         member.read_to_end(&mut bytes).map_err(|error| Error::io("read", path, error))?;
         let Npy { shape, data } = NpyFile::of(&path.join(&full), Box::new(Cursor::new(bytes)))?.read()?;
         arrays.push(StoredArray { name: name.to_owned(), shape, data });
     }
-    Ok((arrays, names))
+    Ok(arrays)
 }
 
 /// A safetensors file: <https://huggingface.co/docs/safetensors/index#format>.

@@ -89,10 +89,11 @@ impl Trainer {
         runs: usize,
         epochs: u64,
     ) -> Result<Choice> {
-        let program = self.program();
+        let own = self.fitted(samples, None);
+        let program = own.program();
         program.check()?;
-        let [_, tour] = self.tours::<T>(ctx, &program, samples, None)?;
-        Ok(self.course(&tour, runs, epochs).choose::<T>(ctx, &program))
+        let [_, tour] = own.tours::<T>(ctx, &program, samples, None)?;
+        Ok(own.course(&tour, runs, epochs).choose::<T>(ctx, &program))
     }
 
     /// Returns the memory that `runs` runs on a data set of `samples` samples need, with the hyperparameters that need
@@ -101,6 +102,10 @@ impl Trainer {
     /// # Errors
     /// The same as for [`Trainer::choose`].
     pub fn memory<T: Number>(&self, ctx: &Context, samples: usize, runs: usize) -> Result<Memory> {
+        self.fitted(samples, None).memory_of::<T>(ctx, samples, runs)
+    }
+
+    fn memory_of<T: Number>(&self, ctx: &Context, samples: usize, runs: usize) -> Result<Memory> {
         let program = self.program();
         program.check()?;
         let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, None)?;

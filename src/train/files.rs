@@ -31,6 +31,8 @@ pub struct Origin {
     pub inputs: Vec<String>,
     /// The place of the column with the target, if the file was a table.
     pub target: Option<usize>,
+    /// The places of the columns that were neither inputs nor the target, if the file was a table.
+    pub left_out: Vec<usize>,
 }
 
 impl<T: Number> Fit<T> {
@@ -56,7 +58,7 @@ impl<T: Number> Fit<T> {
         let spec = [self.spec.0.to_string()];
         let good: Vec<bool> = self.runs.iter().map(|run| run.status.is_good()).collect();
         let told = json!({"classes": origin.classes, "inputs": origin.inputs, "target": origin.target,
-                          "best_run": self.best_run(), "good": good});
+                          "left_out": origin.left_out, "best_run": self.best_run(), "good": good});
         let told = [told.to_string()];
         let mut arrays = stacked.arrays(self.runs.len());
         for (name, text) in [(SPEC, &spec), (ORIGIN, &told)] {
@@ -193,7 +195,12 @@ impl<T: Number> Model<T> {
             told[key].as_array().into_iter().flatten().filter_map(|word| Some(word.as_str()?.to_owned())).collect()
         };
         let place = |value: &Value| value.as_u64().and_then(|place| usize::try_from(place).ok());
-        let origin = Origin { classes: words("classes"), inputs: words("inputs"), target: place(&told["target"]) };
+        let origin = Origin {
+            classes: words("classes"),
+            inputs: words("inputs"),
+            target: place(&told["target"]),
+            left_out: told["left_out"].as_array().into_iter().flatten().filter_map(place).collect(),
+        };
         let good = told["good"].as_array().into_iter().flatten().map(|good| good.as_bool().unwrap_or(true)).collect();
         let runs = (place(&told["best_run"]).unwrap_or(0), good);
         let mut stacks = std::collections::BTreeMap::new();

@@ -64,7 +64,7 @@ impl<'a, T: Number> Grouped<'a, T> {
         different.dedup();
         let made = self.ctx.on_threads(|| {
             parallel::map(different.iter(), |_, &seed| {
-                Arc::new(self.trainer.split.rows(group as u64, samples, (counts, self.trainer.fold), seed))
+                Arc::new(self.trainer.split.rows(group as u64, samples, (counts, self.trainer.division), seed))
             })
         });
         let of = |seed| different.binary_search(seed).map_or_else(|_| Parts::default(), |place| made[place].clone());

@@ -23,7 +23,7 @@ impl Trainer {
         fit: &Fit<T>,
         part: Part,
     ) -> Result<Vec<Vec<(u32, u32)>>> {
-        let program = self.program();
+        let program = self.fitted(samples.len(), None).program();
         samples.check(&program)?;
         if !program.loss.takes_labels() {
             return Ok(vec![Vec::new(); fit.runs().len()]);
@@ -35,7 +35,7 @@ impl Trainer {
         let found = ctx.on_threads(|| {
             parallel::map(fit.runs().iter(), |_, fitted| {
                 ctx.cancel().check()?;
-                let counts = (tour.counts(0), self.fold);
+                let counts = (tour.counts(0), self.division);
                 let mut rows = self.split.rows(0, samples.len(), counts, fitted.run.seed)[part as usize].clone();
                 rows.sort_unstable();
                 let mut worker = T::worker(&program);

@@ -2,7 +2,7 @@
 
 use super::groups::Source;
 use crate::error::Result;
-use crate::io::{SampleRows, Wanted};
+use crate::io::{Findings, SampleRows, Wanted};
 use crate::ops::mlp::{Number, Samples, Targets};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::path::Path;
 ///
 /// ```
 /// use fiedler::Context;
-/// use fiedler::io::{self, Data, NamedArray, Rows, Wanted};
+/// use fiedler::io::{self, Data, NamedArray, Roles, Rows, Wanted};
 /// use fiedler::train::{Loss, Mlp, Optimizer, Runs, SampleFile, Trainer};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -22,7 +22,7 @@ use std::path::Path;
 /// let array = |name, shape, data| NamedArray { name, rows: Rows::Other, shape, data };
 /// io::write(&path, &[array("x", vec![300, 2], Data::F32(&x)), array("y", vec![300], Data::I64(&y))])?;
 ///
-/// let file = SampleFile::open(&path, Wanted::Labels(None))?.expect("a file that can be read in groups");
+/// let file = SampleFile::open(&path, Wanted::Labels(Roles::default()))?.expect("a file that can be read in groups");
 /// let net = Mlp::builder(file.inputs()).output(file.classes().len())?;
 /// let fit = Trainer::new(net, Loss::CROSS_ENTROPY, Optimizer::Adam)
 ///     .epochs(2)
@@ -62,6 +62,12 @@ impl SampleFile {
     #[must_use]
     pub fn inputs(&self) -> usize {
         self.rows.inputs()
+    }
+
+    /// Returns what was found out about the arrays.
+    #[must_use]
+    pub fn findings(&self) -> &Findings {
+        self.rows.findings()
     }
 
     /// Returns the number of values of a sample, or 0 if the targets are labels.

@@ -1,6 +1,7 @@
 //! What decides every bit of a training, as checkpoints and the files of results have it.
 
 use super::Runs;
+use super::split::Division;
 use super::trainer::Trainer;
 use crate::error::{Error, Result};
 use crate::io::Tensors;
@@ -62,8 +63,10 @@ impl Spec {
         if !form.is_empty() {
             spec["form"] = json!(form);
         }
-        if let Some(fold) = trainer.fold {
-            spec["fold"] = json!([fold.number, fold.of]);
+        match trainer.division {
+            Division::Shares => {}
+            Division::Fold(fold) => spec["fold"] = json!([fold.number, fold.of]),
+            Division::Parts(parts) => spec["parts"] = json!(parts),
         }
         if groups > 1 {
             spec["groups"] = json!(groups);

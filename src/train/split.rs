@@ -31,6 +31,19 @@ impl Fold {
     }
 }
 
+/// Which samples may be test samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Division {
+    /// All, by the shares of the split.
+    #[default]
+    Shares,
+    /// Those of a fold.
+    Fold(Fold),
+    /// The last ones: the data set has training samples first, then validation samples, then test samples, in these
+    /// numbers.
+    Parts([usize; 3]),
+}
+
 impl Default for Split {
     fn default() -> Self {
         Self { shares: [0.7, 0.1, 0.2], seed: None }
@@ -43,15 +56,28 @@ impl Split {
     /// # Errors
     /// [`crate::ErrorKind::Domain`] if a share is negative, the shares do not sum to 1, or a part with a share has no
     /// sample.
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
     pub fn counts(&self, samples: usize) -> Result<[usize; 3]> {
-        let [train, validation, test] = self.shares;
+        let [train, ..] = self.shares;
         let sum: f64 = self.shares.iter().sum();
         if !(self.shares.iter().all(|share| *share >= 0.0) && (sum - 1.0).abs() < 1e-9 && train > 0.0) {
             let what =
                 format!("expected shares of at least 0 that sum to 1, the first above 0, found {:?}", self.shares);
             return Err(Error::domain("split", what));
         }
+        let counts = self.rounded(samples);
+        for (part, (count, share)) in Part::ALL.into_iter().zip(counts.into_iter().zip(self.shares)) {
+            if share > 0.0 && count == 0 {
+                let what = format!("expected at least one sample for {}, found {share} of {samples}", part.name());
+                return Err(Error::domain("split", what));
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Returns the shares of the samples in whole numbers.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+    fn rounded(&self, samples: usize) -> [usize; 3] {
+        let [train, validation, test] = self.shares;
         let n = samples as f64;
         let first = (train * n).round() as usize;
         let second = ((train + validation) * n).round() as usize;
@@ -60,14 +86,49 @@ impl Split {
         } else {
             [first, second.saturating_sub(first), samples.saturating_sub(second)]
         };
-        let counts = if validation == 0.0 { [counts[0], 0, samples - counts[0]] } else { counts };
-        for (part, (count, share)) in Part::ALL.into_iter().zip(counts.into_iter().zip(self.shares)) {
-            if share > 0.0 && count == 0 {
-                let what = format!("expected at least one sample for {}, found {share} of {samples}", part.name());
-                return Err(Error::domain("split", what));
+        if validation == 0.0 { [counts[0], 0, samples - counts[0]] } else { counts }
+    }
+
+    /// Does the same as [`Split::counts`] for default shares. If there are too few samples for all parts,
+    /// the test part comes before the validation part, but for a part that is watched, which comes first.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if there are no samples, or the shares are wrong.
+    pub(super) fn fitting_counts(&self, samples: usize, watched: Option<Part>) -> Result<[usize; 3]> {
+        let strict = self.counts(samples);
+        if strict.is_ok() || samples == 0 || self.counts(usize::MAX >> 12).is_err() {
+            return strict;
+        }
+        let mut wanted = vec![Part::Test, Part::Validation];
+        wanted.sort_by_key(|&part| Some(part) != watched);
+        wanted.retain(|&part| self.shares[part as usize] > 0.0);
+        let mut counts = self.rounded(samples);
+        for (place, &part) in wanted.iter().enumerate() {
+            let later = wanted[place + 1..].iter().map(|&part| part as usize).find(|&other| counts[other] > 0);
+            let from = if counts[0] > 2 { Some(0) } else { later.or((counts[0] > 1).then_some(0)) };
+            // With fewer than five samples, a third part is worth less than a sample to train on.
+            if let Some(from) = from.filter(|_| counts[part as usize] == 0 && (place == 0 || samples > 4)) {
+                (counts[from], counts[part as usize]) = (counts[from] - 1, 1);
             }
         }
         Ok(counts)
+    }
+
+    /// Returns the number of samples of each part if the data set has its parts one after another. Validation samples
+    /// are a share of its training samples, if it has none.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if these are not the samples of the data set.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+    pub(super) fn counts_of_parts(&self, samples: usize, parts: [usize; 3]) -> Result<[usize; 3]> {
+        let all: usize = parts.iter().sum();
+        if all != samples || parts[0] == 0 {
+            let what = format!("expected one group of the {all} samples that the file divides, found {samples}");
+            return Err(Error::domain("split", what));
+        }
+        let [train, validation, _] = self.shares;
+        let own = if parts[1] > 0 { 0 } else { (parts[0] as f64 * validation / (train + validation)).round() as usize };
+        Ok([parts[0] - own, parts[1] + own, parts[2]])
     }
 
     /// Returns the number of samples of each part if a fold is the test set. The others are divided by the shares of
@@ -90,16 +151,21 @@ impl Split {
         &self,
         group: u64,
         samples: usize,
-        (counts, fold): ([usize; 3], Option<Fold>),
+        (counts, division): ([usize; 3], Division),
         run_seed: u64,
     ) -> [Vec<u32>; 3] {
-        let n = u32::try_from(samples).unwrap_or(u32::MAX);
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let n = number(if let Division::Parts([train, ..]) = division { train } else { samples });
         let order = shuffled(self.seed.unwrap_or(run_seed), group, n);
         let mut all: Vec<u32> = (0..n).map(order).collect();
-        if let Some(fold) = fold {
-            // The test samples are moved to the end, so that the others keep their order.
-            let test: Vec<u32> = all.drain(fold.places(samples)).collect();
-            all.extend(test);
+        match division {
+            Division::Shares => {}
+            Division::Fold(fold) => {
+                // The test samples are moved to the end, so that the others keep their order.
+                let test: Vec<u32> = all.drain(fold.places(samples)).collect();
+                all.extend(test);
+            }
+            Division::Parts(_) => all.extend(n..number(samples)),
         }
         let (train, rest) = all.split_at(counts[0]);
         let (validation, test) = rest.split_at(counts[1]);
@@ -109,7 +175,7 @@ impl Split {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fold, Split};
+    use super::{Division, Fold, Part, Split};
 
     #[test]
     fn every_sample_is_in_one_part() {
@@ -117,7 +183,7 @@ mod tests {
             let split = Split { shares, seed: None };
             for samples in [10, 1797, 6000] {
                 let counts = split.counts(samples).expect("valid shares");
-                let parts = split.rows(0, samples, (counts, None), 7);
+                let parts = split.rows(0, samples, (counts, Division::Shares), 7);
                 let mut all = parts.concat();
                 all.sort_unstable();
                 assert!(all.iter().copied().eq(0..samples as u32), "{shares:?} {samples}");
@@ -126,16 +192,19 @@ mod tests {
                 }
             }
             assert_ne!(
-                split.rows(0, 100, (split.counts(100).unwrap(), None), 1),
-                split.rows(0, 100, (split.counts(100).unwrap(), None), 2)
+                split.rows(0, 100, (split.counts(100).unwrap(), Division::Shares), 1),
+                split.rows(0, 100, (split.counts(100).unwrap(), Division::Shares), 2)
             );
             assert_ne!(
-                split.rows(0, 100, ([70, 10, 20], None), 1),
-                split.rows(1, 100, ([70, 10, 20], None), 1),
+                split.rows(0, 100, ([70, 10, 20], Division::Shares), 1),
+                split.rows(1, 100, ([70, 10, 20], Division::Shares), 1),
                 "two groups, one division"
             );
             let fixed = Split { seed: Some(5), ..split };
-            assert_eq!(fixed.rows(3, 100, ([70, 10, 20], None), 1), fixed.rows(3, 100, ([70, 10, 20], None), 2));
+            assert_eq!(
+                fixed.rows(3, 100, ([70, 10, 20], Division::Shares), 1),
+                fixed.rows(3, 100, ([70, 10, 20], Division::Shares), 2)
+            );
         }
     }
 
@@ -148,7 +217,7 @@ mod tests {
             for number in 0..5 {
                 let fold = Fold { number, of: 5 };
                 let counts = split.counts_of_fold(samples, fold).unwrap();
-                let parts = split.rows(0, samples, (counts, Some(fold)), 7);
+                let parts = split.rows(0, samples, (counts, Division::Fold(fold)), 7);
                 assert_eq!(parts.each_ref().map(Vec::len), counts);
                 assert!((counts[2] as f64 - samples as f64 / 5.0).abs() < 1.0, "{counts:?}");
                 assert!((counts[1] as f64 - samples as f64 / 10.0).abs() < 1.0, "{counts:?}");
@@ -162,6 +231,45 @@ mod tests {
         }
         assert!(split.counts_of_fold(10, Fold { number: 5, of: 5 }).is_err());
         assert!(split.counts_of_fold(10, Fold { number: 0, of: 11 }).is_err());
+    }
+
+    /// Default shares are an error for no number of samples, and those that fit are as they were.
+    #[test]
+    fn default_shares_fit_few_samples() {
+        for (shares, watched, wanted) in [
+            ([0.7, 0.1, 0.2], None, vec![[1, 0, 0], [1, 0, 1], [2, 0, 1], [3, 0, 1], [3, 1, 1], [4, 1, 1]]),
+            ([0.7, 0.1, 0.2], Some(Part::Validation), vec![[1, 0, 0], [1, 1, 0], [2, 1, 0], [2, 1, 1], [3, 1, 1]]),
+            ([0.8, 0.0, 0.2], None, vec![[1, 0, 0], [1, 0, 1], [2, 0, 1], [3, 0, 1], [4, 0, 1]]),
+            ([0.7, 0.3, 0.0], None, vec![[1, 0, 0], [1, 1, 0], [2, 1, 0]]),
+        ] {
+            let split = Split { shares, seed: None };
+            for (samples, wanted) in (1..).zip(wanted) {
+                assert_eq!(split.fitting_counts(samples, watched).unwrap(), wanted, "{shares:?} {samples} {watched:?}");
+            }
+            for samples in 10..50 {
+                assert_eq!(split.fitting_counts(samples, watched).ok(), split.counts(samples).ok());
+            }
+            assert!(split.fitting_counts(0, watched).is_err());
+        }
+        assert!(Split { shares: [0.5, 0.1, 0.1], seed: None }.fitting_counts(9, None).is_err());
+    }
+
+    /// The parts of a file stay apart, and only training samples become validation samples.
+    #[test]
+    fn parts_of_a_file() {
+        let split = Split::default();
+        for (parts, wanted) in [([80, 0, 20], [70, 10, 20]), ([80, 5, 20], [80, 5, 20]), ([3, 0, 2], [3, 0, 2])] {
+            let samples = parts.iter().sum();
+            let counts = split.counts_of_parts(samples, parts).unwrap();
+            assert_eq!(counts, wanted);
+            let rows = split.rows(0, samples, (counts, Division::Parts(parts)), 7);
+            assert!(rows[2].iter().copied().eq((samples - parts[2]) as u32..samples as u32));
+            assert!(rows[0].iter().all(|row| (*row as usize) < parts[0]));
+            let mut all = rows.concat();
+            all.sort_unstable();
+            assert!(all.iter().copied().eq(0..samples as u32));
+        }
+        assert!(split.counts_of_parts(99, [80, 0, 20]).is_err());
     }
 
     #[test]

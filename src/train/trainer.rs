@@ -11,8 +11,8 @@ use super::journey::OnHost;
 use super::running::{RunStatus, Running};
 use super::saving::Saving;
 use super::schedule::Schedule;
-use super::spec::{Spec, stored_spec};
-use super::split::{Fold, Split};
+use super::spec::{Spec, groups_of, stored_spec};
+use super::split::{Division, Fold, Split};
 use super::stop::Stop;
 use crate::clock::Instant;
 use crate::context::Context;
@@ -93,13 +93,17 @@ pub struct Trainer {
     pub(super) loss: Loss,
     pub(super) optimizer: Optimizer,
     pub(super) batch: usize,
+    /// Whether a smaller data set makes the batch smaller.
+    pub(super) batch_fits: bool,
     pub(super) epochs: u64,
     pub(super) init: Init,
     pub(super) schedule: Schedule,
     pub(super) warm_up: u64,
     pub(super) stop: Option<Stop>,
     pub(super) split: Split,
-    pub(super) fold: Option<Fold>,
+    /// Whether a part of a small data set may have no samples.
+    pub(super) split_fits: bool,
+    pub(super) division: Division,
     pub(super) scaling: Scaling,
     pub(super) drop_last: bool,
     pub(super) mixed: MixedPrecision,
@@ -116,7 +120,8 @@ impl fmt::Debug for Trainer {
 
 impl Trainer {
     /// Creates a trainer with a batch of 32, 100 epochs, torch's initial weights, a constant learning rate, no stopping
-    /// rule, the split 0.7, 0.1, 0.2, and inputs as they are.
+    /// rule, the split 0.7, 0.1, 0.2, and inputs as they are. If there are fewer training samples than 32, they are the
+    /// batch, and if there are too few samples for all three parts, some parts have none.
     #[must_use]
     pub fn new(net: Mlp, loss: Loss, optimizer: Optimizer) -> Self {
         Self {
@@ -124,13 +129,15 @@ impl Trainer {
             loss,
             optimizer,
             batch: 32,
+            batch_fits: true,
             epochs: 100,
             init: Init::Torch,
             schedule: Schedule::Constant,
             warm_up: 0,
             stop: None,
             split: Split::default(),
-            fold: None,
+            split_fits: true,
+            division: Division::Shares,
             scaling: Scaling::None,
             drop_last: false,
             mixed: MixedPrecision::Off,
@@ -152,10 +159,16 @@ impl Trainer {
         &self.net
     }
 
-    /// Sets the number of samples of a step.
+    /// Sets the number of samples of a step. It may not exceed the number of training samples.
     #[must_use]
     pub fn batch(self, batch: usize) -> Self {
-        Self { batch, ..self }
+        Self { batch, batch_fits: false, ..self }
+    }
+
+    /// Sets the number of samples of a step to this number, or to that of the training samples if they are fewer.
+    #[must_use]
+    pub fn batch_at_most(self, batch: usize) -> Self {
+        Self { batch, batch_fits: true, ..self }
     }
 
     /// Sets the largest number of epochs of the runs that have none of their own ([`Run::epochs`](super::Run::epochs)).
@@ -188,17 +201,32 @@ impl Trainer {
         Self { stop: Some(stop), ..self }
     }
 
-    /// Sets how the data set is divided.
+    /// Sets how the data set is divided. Each part with a share has to have a sample.
     #[must_use]
     pub fn split(self, split: Split) -> Self {
-        Self { split, ..self }
+        Self { split, split_fits: false, ..self }
+    }
+
+    /// Does the same, but parts may have no samples: of a small data set, the test part has a sample before the
+    /// validation part has one, unless the stopping rule watches the validation samples.
+    #[must_use]
+    pub fn split_if_possible(self, split: Split) -> Self {
+        Self { split, split_fits: true, ..self }
     }
 
     /// Makes a fold the test set: of all samples, in the order of the division, that share. The others are divided by
     /// the split's shares of training and validation samples. Every sample is a test sample of one of the folds.
     #[must_use]
     pub fn fold(self, fold: Fold) -> Self {
-        Self { fold: Some(fold), ..self }
+        Self { division: Division::Fold(fold), ..self }
+    }
+
+    /// Takes the parts as the data set has them: first the training samples, then the validation samples, then the test
+    /// samples, in these numbers. If there are no validation samples, the split's shares of training and validation
+    /// divide the training samples.
+    #[must_use]
+    pub fn parts(self, samples: [usize; 3]) -> Self {
+        Self { division: Division::Parts(samples), ..self }
     }
 
     /// Sets how inputs are scaled.
@@ -259,34 +287,6 @@ impl Trainer {
         self.stop.is_some() || matches!(self.schedule, Schedule::Plateau { .. })
     }
 
-    /// Returns the division of a data set into groups.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a part of a group has no samples, if a batch exceeds its training samples, or if
-    /// there are 2^32 samples or more.
-    pub(super) fn tour(&self, samples: usize, groups: usize) -> Result<Tour> {
-        let most = u32::MAX as usize;
-        if samples > most {
-            return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
-        }
-        Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
-            Err(error) if groups > 1 => Err(error.within(format_args!("a group of {samples} samples"))),
-            counts => counts,
-        })
-    }
-
-    fn counts(&self, samples: usize) -> Result<[usize; 3]> {
-        let counts = match self.fold {
-            Some(fold) => self.split.counts_of_fold(samples, fold)?,
-            None => self.split.counts(samples)?,
-        };
-        if self.batch > counts[0] {
-            let what = format!("expected a batch of at most {} training samples, found {}", counts[0], self.batch);
-            return Err(Error::domain("train", what));
-        }
-        Ok(counts)
-    }
-
     /// Checks the settings before any work.
     fn check<T: Number>(&self, program: &Program, runs: &Runs) -> Result<()> {
         let wrong = |what: String| Err(Error::domain("train", what));
@@ -305,7 +305,7 @@ impl Trainer {
             return wrong(format!("mixed precision: expected a training in f32, found {}", T::NAME));
         }
         if let Some(stop) = self.stop {
-            if self.split.shares[stop.part as usize] == 0.0 {
+            if self.split.shares[stop.part as usize] == 0.0 && self.division == Division::Shares {
                 return wrong(format!("stop on {stop}: expected samples for {}, found none", stop.part.name()));
             }
             if !stop.metric.fits(&self.loss, &self.net) {
@@ -374,10 +374,21 @@ impl Trainer {
     /// The same as for [`Trainer::fit`], and those of the source. If a group cannot be read during the training, the
     /// checkpoint is saved first.
     pub fn fit_groups<T: Number>(&self, ctx: &Context, source: &dyn Source<T>, runs: &Runs) -> Result<Fit<T>> {
+        let stored = self.checkpoint.as_ref().map(|(path, _)| Stored::open(path)).transpose()?.flatten();
+        let groups = stored.as_ref().map(|stored| groups_of(&stored.spec));
+        self.fitted(source.samples(), groups).train(ctx, source, runs, stored)
+    }
+
+    fn train<T: Number>(
+        &self,
+        ctx: &Context,
+        source: &dyn Source<T>,
+        runs: &Runs,
+        stored: Option<Stored>,
+    ) -> Result<Fit<T>> {
         let program = self.program();
         self.check::<T>(&program, runs)?;
         ctx.cancel().check()?;
-        let stored = self.checkpoint.as_ref().map(|(path, _)| Stored::open(path)).transpose()?.flatten();
         let decided = self.decide::<T>(ctx, source.samples(), runs, stored.as_ref().map(|stored| &stored.spec))?;
         let tour = decided.tour;
         if tour.groups > 1 {
@@ -426,12 +437,13 @@ impl Trainer {
         runs: &Runs,
         weights: &Path,
     ) -> Result<()> {
-        let program = self.program();
-        self.check::<T>(&program, runs)?;
         let stored = stored_spec(weights)?;
-        let decided = self.decide::<T>(ctx, source.samples(), runs, Some(&stored))?;
-        let grouped = Grouped { trainer: self, ctx, program: &program, source, tour: decided.tour };
-        let spec = self.spec::<T>(&decided, &grouped.survey(runs)?.hash, runs);
+        let own = &self.fitted(source.samples(), Some(groups_of(&stored)));
+        let program = own.program();
+        own.check::<T>(&program, runs)?;
+        let decided = own.decide::<T>(ctx, source.samples(), runs, Some(&stored))?;
+        let grouped = Grouped { trainer: own, ctx, program: &program, source, tour: decided.tour };
+        let spec = own.spec::<T>(&decided, &grouped.survey(runs)?.hash, runs);
         spec.expect_finished(&stored, weights)
     }
 

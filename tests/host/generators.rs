@@ -1,7 +1,7 @@
 //! Generated data sets: their bytes, their laws, and that they are read again.
 
 use fiedler::features::generate::{Series, Strings, Vectors};
-use fiedler::io::{Extent, Layers, Numbers, TableTargets, Wanted, read_samples};
+use fiedler::io::{Extent, Layers, Numbers, Roles, TableTargets, Wanted, read_samples};
 use fiedler::{Cancel, Context, ErrorKind};
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
@@ -213,7 +213,7 @@ fn series_are_read_again() {
         };
         assert!(numbers == want, "{name}");
         // The same data set for a training.
-        let table = read_samples(&path, Wanted::Labels(None)).expect(name);
+        let table = read_samples(&path, Wanted::Labels(Roles::default())).expect(name);
         assert_eq!((table.inputs, table.len(), &table.targets), (30, 40, &labels), "{name}");
     }
     let ragged = Series::new(40, 4, 3..=30, 9).expect("series");
@@ -340,7 +340,7 @@ fn strings_follow_their_law() {
             "device {device}: {correlation}, not {copies}"
         );
     }
-    let table = read_samples(&path, Wanted::Labels(None)).expect("a data set");
+    let table = read_samples(&path, Wanted::Labels(Roles::default())).expect("a data set");
     let data = Layers::open(std::slice::from_ref(&path)).expect("layers");
     assert_eq!((table.inputs, data.layers()[0].extent, &table.targets), (100, Extent::Vector(100), data.targets()));
     let bits = table.x.iter().map(|&x| x as f32).collect();

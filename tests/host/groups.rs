@@ -1,6 +1,6 @@
 //! Training in groups of samples: nothing depends on what is read when, and a file is read as what it contains.
 
-use fiedler::io::{self, Data, NamedArray, Rows, SampleRows, Wanted};
+use fiedler::io::{self, Data, KnownInputs, LabelColumn, NamedArray, Roles, Rows, SampleRows, Wanted};
 use fiedler::ops::random::{Stream, normal};
 use fiedler::train::{
     Activation, Fit, Loss, Metric, Mlp, Model, Norm, Optimizer, Origin, Part, Runs, SampleFile, Samples, Scaling,
@@ -260,7 +260,7 @@ fn a_file_is_what_it_contains() {
     for (ending, data) in [("npz", Data::F32(&x)), ("safetensors", Data::F64(&wide))] {
         let path = folder.path().join(format!("data.{ending}"));
         written(&path, 601, (5, data), Data::I64(&names));
-        let file = SampleFile::open(&path, Wanted::Labels(None)).expect("a file").expect("groups");
+        let file = SampleFile::open(&path, Wanted::Labels(Roles::default())).expect("a file").expect("groups");
         assert_eq!((file.len(), file.inputs(), file.values()), (601, 5, 0));
         assert_eq!(file.classes(), ["-10", "0", "10"]);
         for rows in [601, 201] {
@@ -272,11 +272,14 @@ fn a_file_is_what_it_contains() {
     // Values, of which a sample has one or several.
     let path = folder.path().join("values.npz");
     written(&path, 601, (5, Data::F32(&x)), Data::F64(&wide[..601]));
-    let file = SampleFile::open(&path, Wanted::Values(Some("y"))).expect("a file").expect("groups");
+    let file =
+        SampleFile::open(&path, Wanted::Values(LabelColumn::Named("y").into())).expect("a file").expect("groups");
     let samples: Cow<'_, Samples<f64>> = file.read(100..103).expect("rows");
     assert_eq!((samples.row(1), samples.targets()), (&wide[505..510], &Targets::Values(wide[100..103].to_vec(), 1)));
     // What has to be read as a whole.
-    for (name, wanted) in [("values.npz", Wanted::Labels(Some("z"))), ("data.csv", Wanted::Labels(None))] {
+    for (name, wanted) in
+        [("values.npz", Wanted::Labels(LabelColumn::Named("z").into())), ("data.csv", Wanted::Labels(Roles::default()))]
+    {
         assert!(SampleFile::open(&folder.path().join(name), wanted).expect("no error").is_none(), "{name}");
     }
 }
@@ -296,7 +299,9 @@ fn a_file_is_predicted_in_groups() {
     let open = |x: &[f32]| {
         let path = folder.path().join("data.npz");
         written(&path, 601, (5, Data::F32(x)), Data::I64(&names));
-        SampleRows::open(&path, Wanted::Inputs(5, &[], None)).expect("a file").expect("rows")
+        SampleRows::open(&path, Wanted::Inputs(KnownInputs { inputs: 5, ..KnownInputs::default() }))
+            .expect("a file")
+            .expect("rows")
     };
     let file = open(&x);
     assert_eq!((file.len(), file.inputs(), file.values(), file.classes().len()), (601, 5, 0, 0));
@@ -340,7 +345,7 @@ fn what_is_wrong_is_named_by_its_row() {
     let path = folder.path().join("data.npz");
     let names: Vec<i64> = labels.iter().map(|label| i64::from(*label)).collect();
     written(&path, 601, (5, Data::F32(&x)), Data::I64(&names));
-    let file = SampleFile::open(&path, Wanted::Labels(None)).expect("a file").expect("groups");
+    let file = SampleFile::open(&path, Wanted::Labels(Roles::default())).expect("a file").expect("groups");
     says(fit(&trainer().row_group(201), &file).to_string(), "found NaN at input 2 of sample 450");
     x[5 * 450 + 2] = 1e5;
     let large = Samples::new(5, x.clone(), Targets::Labels(labels)).expect("samples");
@@ -363,7 +368,10 @@ fn what_is_wrong_is_named_by_its_row() {
     let words = vec![0.5; 10];
     let path = folder.path().join("words.npz");
     written(&path, 10, (1, Data::F64(&words)), Data::F64(&words));
-    says(SampleFile::open(&path, Wanted::Labels(None)).expect_err("no labels").to_string(), "0.5 as label of sample 0");
+    says(
+        SampleFile::open(&path, Wanted::Labels(Roles::default())).expect_err("no labels").to_string(),
+        "0.5 as label of sample 0",
+    );
 }
 
 /// A file that becomes shorter while a training reads it ends the training with an error, after a checkpoint. With the
@@ -376,12 +384,12 @@ fn a_damaged_archive_is_refused() {
     let (x, labels) = clouds(90, 1.5);
     let labels: Vec<i64> = labels.into_iter().map(i64::from).collect();
     written(&path, 90, (x.len() / 90, Data::F32(&x)), Data::I64(&labels));
-    assert!(SampleFile::open(&path, Wanted::Labels(None)).is_ok_and(|file| file.is_some()));
+    assert!(SampleFile::open(&path, Wanted::Labels(Roles::default())).is_ok_and(|file| file.is_some()));
     let mut bytes = std::fs::read(&path).expect("the file");
     let place = bytes.windows(4).position(|four| four == x[7].to_le_bytes()).expect("a number");
     bytes[place] ^= 1;
     std::fs::write(&path, bytes).expect("a file");
-    let error = SampleFile::open(&path, Wanted::Labels(None)).expect_err("a wrong checksum");
+    let error = SampleFile::open(&path, Wanted::Labels(Roles::default())).expect_err("a wrong checksum");
     assert!(error.to_string().contains("checksum"), "{error}");
 }
 
@@ -394,7 +402,7 @@ fn a_file_that_is_cut_off() {
     written(&path, 601, (5, Data::F32(&x)), Data::I64(&names));
     let bytes = std::fs::read(&path).expect("bytes");
     let trainer = trainer().row_group(201).epochs(4);
-    let open = || SampleFile::open(&path, Wanted::Labels(None)).expect("a file").expect("groups");
+    let open = || SampleFile::open(&path, Wanted::Labels(Roles::default())).expect("a file").expect("groups");
     let whole = trainer.fit_groups(&threads(2), &open(), &grid(7, 2)).expect("a fit");
     let trainer = trainer.checkpoint(&checkpoint, Duration::MAX);
     // In the first visit, in the scores of the first epoch, and later.

@@ -176,7 +176,7 @@ fn networks_learn_and_predict() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(WEIGHTS);
     let classes = ["a", "b", "c"].map(str::to_owned).to_vec();
-    let origin = Origin { classes, inputs: Vec::new(), target: Some(5) };
+    let origin = Origin { classes, target: Some(5), left_out: vec![0, 2], ..Origin::default() };
     fit.write_weights(&path, &origin).expect("a file");
     let model = Model::<f32>::open(&path).expect("a model");
     assert_eq!((model.runs(), model.columns(), model.origin(), model.best_run()), (4, 3, &origin, fit.best_run()));

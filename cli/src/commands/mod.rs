@@ -1,6 +1,7 @@
 //! The commands, one file each, and the items that they share: the options for the backend, exit codes and errors.
 
 mod bench;
+mod columns;
 mod doctor;
 mod encode;
 mod experiment;

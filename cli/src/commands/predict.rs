@@ -1,10 +1,10 @@
 //! `fiedler predict`: predicts with networks that `fiedler train` trained.
 
 use super::values::whole;
-use super::{Failure, Outcome, Where, check_output, print};
+use super::{Failure, Outcome, Where, check_output, many, print};
 use clap::Args;
 use fiedler::Error;
-use fiedler::io::{self, Data, NamedArray, Rows, SampleRows, Wanted};
+use fiedler::io::{self, Data, KnownInputs, NamedArray, Rows, SampleRows, Wanted};
 use fiedler::train::{Model, Number, WEIGHTS};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -16,8 +16,12 @@ use std::path::PathBuf;
 pub(super) struct Predict {
     /// The folder that `fiedler train` wrote.
     dir: PathBuf,
-    /// The inputs, in a format that `fiedler train` reads. Labels are left out.
+    /// The inputs, in a format that `fiedler train` reads. Labels, and an index or ids, are left out.
     data: PathBuf,
+    /// Leave out these columns; in a table without names, by their places, which count from 1. Columns that the training
+    /// did not have are left out anyway, if they have names.
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    ignore: Vec<String>,
     /// The file to write: .npz, .safetensors or .csv.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
@@ -58,17 +62,24 @@ impl Predict {
         let ctx = self.place.with(fiedler::Context::builder().device(false))?;
         let inputs = model.net().inputs();
         let origin = model.origin();
-        let wanted = Wanted::Inputs(inputs, &origin.inputs, origin.target);
+        let wanted = Wanted::Inputs(KnownInputs {
+            inputs,
+            names: &origin.inputs,
+            target: origin.target,
+            left_out: &origin.left_out,
+            ignore: &self.ignore,
+        });
         let runs: Vec<usize> =
             if self.ensemble { model.good_runs() } else { vec![self.run.unwrap_or(model.best_run())] };
         if let Some(run) = self.run.filter(|run| *run >= model.runs()) {
             return Err(Failure::Call(format!("--run: expected a run below {}, found {run}", model.runs())));
         }
-        let found = match SampleRows::open(&self.data, wanted)? {
-            Some(file) => model.predict_rows(&ctx, &file, &runs)?,
+        let (found, notes) = match SampleRows::open(&self.data, wanted)? {
+            Some(file) => (model.predict_rows(&ctx, &file, &runs)?, file.findings().notes()),
             None => {
                 let table = io::read_samples(&self.data, wanted)?;
-                model.predict(&ctx, table.inputs, table.x.into_iter().map(element).collect(), &runs)?
+                let x = table.x.into_iter().map(element).collect();
+                (model.predict(&ctx, table.inputs, x, &runs)?, table.findings.notes())
             }
         };
         let (columns, classes) = (model.columns(), &model.origin().classes);
@@ -87,7 +98,13 @@ impl Predict {
             } else {
                 format!("run {}", runs[0])
             };
-            print(format_args!("{samples} samples predicted by {of}: {}", self.output.display()));
+            let classes = match classes.len() {
+                0 => String::new(),
+                count => format!(", {}", many(count, "class", "classes")),
+            };
+            let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+            let shown = self.output.display();
+            print(format_args!("{samples} samples predicted by {of}: {shown}; from {inputs} inputs{classes}{notes}"));
         }
         Ok(Outcome::Done)
     }

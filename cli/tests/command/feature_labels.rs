@@ -60,7 +60,10 @@ fn the_report_says_where_labels_are_from() {
     assert!(code == 2 && error.contains("--no-labels"), "{error}");
     let (_, help, _) = said(&["features", "--help"]);
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("then the last column of a table, if it has no numbers, or only integers"), "{help}");
+    assert!(
+        help.contains("then the last column of a table, or the first, if it alone has words or whole numbers"),
+        "{help}"
+    );
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod row_groups;
 mod run;
 mod sampling;
 mod stored;
+mod strangers_tables;
 mod tables;
 mod tournament;
 mod train;

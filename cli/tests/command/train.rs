@@ -246,7 +246,7 @@ fn wrong_calls() {
         (2, &["--dropout", "1", "--hidden", "4"], "less than 1"),
         (1, &["--label", "shade"], "a column named shade"),
         (1, &["--loss", "mse"], "a finite number"),
-        (2, &["--row-group", "9"], "train: a group of 9 samples: expected a batch of at most 6"),
+        (2, &["--row-group", "9", "--batch", "9"], "train: a group of 9 samples: expected a batch of at most 6"),
         (2, &["--split", "0.999,0.001"], "at least one sample"),
         (2, &["--optimizer", "sgld", "--temperature", "inf"], "prior_precision above 0"),
         (2, &["--momentum", "0.9"], "--momentum: expected --optimizer sgd"),

@@ -8,7 +8,7 @@ use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
 use fiedler::experiment::Settings;
-use fiedler::io::{Data, NamedArray, Rows};
+use fiedler::io::{Data, Findings, NamedArray, Rows, TableTargets};
 use fiedler::train::{self, Fit, Metric, Origin, Part, RunStatus, Runs, Samples, Split, Targets, Trainer};
 use fiedler::{Context, Error, Result};
 use numpy::{PyArrayDyn, PyUntypedArrayMethods as _};
@@ -61,7 +61,7 @@ macro_rules! kept {
 
 /// A finished training.
 #[pyclass(frozen, module = "fiedler._fiedler")]
-pub(crate) struct Trained(Kept);
+pub(crate) struct Trained(Kept, Vec<String>);
 
 /// The options of [`fit`], as `fiedler/train.py` passes them.
 #[derive(FromPyObject)]
@@ -127,7 +127,7 @@ fn fit_in<'py, T: Precision>(
             trainer.clone().progress(Arc::new(move |progress: &train::Progress| tell.progress(progress.ended, all)));
         trainer.fit(ctx, &samples, &runs)
     })?;
-    Ok(Trained(T::kept(fit)))
+    Ok(Trained(T::kept(fit), trainer.adjustments(samples.len())))
 }
 
 /// Returns the number of inputs, the number of values (0 if the targets are labels), and a copy of the samples.
@@ -150,6 +150,42 @@ fn samples_of<T: Precision>(
     let x = Borrowed::of(x)?.as_ref().to_vec();
     let samples = py.detach(|| Samples::new(inputs, x, targets)).map_err(|error| raised(py, &error))?;
     Ok((inputs, outputs, samples))
+}
+
+/// Returns warnings about inputs `(samples, inputs)` that number the samples or equal the label.
+#[pyfunction]
+pub(crate) fn suspects<'py>(
+    x: &Bound<'py, PyAny>,
+    names: Vec<String>,
+    labels: Option<&Bound<'py, PyArrayDyn<u32>>>,
+    values: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Vec<String>> {
+    by_type!(x, [f32, f64], suspects_in(&names, labels, values))
+}
+
+fn suspects_in<'py, T: Precision>(
+    x: &Bound<'py, PyArrayDyn<T>>,
+    names: &[String],
+    labels: Option<&Bound<'py, PyArrayDyn<u32>>>,
+    values: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Vec<String>> {
+    let wide = |array: &Bound<'py, PyArrayDyn<T>>| -> PyResult<Vec<f64>> {
+        Ok(Borrowed::of(array)?.as_ref().iter().map(|x| x.to_f64()).collect())
+    };
+    let targets = match (labels, values) {
+        (Some(labels), _) => {
+            let labels = Borrowed::of(labels)?.as_ref().to_vec();
+            let classes = labels.iter().max().map_or(0, |last| *last as usize + 1);
+            TableTargets::Labels(labels, vec![String::new(); classes])
+        }
+        (None, Some(values)) => {
+            let values = values.cast::<PyArrayDyn<T>>()?;
+            TableTargets::Values(wide(values)?, values.shape().get(1).copied().unwrap_or(1))
+        }
+        (None, None) => TableTargets::None,
+    };
+    let findings = Findings::of_matrix(names, &wide(x)?, &targets);
+    Ok(findings.warnings(|_| "leave it out if it is no input".to_owned()))
 }
 
 /// Writes arrays of one floating-point type as a module of torch has them.
@@ -197,6 +233,12 @@ impl Trained {
     #[getter]
     fn best_run(&self) -> usize {
         kept!(&self.0, |fit| fit.best_run())
+    }
+
+    /// What was made to fit the data set, in words.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.1.clone()
     }
 
     /// Where the runs were trained, and why.

@@ -20,6 +20,12 @@ pub struct Data {
     /// The column or array that has the targets. The default is what [`Layers::open`](crate::io::Layers::open) finds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The names of columns or arrays that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// The names of columns that are inputs although their names say otherwise: an index of pandas, or ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub take: Vec<String>,
     /// The number of samples that are used, from the first on; all, if it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,

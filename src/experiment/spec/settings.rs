@@ -8,6 +8,9 @@ use crate::train::{Schedule, Split, Stop, Trainer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The default batch.
+const BATCH: usize = 32;
+
 /// What a grid varies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -42,7 +45,7 @@ pub struct Training {
     pub loss: LossName,
     /// The share of the target that is spread evenly over all classes, for `ce`.
     pub label_smoothing: f64,
-    /// The number of samples of a step.
+    /// The number of samples of a step. With 32, the default, or fewer training samples than that, it is all of them.
     pub batch: usize,
     /// The largest number of epochs.
     pub epochs: u64,
@@ -72,7 +75,7 @@ impl Default for Training {
             optimizer: OptimizerTable::default(),
             loss: LossName::default(),
             label_smoothing: 0.0,
-            batch: 32,
+            batch: BATCH,
             epochs: 100,
             schedule: ScheduleTable::Constant {},
             warm_up: 0,
@@ -331,14 +334,16 @@ impl Settings {
         };
         let trainer =
             Trainer::new(self.net(inputs, outputs)?, train.loss.of(train.label_smoothing), train.optimizer.kind.into())
-                .batch(train.batch)
                 .epochs(train.epochs)
                 .init(train.init.into())
                 .schedule(train.schedule.into())
                 .warm_up(train.warm_up)
                 .scaling(train.scale.into())
-                .mixed_precision(train.precision.mixed())
-                .split(split);
+                .mixed_precision(train.precision.mixed());
+        // The defaults are made to fit small data sets.
+        let trainer = if train.batch == BATCH { trainer.batch_at_most(BATCH) } else { trainer.batch(train.batch) };
+        let default = split.shares == Split::default().shares;
+        let trainer = if default { trainer.split_if_possible(split) } else { trainer.split(split) };
         Ok(match self.stop()? {
             Some(stop) => trainer.stop(stop),
             None => trainer,

@@ -8,7 +8,9 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::policy::Backend;
 use crate::train::distributions::student_critical;
-use crate::train::{Activation, Hyper, Loss, Mlp, Optimizer, Part, Runs, Samples, Split, Targets, Trainer, moments};
+use crate::train::{
+    Activation, Division, Hyper, Loss, Mlp, Optimizer, Part, Runs, Samples, Split, Targets, Trainer, moments,
+};
 use std::collections::BTreeMap;
 
 /// The level of the intervals.
@@ -176,7 +178,7 @@ impl C2st {
             let seed = self.seed.wrapping_add(repeat as u64);
             // The order of the division is known, so that the halves of both groups can be put where it has them.
             let split = Split { shares: [0.5, 0.0, 0.5], seed: Some(seed) };
-            let parts = split.rows(0, samples, ([2 * half, 0, 2 * half], None), seed);
+            let parts = split.rows(0, samples, ([2 * half, 0, 2 * half], Division::Shares), seed);
             let (mut x, mut labels) = (vec![0.0_f32; samples * length], vec![0_u32; samples]);
             for (label, group) in (0..).zip(pair) {
                 let mut order: Vec<usize> = (0..groups.strings(group)).collect();

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::experiment::spec::wrong;
 use crate::experiment::statistics::{Equivalence, Estimate, Status};
 use crate::features::generate;
-use crate::io::{self, TableTargets, Wanted};
+use crate::io::{self, Roles, TableTargets, Wanted};
 use crate::ops::mlp::{Activation, Loss, Mlp, Optimizer, Samples, Targets};
 use crate::train::{Fold, Metric, Part, Runs, Split, Trainer};
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,7 @@ pub(super) fn images(count: usize) -> Result<Samples<f32>> {
 
 /// Reads images, whose intensities are divided by 16.
 fn table(path: &Path) -> Result<Samples<f32>> {
-    let table = io::read_samples(path, Wanted::Labels(None))?;
+    let table = io::read_samples(path, Wanted::Labels(Roles::default()))?;
     let TableTargets::Labels(labels, _) = table.targets else {
         return Err(Error::parse(path, None, "labels in the last column", "none"));
     };

@@ -1,16 +1,16 @@
 //! A file of arrays whose first axis is that of the samples.
 
-use super::files::{Format, text};
+use super::files::Format;
 use super::origin;
-use super::{IDS, LabelColumn, Layer, LayerRows, Layers, Numbers, Source, TargetOrigin};
-use super::{check_names, layer_of, targets_of};
-use crate::array::Real;
+use super::{Layer, LayerRows, Layers, Numbers, Source, layer_of};
 use crate::cache::KeyHasher;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::samples::{TableTargets, labels_of};
-use crate::io::stored::{Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
+use crate::io::array_file::ArrayFile;
+use crate::io::array_roles::ArrayRoles;
+use crate::io::roles::{Findings, LabelColumn, Roles, TargetOrigin};
+use crate::io::samples::TableTargets;
+use crate::io::stored::Stored;
 use crc32fast::Hasher;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
@@ -60,59 +60,72 @@ impl Sum {
     }
 }
 
-pub(super) fn open(path: &Path, label: LabelColumn<'_>) -> Result<Layers> {
-    let (mut arrays, mut texts) = (Vec::new(), BTreeMap::new());
-    let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-    match Format::of(path) {
-        Some(Format::Npz) => arrays = of_npz(path)?,
-        Some(Format::Safetensors) => {
-            let len = file.metadata().map_err(|error| Error::io("read", path, error))?.len();
-            let header = safetensors_header(path, &mut file, len)?;
-            (arrays, texts) = of_safetensors(path, &header, len)?;
-        }
-        _ => arrays.push(of_npy(path, &text(path.file_stem()))?),
+pub(super) fn open(path: &Path, roles: Roles<'_>) -> Result<Layers> {
+    let mut file = ArrayFile::open(path)?;
+    // The only array of an .npy file is the layer, whatever its name is.
+    let only = Format::of(path) == Some(Format::Npy);
+    let roles = if only { LabelColumn::None.into() } else { roles };
+    let mut found = ArrayRoles::find(path, &file.names(), roles, false)?;
+    if only {
+        (found.ids, found.layers) = (None, vec![(file.arrays[0].name.clone(), vec![0])]);
     }
-    check_names(path, &arrays)?;
-    let named = |names: &[&str]| arrays.iter().position(|array| names.contains(&array.name.as_str()));
-    let alone = Format::of(path) == Some(Format::Npy);
-    let target = named(label.arrays()).filter(|_| !alone);
-    let ids = named(&IDS).filter(|&ids| !alone && Some(ids) != target);
-    let (target, ids) = (target.map(|at| arrays[at].clone()), ids.map(|at| arrays[at].clone()));
-    let special =
-        |array: &Stored| [&target, &ids].iter().any(|own| own.as_ref().is_some_and(|own| own.name == array.name));
-    arrays.retain(|array| !special(array));
+    // Lists of strings that nothing asks for are metadata.
+    found.layers.retain(|(_, places)| !file.is_text(places[0]));
+    let arrays = found.layers.iter().map(|(_, places)| places.iter().map(|&at| file.array(at)).collect());
+    let arrays = arrays.collect::<Result<Vec<Vec<Stored>>>>()?;
+    if found.parts.is_some() {
+        return of_parts(file, found, &arrays);
+    }
+    let arrays = arrays.concat();
     let len = samples(path, &arrays)?;
     let layers = arrays.iter().map(|array| layer_of(path, array)).collect::<Result<Vec<Layer>>>()?;
-
-    let (targets, origin) = match (&target, strings(path, &texts, label.arrays())?) {
-        (Some(array), _) => (read_targets(path, &mut file, array)?, Some(array.name.clone())),
-        (None, Some((name, words))) => (labels_of(words), Some(name)),
-        (None, None) => (TableTargets::None, None),
+    let targets = match found.target.is_empty() {
+        true => TableTargets::None,
+        false => file.targets(&found.target, &[len], None)?,
     };
-    if let (LabelColumn::Named(name), None) = (label, &origin) {
-        let names: Vec<&str> = layers.iter().map(|layer| layer.name.as_str()).collect();
-        let found = format!("the arrays {}", names.join(", "));
-        return Err(Error::parse(path, None, format!("an array named {name} with the targets"), found));
-    }
-    let ids = match (&ids, strings(path, &texts, &IDS)?) {
-        (Some(array), _) => Some(read_ids(path, &mut file, array)?),
-        (None, words) => words.map(|(_, words)| words),
-    };
-    let count = match &targets {
-        TableTargets::Labels(labels, _) => Some(labels.len()),
-        TableTargets::Values(values, each) => Some(values.len() / each),
-        TableTargets::None => None,
-    };
-    for (count, what) in [(count, "targets"), (ids.as_ref().map(Vec::len), "ids")] {
-        if let Some(found) = count.filter(|&count| count != len) {
-            let expected = format!("{len} {what}, one for each sample of {}", layers[0].name);
-            return Err(Error::parse(path, None, expected, found.to_string()));
-        }
+    let ids = found.ids.map(|at| file.ids(at)).transpose()?;
+    if let Some(ids) = ids.as_ref().filter(|ids| ids.len() != len) {
+        let expected = format!("{len} ids, one for each sample of {}", layers[0].name);
+        return Err(Error::parse(path, None, expected, ids.len().to_string()));
     }
     let held = hold(path, &mut file, arrays)?;
     let canonical = path.canonicalize().ok();
-    let source = Source::Arrays(Arrays { path: path.to_owned(), canonical, file: Mutex::new(file), layers: held });
-    Ok(Layers { source, layers, len, targets, origin: origin.map(TargetOrigin::Array), ids })
+    let file = Mutex::new(file.file);
+    let source = Source::Arrays(Arrays { path: path.to_owned(), canonical, file, layers: held });
+    let target = found.target_name.map(TargetOrigin::Array);
+    let findings = Findings { target, left_out: found.left_out, ..Findings::default() };
+    Ok(Layers { source, layers, len, targets, findings, ids })
+}
+
+/// Reads the parts of a data set, which become one after another the samples of a layer in memory.
+fn of_parts(mut file: ArrayFile, found: ArrayRoles, arrays: &[Vec<Stored>]) -> Result<Layers> {
+    let Some((first, parts)) = arrays.first().zip(found.parts) else { return Layers::of_memory(Vec::new()) };
+    let (name, places) = &found.layers[0];
+    check_held(&file.path, first.iter())?;
+    let (wide, axes) = (first.iter().any(|array| array.kind.is_wide()), first[0].shape.get(1..).unwrap_or_default());
+    let (mut rows, mut counts, mut numbers) = (Vec::new(), [0; 3], (Vec::new(), Vec::new()));
+    for ((array, &at), &part) in first.iter().zip(places).zip(&parts) {
+        layer_of(&file.path, array)?;
+        if array.shape.len() < 2 || array.shape[1..] != *axes {
+            let expected = format!("{} with samples of the shape {axes:?}, as in the part before", array.name);
+            return Err(Error::parse(&file.path, None, expected, format!("the shape {:?}", array.shape)));
+        }
+        counts[part] = array.shape[0];
+        rows.push(array.shape[0]);
+        if wide { numbers.1.append(&mut file.numbers(at)?) } else { numbers.0.append(&mut file.numbers(at)?) }
+    }
+    let numbers = if wide { Numbers::F64(numbers.1) } else { Numbers::F32(numbers.0) };
+    let mut layers = Layers::of_memory(vec![(name.clone(), axes.to_vec(), LayerRows { numbers, lengths: None })])?;
+    if !found.target.is_empty() {
+        layers.targets = file.targets(&found.target, &rows, None)?;
+    }
+    layers.findings = Findings {
+        target: found.target_name.map(TargetOrigin::Array),
+        left_out: found.left_out,
+        parts: (rows.len() > 1).then_some(counts),
+        ..Findings::default()
+    };
+    Ok(layers)
 }
 
 /// Returns the number of samples, in which all layers agree.
@@ -138,73 +151,31 @@ fn samples(path: &Path, arrays: &[Stored]) -> Result<usize> {
     Ok(len)
 }
 
-/// A list of strings, and its name.
-type Strings = (String, Vec<String>);
-
-/// Returns the strings of a list in the metadata, which is where safetensors files have text.
-fn strings(path: &Path, texts: &BTreeMap<String, String>, names: &[&str]) -> Result<Option<Strings>> {
-    let Some((name, text)) = names.iter().find_map(|name| texts.get_key_value(*name)) else { return Ok(None) };
-    match serde_json::from_str(text) {
-        Ok(words) => Ok(Some((name.clone(), words))),
-        Err(_) => Err(Error::parse(path, None, format!("a list of strings in the metadata {name}"), "other text")),
+/// Refuses arrays that are too large to be read as a whole.
+fn check_held<'a>(path: &Path, arrays: impl Iterator<Item = &'a Stored>) -> Result<()> {
+    let needed = arrays.map(Stored::bytes).fold(0, u64::saturating_add);
+    if needed <= MOST_HELD {
+        return Ok(());
     }
-}
-
-/// Reads all numbers of an array.
-fn whole<T: Real>(path: &Path, file: &mut File, array: &Stored) -> Result<Vec<T>> {
-    let rows = array.shape.first().copied().unwrap_or(1);
-    let mut out = vec![T::from_f64(0.0); rows * array.columns()];
-    match (array.member, array.begin) {
-        (Some(_), _) => array.read_member(path, &mut archive(path)?, &mut out)?,
-        (None, Some(_)) => array.read_rows(path, file, 0..rows, &mut |_| {}, &mut out)?,
-        (None, None) => array.read_file(path, &mut out)?,
-    }
-    Ok(out)
-}
-
-fn read_targets(path: &Path, file: &mut File, array: &Stored) -> Result<TableTargets> {
-    if array.kind.is_text() {
-        return Ok(labels_of(array.read_text(path)?));
-    }
-    let (each, values) = (array.columns(), whole(path, file, array)?);
-    if each == 0 || array.shape.is_empty() {
-        let found = format!("the shape {:?}", array.shape);
-        return Err(Error::parse(path, None, format!("{} with a target for each sample", array.name), found));
-    }
-    Ok(targets_of(array.kind, values, each))
-}
-
-fn read_ids(path: &Path, file: &mut File, array: &Stored) -> Result<Vec<String>> {
-    if array.shape.len() != 1 || array.kind.is_float() {
-        let found = format!("{} of shape {:?}", array.name, array.shape);
-        return Err(Error::parse(path, None, "ids that are integers or text, one for each sample", found));
-    }
-    if array.kind.is_text() {
-        return array.read_text(path);
-    }
-    let values: Vec<f64> = whole(path, file, array)?;
-    Ok(values.iter().map(|value| format!("{value:.0}")).collect())
+    let advice = "write them in row-major order without compression, as numpy.savez does";
+    let what = format!("bytes of arrays of {} that have to be read as a whole; {advice}", path.display());
+    Err(ErrorKind::Limit { what, needed, allowed: MOST_HELD }.into())
 }
 
 /// Reads the arrays that cannot be read in parts, and prepares the checksums of the others.
-fn hold(path: &Path, file: &mut File, arrays: Vec<Stored>) -> Result<Vec<Held>> {
-    let needed = arrays.iter().filter(|array| array.begin.is_none()).map(Stored::bytes).fold(0, u64::saturating_add);
-    if needed > MOST_HELD {
-        let advice = "write them in row-major order without compression, as numpy.savez does";
-        let what = format!("bytes of arrays of {} that have to be read as a whole; {advice}", path.display());
-        return Err(ErrorKind::Limit { what, needed, allowed: MOST_HELD }.into());
-    }
+fn hold(path: &Path, file: &mut ArrayFile, arrays: Vec<Stored>) -> Result<Vec<Held>> {
+    check_held(path, arrays.iter().filter(|array| array.begin.is_none()))?;
     let each = |stored: Stored| {
         let (wide, mut sum) = (stored.kind.is_wide(), None);
         let numbers = match (stored.begin, stored.member) {
-            (None, _) if wide => Some(Numbers::F64(whole(path, file, &stored)?)),
-            (None, _) => Some(Numbers::F32(whole(path, file, &stored)?)),
+            (None, _) if wide => Some(Numbers::F64(stored.read_whole(path, &mut file.file)?)),
+            (None, _) => Some(Numbers::F32(stored.read_whole(path, &mut file.file)?)),
             (Some(begin), Some(member)) => {
                 // The checksum is that of the header and the elements.
                 let mut header = Vec::new();
                 let refused = |error| Error::io("read", path, error);
-                file.seek(SeekFrom::Start(member.start)).map_err(refused)?;
-                file.take(begin - member.start).read_to_end(&mut header).map_err(refused)?;
+                file.file.seek(SeekFrom::Start(member.start)).map_err(refused)?;
+                (&file.file).take(begin - member.start).read_to_end(&mut header).map_err(refused)?;
                 let mut hasher = Hasher::new();
                 hasher.update(&header);
                 sum = Some(Sum { header: hasher.clone(), hasher, row: Some(0) });

@@ -26,14 +26,14 @@ pub(super) struct Files {
 
 /// A format of arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(in crate::io) enum Format {
     Npy,
     Npz,
     Safetensors,
 }
 
 impl Format {
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(in crate::io) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_ascii_lowercase().to_str()? {
             "npy" => Some(Self::Npy),
             "npz" => Some(Self::Npz),

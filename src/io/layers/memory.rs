@@ -3,6 +3,7 @@
 use super::{Extent, Layer, LayerRows, Layers, Numbers, Source};
 use crate::error::{Error, Result};
 use crate::io::TableTargets;
+use crate::io::roles::Findings;
 use std::ops::Range;
 
 /// The entries of one layer for all samples, and where those of each sample begin.
@@ -87,8 +88,8 @@ impl Layers {
             held.push(Memory { rows, offsets });
         }
         let Some(len) = samples else { return wrong("at least one layer".to_owned(), "none".to_owned()) };
-        let source = Source::Memory(held);
-        Ok(Self { source, layers: made, len, targets: TableTargets::None, origin: None, ids: None })
+        let (source, findings) = (Source::Memory(held), Findings::default());
+        Ok(Self { source, layers: made, len, targets: TableTargets::None, findings, ids: None })
     }
 }
 

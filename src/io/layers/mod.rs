@@ -2,28 +2,25 @@
 
 mod arrays;
 mod files;
-mod labels;
 mod memory;
 mod origin;
 mod sample_files;
 mod table;
 
+use super::roles::{Findings, Roles, TargetOrigin};
 use super::samples::{TableTargets, labels_of};
 use super::stored::{Kind, Stored};
 use crate::cache::Key;
 use crate::error::{Error, Result};
 use arrays::Arrays;
+pub(in crate::io) use files::Format;
 use files::Found;
 pub(crate) use files::fits;
-pub use labels::{LabelColumn, TargetOrigin};
 use memory::Memory;
 use sample_files::SampleFiles;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use table::Table;
-
-/// The names under which files store what identifies the samples.
-const IDS: [&str; 4] = ["id", "ids", "ID", "Id"];
 
 /// A data set of samples, each of which has an entry of every layer: a vector, a matrix, or a series of its own length.
 /// Rows are read when they are asked for.
@@ -37,12 +34,15 @@ const IDS: [&str; 4] = ["id", "ids", "ID", "Id"];
 /// | a table (CSV, TSV, semicolons, white space) | the rows | `values` |
 /// | lines of at least 8 bits, perhaps with a label | the lines | `bits` |
 ///
-/// Arrays named `y`, `labels` or `targets` are the targets, and an array `id` or `ids` identifies the samples. In a
-/// file that is one sample, a target is an array of one number. Integers are labels, floats are values.
+/// [`LabelColumn`](super::LabelColumn) says which column or array has the targets. A column or an array `id` or `ids`
+/// identifies the samples, and the index of a table of pandas or R does, too; neither is a number of a sample. In a file
+/// that is one sample, a target is an array of one number. Integers and text are labels, floats are values. `X_train` and
+/// `X_test`, with `y_train` and `y_test`, are one layer, whose samples are those of the parts, one after another.
 ///
 /// The first row of a table is a header if none of its fields is a number and none but the first is empty, whether or
-/// not they are quoted. A first row that mixes words and numbers is an error, unless only its last field is a word.
-/// Then it is a sample with a label, or a header of numbers if all other labels are numbers.
+/// not they are quoted, or if its numbers count from 0 beside the name of an index or of labels. Another first row that
+/// mixes words and numbers is an error, unless only its first or its last field is a word: then it is a sample with a
+/// label, or a header of numbers if all other fields of the last column are numbers.
 ///
 /// Floats of 16 bits, booleans and integers of at most 16 bits are read as f32, and tables and wider integers as f64.
 /// An integer that f64 does not hold exactly, and a number in a table beyond the range of f64, is an error. NaN and
@@ -71,7 +71,7 @@ pub struct Layers {
     layers: Vec<Layer>,
     len: usize,
     targets: TableTargets,
-    origin: Option<TargetOrigin>,
+    findings: Findings,
     ids: Option<Vec<String>>,
 }
 
@@ -142,18 +142,19 @@ impl Layers {
     /// [`Limit`](crate::ErrorKind::Limit) if arrays that have to be read as a whole have more than 1 GiB;
     /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
     pub fn open(paths: &[PathBuf]) -> Result<Self> {
-        Self::open_with(paths, LabelColumn::Auto)
+        Self::open_with(paths, Roles::default())
     }
 
-    /// Opens a data set whose labels are in the given column or array.
+    /// Opens a data set whose labels are in the given column or array, and of which others are left out.
     ///
     /// # Errors
     /// As for [`Layers::open`]; [`Parse`](crate::ErrorKind::Parse) if there is no such column or array.
-    pub fn open_with(paths: &[PathBuf], label: LabelColumn<'_>) -> Result<Self> {
+    pub fn open_with<'a>(paths: &[PathBuf], roles: impl Into<Roles<'a>>) -> Result<Self> {
+        let roles = roles.into();
         match files::find(paths)? {
-            Found::Samples(files) => sample_files::open(files, label),
-            Found::Arrays(path) => arrays::open(&path, label),
-            Found::Text(path) => table::open(&path, label),
+            Found::Samples(files) => sample_files::open(files, roles),
+            Found::Arrays(path) => arrays::open(&path, roles),
+            Found::Text(path) => table::open(&path, roles),
         }
     }
 
@@ -176,6 +177,8 @@ impl Layers {
             if let Some(ids) = &mut self.ids {
                 ids.truncate(rows);
             }
+            // The first samples may be those of the first part alone.
+            self.findings.parts = None;
         }
         self
     }
@@ -202,7 +205,13 @@ impl Layers {
     /// Returns where the targets were found, if there are any.
     #[must_use]
     pub fn target_origin(&self) -> Option<&TargetOrigin> {
-        self.origin.as_ref()
+        self.findings.target.as_ref()
+    }
+
+    /// Returns what was found out about the columns or the arrays: which are left out, and what is suspicious.
+    #[must_use]
+    pub fn findings(&self) -> &Findings {
+        &self.findings
     }
 
     /// Returns what identifies the samples: the entries of an array or a column `id` or `ids`, or the names of the
@@ -377,7 +386,7 @@ fn layer_of(path: &Path, array: &Stored) -> Result<Layer> {
 }
 
 /// Returns an error if two arrays have the same name, which archives allow.
-fn check_names(path: &Path, arrays: &[Stored]) -> Result<()> {
+pub(in crate::io) fn check_names(path: &Path, arrays: &[Stored]) -> Result<()> {
     let mut names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {

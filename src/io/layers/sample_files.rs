@@ -2,10 +2,11 @@
 
 use super::files::{Files, Format, text};
 use super::origin;
-use super::{LabelColumn, LayerRows, Layers, Numbers, Source, TargetOrigin, check_names, layer_of, targets_of};
+use super::{LayerRows, Layers, Numbers, Source, check_names, layer_of, targets_of};
 use crate::array::Real;
 use crate::cache::KeyHasher;
 use crate::error::{Error, Result};
+use crate::io::roles::{Findings, LabelColumn, LeftOut, Roles, TargetOrigin, is_label};
 use crate::io::samples::{TableTargets, labels_of};
 use crate::io::stored::{PIECE, Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
 use crate::parallel;
@@ -25,29 +26,42 @@ pub(super) struct SampleFiles {
     /// arrays at the same places, so its header need not be parsed. Archives have no such beginning.
     beginning: Vec<u8>,
     len: u64,
-    /// The layers, and then the target, if there is one. A first axis of length 1 stands for the sample.
+    /// The layers, then the target, if there is one, and then what is left out. A first axis of length 1 stands for the
+    /// sample.
     arrays: Vec<Stored>,
     layers: usize,
+    has_target: bool,
 }
 
-pub(super) fn open(files: Files, label: LabelColumn<'_>) -> Result<Layers> {
+pub(super) fn open(files: Files, roles: Roles<'_>) -> Result<Layers> {
     let Files { format, paths, classes } = files;
-    let classes = classes.filter(|_| label.may_be_folders());
+    let label = roles.label;
+    let classes = classes.filter(|_| matches!(label, LabelColumn::Auto | LabelColumn::Needed));
     let first = paths[0].clone();
     let (mut arrays, beginning, len) = parsed(format, &first)?;
     check_names(&first, &arrays)?;
     let wrong = |expected: &str, found: String| Err(Error::parse(&first, None, expected, found));
-    // The target comes last.
-    let is_target = |array: &Stored| label.arrays().contains(&array.name.as_str());
-    arrays.sort_by_key(is_target);
-    let layers = arrays.iter().take_while(|array| !is_target(array)).count();
-    match &arrays[layers..] {
-        [] if matches!(label, LabelColumn::Named(_)) => {
-            let names: Vec<&str> = arrays.iter().map(|array| array.name.as_str()).collect();
-            let expected = format!("an array named {} with the target", label.arrays().join(""));
-            return wrong(&expected, format!("the arrays {}", names.join(", ")));
+    let names = || arrays.iter().map(|array| array.name.as_str()).collect::<Vec<_>>().join(", ");
+    if let Some(name) = roles.ignore.iter().find(|name| !arrays.iter().any(|array| array.name == **name)) {
+        return wrong(&format!("an array named {name} to leave out"), format!("the arrays {}", names()));
+    }
+    // The target comes behind the layers, and what is left out after that.
+    let is_target = |array: &Stored| match label {
+        LabelColumn::Named(name) => array.name == name,
+        LabelColumn::None => false,
+        LabelColumn::Auto | LabelColumn::Needed => is_label(&array.name),
+    };
+    let ignored = |array: &Stored| roles.ignores(&array.name);
+    let order = names();
+    arrays.sort_by_key(|array| (ignored(array), is_target(array)));
+    let layers = arrays.iter().take_while(|array| !is_target(array) && !ignored(array)).count();
+    let kept = arrays.iter().take_while(|array| !ignored(array)).count();
+    match &arrays[layers..kept] {
+        [] => {
+            if let LabelColumn::Named(name) = label {
+                return wrong(&format!("an array named {name} with the target"), format!("the arrays {order}"));
+            }
         }
-        [] => {}
         [target] if classes.is_some() => {
             return wrong("classes that are folders or an array, not both", target.name.clone());
         }
@@ -64,9 +78,11 @@ pub(super) fn open(files: Files, label: LabelColumn<'_>) -> Result<Layers> {
         return wrong("an array that is a layer", "none".to_owned());
     }
     let all = arrays[..layers].iter().map(|array| layer_of(&first, array)).collect::<Result<Vec<_>>>()?;
-    let files = SampleFiles { format, paths, beginning, len, arrays, layers };
+    let left_out = arrays[kept..].iter().map(|array| (array.name.clone(), LeftOut::Ignored)).collect();
+    let has_target = kept > layers;
+    let files = SampleFiles { format, paths, beginning, len, arrays, layers, has_target };
     let values = parallel::map(&files.paths, |_, path| files.check(path)).into_iter().collect::<Result<Vec<_>>>()?;
-    let (targets, origin) = match (classes, files.arrays.get(layers)) {
+    let (targets, origin) = match (classes, files.target(&files.arrays)) {
         (Some(classes), _) => (labels_of(classes), Some(TargetOrigin::Folders)),
         (None, Some(target)) => {
             let targets = targets_of(target.kind, values.into_iter().flatten().collect(), 1);
@@ -75,7 +91,8 @@ pub(super) fn open(files: Files, label: LabelColumn<'_>) -> Result<Layers> {
         (None, None) => (TableTargets::None, None),
     };
     let (ids, count) = (Some(ids(&files.paths)), files.paths.len());
-    Ok(Layers { layers: all, len: count, targets, origin, ids, source: Source::Samples(files) })
+    let findings = Findings { target: origin, left_out, ..Findings::default() };
+    Ok(Layers { layers: all, len: count, targets, findings, ids, source: Source::Samples(files) })
 }
 
 /// Returns the names of the files without their endings, and with their folders where these alone would not be unique.
@@ -94,7 +111,10 @@ fn parsed(format: Format, path: &Path) -> Result<(Vec<Stored>, Vec<u8>, u64)> {
     let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let len = file.metadata().map_err(refused)?.len();
     let (mut arrays, beginning) = match format {
-        Format::Npz => (of_npz(path)?, Vec::new()),
+        Format::Npz => match of_npz(path)? {
+            (arrays, others) if others.is_empty() => (arrays, Vec::new()),
+            (_, mut others) => return Err(others.swap_remove(0).1),
+        },
         Format::Safetensors => {
             let header = safetensors_header(path, &mut file, len)?;
             (of_safetensors(path, &header, len)?.0, header)
@@ -113,6 +133,10 @@ fn parsed(format: Format, path: &Path) -> Result<(Vec<Stored>, Vec<u8>, u64)> {
 }
 
 impl SampleFiles {
+    fn target<'a>(&self, arrays: &'a [Stored]) -> Option<&'a Stored> {
+        arrays.get(self.layers).filter(|_| self.has_target)
+    }
+
     /// Checks that a file has the arrays of the first, and returns its target, if there is one.
     fn check(&self, path: &Path) -> Result<Option<f64>> {
         let refused = |error| Error::io("read", path, error);
@@ -120,7 +144,7 @@ impl SampleFiles {
         let (len, mut beginning) = (file.metadata().map_err(refused)?.len(), Vec::new());
         (&file).take(self.beginning.len() as u64).read_to_end(&mut beginning).map_err(refused)?;
         let arrays = self.arrays_of(path, &beginning, len)?;
-        let Some(target) = arrays.get(self.layers) else { return Ok(None) };
+        let Some(target) = self.target(&arrays) else { return Ok(None) };
         let mut value = [0.0];
         match target.member {
             Some(_) => target.read_member(path, &mut archive(path)?, &mut value)?,

@@ -22,6 +22,8 @@ pub(in crate::io) enum Kind {
     U64,
     /// Strings of the given number of characters in UTF-32, padded with zeros.
     Text(usize),
+    /// Strings of the given number of bytes in UTF-8, padded with zeros.
+    Bytes(usize),
 }
 
 impl Kind {
@@ -40,7 +42,10 @@ impl Kind {
             "u4" => Self::U32,
             "i8" => Self::I64,
             "u8" => Self::U64,
-            _ => Self::Text(name.strip_prefix('U')?.parse().ok().filter(|&width| width > 0)?),
+            _ => {
+                let width = |letter| name.strip_prefix(letter)?.parse().ok().filter(|&width: &usize| width > 0);
+                return width('U').map(Self::Text).or_else(|| width('S').map(Self::Bytes));
+            }
         })
     }
 
@@ -72,6 +77,7 @@ impl Kind {
             Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 | Self::I64 | Self::U64 => 8,
             Self::Text(characters) => characters.saturating_mul(4),
+            Self::Bytes(bytes) => bytes,
         }
     }
 
@@ -86,7 +92,7 @@ impl Kind {
     }
 
     pub(in crate::io) fn is_text(self) -> bool {
-        matches!(self, Self::Text(_))
+        matches!(self, Self::Text(_) | Self::Bytes(_))
     }
 
     /// Writes the numbers of `bytes`. Text has none. There is a loop for each type, so that it becomes SIMD
@@ -119,7 +125,7 @@ impl Kind {
                 check(bytes, big, u64::from_le_bytes, |x| x <= EXACT)?;
                 each(bytes, big, out, |own| T::from_f64(u64::from_le_bytes(own) as f64));
             }
-            Self::Text(_) => {}
+            Self::Text(_) | Self::Bytes(_) => {}
         }
         Ok(())
     }

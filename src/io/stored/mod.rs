@@ -165,7 +165,12 @@ impl Stored {
         let bytes = self.member_bytes(path, &mut archive(path)?)?;
         let (_, begin) = npy::Header::read(path, &mut &bytes[..])?;
         let bytes = self.elements(path, &bytes, begin)?;
+        let utf8 = matches!(self.kind, Kind::Bytes(_));
         let word = |bytes: &[u8]| -> Option<String> {
+            if utf8 {
+                let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                return std::str::from_utf8(&bytes[..end]).ok().map(str::to_owned);
+            }
             let code = |own: [u8; 4]| u32::from_le_bytes(if self.big { reversed(own) } else { own });
             let codes = bytes.as_chunks::<4>().0.iter().map(|&own| code(own));
             codes.take_while(|&code| code != 0).map(char::from_u32).collect()
@@ -205,16 +210,19 @@ fn refused(path: &Path, error: ZipError) -> Error {
     }
 }
 
+/// The arrays of an archive, and the names of those whose type is not supported, with the reasons.
+pub(super) type Archived = (Vec<Stored>, Vec<(String, Error)>);
+
 /// Returns the arrays of an `.npz` archive, in its order.
 ///
 /// # Errors
-/// [`Parse`](crate::ErrorKind::Parse) if the file is not an archive of arrays of numbers or text, or is damaged;
+/// [`Parse`](crate::ErrorKind::Parse) if the file is not an archive of arrays, or is damaged;
 /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
-pub(super) fn of_npz(path: &Path) -> Result<Vec<Stored>> {
+pub(super) fn of_npz(path: &Path) -> Result<Archived> {
     let mut archive = archive(path)?;
     let mut file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let len = file.metadata().map_err(|error| Error::io("read", path, error))?.len();
-    let mut arrays = Vec::with_capacity(archive.len());
+    let (mut arrays, mut others) = (Vec::with_capacity(archive.len()), Vec::new());
     for index in 0..archive.len() {
         let mut member = archive.by_index(index).map_err(|error| refused(path, error))?;
         let full = member.name().to_owned();
@@ -233,11 +241,15 @@ pub(super) fn of_npz(path: &Path) -> Result<Vec<Stored>> {
         } else {
             npy::Header::read(&path.join(&full), &mut member)?
         };
+        if let Err(error) = kind_of(path, &name, &header) {
+            others.push((name, error));
+            continue;
+        }
         let array = of_header(path, name, &header, begin, size)?;
         let begin = array.begin.filter(|_| plain).map(|begin| start + begin);
         arrays.push(Stored { begin, member: Some(Member { index, start, sum }), ..array });
     }
-    Ok(arrays)
+    Ok((arrays, others))
 }
 
 /// Returns the array of an `.npy` file, under the given name.
@@ -253,11 +265,7 @@ pub(super) fn of_npy(path: &Path, name: &str) -> Result<Stored> {
 
 /// Returns the array that a header describes, which with its elements has `size` bytes.
 fn of_header(path: &Path, name: String, header: &npy::Header, begin: u64, size: u64) -> Result<Stored> {
-    let (order, kind) = header.descr.split_at_checked(1).unwrap_or_default();
-    let Some(kind) = Kind::of_numpy(kind).filter(|_| ["<", ">", "|"].contains(&order)) else {
-        let found = format!("{name} of type {}", header.descr);
-        return Err(Error::parse(path, None, "an array of floats, integers, booleans or text", found));
-    };
+    let kind = kind_of(path, &name, header)?;
     let shape = header.shape.clone();
     let bytes = shape.iter().try_fold(kind.width() as u64, |product, &axis| product.checked_mul(axis as u64));
     if bytes.and_then(|bytes| bytes.checked_add(begin)) != Some(size) {
@@ -269,7 +277,18 @@ fn of_header(path: &Path, name: String, header: &npy::Header, begin: u64, size: 
     }
     let flat = header.fortran_order && shape.len() > 1;
     let begin = (!flat).then_some(begin);
-    Ok(Stored { name, shape, kind, big: order == ">", begin, member: None })
+    Ok(Stored { name, shape, kind, big: header.descr.starts_with('>'), begin, member: None })
+}
+
+/// Returns the type of the elements that a header describes.
+fn kind_of(path: &Path, name: &str, header: &npy::Header) -> Result<Kind> {
+    let (order, kind) = header.descr.split_at_checked(1).unwrap_or_default();
+    Kind::of_numpy(kind).filter(|_| ["<", ">", "|"].contains(&order)).ok_or_else(|| {
+        let objects =
+            if kind == "O" { "; Python's objects are not read, and x.astype('U') makes text of them" } else { "" };
+        let found = format!("{name} of type {}{objects}", header.descr);
+        Error::parse(path, None, "an array of floats, integers, booleans or text", found)
+    })
 }
 
 /// The arrays of a safetensors file, in the order of their names, and the texts of its metadata.

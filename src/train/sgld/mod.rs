@@ -119,7 +119,7 @@ pub struct Sgld {
 
 impl Sgld {
     /// Creates a sampler of a law with the given deviation of the prior. It has beta = 1, 100 epochs, a step size of
-    /// 0.01, batches of 32 samples, 10 chains that begin in the prior, and a division of the samples into 0.8 for
+    /// 0.01, batches of 32 samples (or all training samples, if they are fewer), 10 chains that begin in the prior, and a division of the samples into 0.8 for
     /// training and 0.2 for test that all chains share.
     #[must_use]
     pub fn new(law: Law, net: Mlp, loss: Loss, sigma: f64) -> Self {
@@ -132,7 +132,7 @@ impl Sgld {
             rates: vec![Optimizer::Sgld.defaults().learning_rate],
             first_seed: SEED,
             repetitions: 10,
-            trainer: Trainer::new(net, loss, Optimizer::Sgld).init(Init::Normal(sigma)).split(split),
+            trainer: Trainer::new(net, loss, Optimizer::Sgld).init(Init::Normal(sigma)).split_if_possible(split),
         }
     }
 
@@ -209,6 +209,24 @@ impl Sgld {
         self.with(|trainer| trainer.split(split))
     }
 
+    /// Does the same, but of a small data set, parts may have no samples ([`Trainer::split_if_possible`]).
+    #[must_use]
+    pub fn split_if_possible(self, split: Split) -> Self {
+        self.with(|trainer| trainer.split_if_possible(split))
+    }
+
+    /// Takes the parts as the data set has them ([`Trainer::parts`]).
+    #[must_use]
+    pub fn parts(self, samples: [usize; 3]) -> Self {
+        self.with(|trainer| trainer.parts(samples))
+    }
+
+    /// Returns what is made to fit a data set of `samples` samples, in words ([`Trainer::adjustments`]).
+    #[must_use]
+    pub fn adjustments(&self, samples: usize) -> Vec<String> {
+        self.trainer.adjustments(samples)
+    }
+
     /// Sets how inputs are scaled.
     #[must_use]
     pub fn scaling(self, scaling: Scaling) -> Self {
@@ -240,7 +258,7 @@ impl Sgld {
     /// normalization, whose losses are no functions of the parameters, or if the schedule depends on the loss; and the
     /// errors of [`Trainer::fit`].
     pub fn sample<T: Number>(&self, ctx: &Context, samples: &Samples<T>) -> Result<Chains<T>> {
-        let training = self.trainer.split.counts(samples.len())?[0];
+        let training = self.trainer.counts(samples.len())?[0];
         let runs = self.runs(training)?;
         let fit = self.trainer.fit(ctx, samples, &runs)?;
         Ok(Chains::new(self, fit, training))
@@ -251,7 +269,7 @@ impl Sgld {
     /// # Errors
     /// The errors of [`Trainer::check_finished`].
     pub fn check_finished<T: Number>(&self, ctx: &Context, samples: &Samples<T>, weights: &Path) -> Result<()> {
-        let runs = self.runs(self.trainer.split.counts(samples.len())?[0])?;
+        let runs = self.runs(self.trainer.counts(samples.len())?[0])?;
         let trainer = self.trainer.clone().row_group(samples.len());
         trainer.check_finished(ctx, samples, &runs, weights)
     }
@@ -261,7 +279,7 @@ impl Sgld {
     /// # Errors
     /// Those of [`Sgld::sample`] that do not depend on the samples.
     pub fn choose<T: Number>(&self, ctx: &Context, samples: usize) -> Result<Choice> {
-        let runs = self.runs(self.trainer.split.counts(samples)?[0])?;
+        let runs = self.runs(self.trainer.counts(samples)?[0])?;
         self.trainer.choose_of::<T>(ctx, samples, runs.rows().len(), runs.mean_epochs(0))
     }
 

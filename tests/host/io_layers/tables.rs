@@ -1,6 +1,7 @@
 //! Tables and strings of bits as layers.
 
 use super::*;
+use fiedler::io::{Findings, KnownInputs, LeftOut, Roles, Suspicion, Wanted, read_samples};
 
 fn table(text: &str, label: LabelColumn<'_>) -> Result<Layers> {
     let folder = Folder::new();
@@ -37,13 +38,15 @@ fn tables_with_and_without_labels() {
         ("1\t2\tx\n3\t4\ty\n", LabelColumn::Auto, 2, vec![1.0, 2.0, 3.0, 4.0], list(&["x", "y"]), none()),
         ("class,a\nu,1.5\nv,2.5\n", LabelColumn::Auto, 1, vec![1.5, 2.5], list(&["u", "v"]), none()),
         ("k,a\nu,1.5\nv,2.5\n", LabelColumn::Named("k"), 1, vec![1.5, 2.5], list(&["u", "v"]), none()),
-        ("1,2\n3,4\n", LabelColumn::Last, 1, vec![1.0, 3.0], list(&["2", "4"]), none()),
+        ("1,2\n3,4\n", LabelColumn::Needed, 1, vec![1.0, 3.0], list(&["2", "4"]), none()),
         // Numbers as names, with a word as the name of the labels.
         ("0,1,kind\n5,6,1\n7,8,2\n", LabelColumn::Auto, 2, vec![5.0, 6.0, 7.0, 8.0], list(&["1", "2"]), none()),
+        ("0,1,kind\n5,6,u\n7,8,v\n", LabelColumn::Auto, 2, vec![5.0, 6.0, 7.0, 8.0], list(&["u", "v"]), none()),
+        ("0,2,u\n7,8,v\n5,6,v\n", LabelColumn::Auto, 2, vec![0., 2., 7., 8., 5., 6.], list(&["u", "v", "v"]), none()),
         // A header has no number, whether its fields are quoted or not, and only its first field may be empty.
         ("\"a, b\",\"c\"\n\"1\",\"2.5\"\n", LabelColumn::Auto, 2, vec![1.0, 2.5], none(), none()),
         ("\"1\",\"2.5\"\n3,4.5\n", LabelColumn::Auto, 2, vec![1.0, 2.5, 3.0, 4.5], none(), none()),
-        (",a\n0,1.5\n1,2.5\n", LabelColumn::Auto, 2, vec![0.0, 1.5, 1.0, 2.5], none(), none()),
+        (",a\n0,1.5\n1,2.5\n", LabelColumn::Auto, 1, vec![1.5, 2.5], none(), list(&["0", "1"])),
         ("1.5,cat\n2.5,dog\n", LabelColumn::Auto, 1, vec![1.5, 2.5], list(&["cat", "dog"]), none()),
         // Labels need not be numbers that f64 holds.
         (
@@ -75,7 +78,7 @@ fn the_origin_of_labels_is_known() {
         ("a,b\n1,2\n3,2\n", LabelColumn::Auto, column(1, Some("b")), "column `b`"),
         ("class,a\nu,1.5\nv,2.5\n", LabelColumn::Auto, column(0, Some("class")), "column `class`"),
         ("0,1,kind\n5,6,1\n7,8,2\n", LabelColumn::Auto, column(2, Some("kind")), "column `kind`"),
-        ("1,2\n3,2\n", LabelColumn::Last, column(1, None), "column 2"),
+        ("1,2\n3,2\n", LabelColumn::Needed, column(1, None), "column 2"),
         ("01101001 2\n11111111 2\n", LabelColumn::Auto, Some(TargetOrigin::Words), "the words after the bits"),
         ("1,2\n3,2\n", LabelColumn::None, None, ""),
         ("1,2.5\n3,2.5\n", LabelColumn::Auto, None, ""),
@@ -135,7 +138,7 @@ fn wrong_tables_name_the_line() {
         ("1,x,2\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
         // A row that mixes words and numbers is no header, so it is not lost.
         ("x,1\n2,3\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
-        ("x,1\n2,3\n", LabelColumn::Last, ":1: expected a number, or a header without any number, found \"x\""),
+        ("x,1\n2,3\n", LabelColumn::Needed, ":1: expected a number, or a header without any number, found \"x\""),
         ("r1,1,u\nr2,2,v\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"r1\""),
         (",,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a number, or nan if it is missing"),
         ("1,x\n3,4\ny,5\n", LabelColumn::Auto, ":3: expected a number, found \"y\""),
@@ -155,9 +158,9 @@ fn wrong_tables_name_the_line() {
         ("1,2\n1,\n", LabelColumn::Auto, ":2: expected a number, or nan"),
         ("a,b\n1,2\n1\n", LabelColumn::Auto, ":3: expected 2 columns, as in the first row, found 1"),
         ("1,x\n1,2,y\n", LabelColumn::Auto, ":2: expected 2 columns, as in the first row, found 3"),
-        ("1,2\n1,2,3\n", LabelColumn::Last, ":2: expected 2 columns"),
+        ("1,2\n1,2,3\n", LabelColumn::Needed, ":2: expected 2 columns"),
         ("1,2\n3,4\n", LabelColumn::Named("y"), ":1: expected a column named y, found a first row of numbers"),
-        ("7\n8\n", LabelColumn::Last, ":1: expected columns of numbers and a label"),
+        ("7\n8\n", LabelColumn::Needed, ":1: expected columns of numbers and a label"),
         ("id,y\na,b\n", LabelColumn::Auto, ":1: expected columns of numbers, found the columns id, y"),
         ("a,y\n1,\n", LabelColumn::Auto, ":2: expected a label, found an empty field"),
     ] {
@@ -167,4 +170,99 @@ fn wrong_tables_name_the_line() {
     let folder = Folder::new();
     assert!(refusal(open(&folder.file("t.txt", b"\xff\xfe1,2\n"))).contains("UTF-8"));
     assert!(refusal(open(&folder.file("t.txt", b"1,2\n3,\xff\n"))).contains("UTF-8"));
+}
+
+/// What is found out about a table, and its numbers.
+fn found(text: &str, roles: Roles<'_>) -> (Findings, Vec<f64>) {
+    let folder = Folder::new();
+    let data = Layers::open_with(&[folder.file("t.csv", text)], roles).expect(text);
+    (data.findings().clone(), read(&data, 0, 0..data.len()))
+}
+
+#[test]
+fn columns_that_are_no_inputs() {
+    let names = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let (take, ignore) = (names(&["index"]), names(&["b"]));
+    let taken = Roles { take: &take, ..Roles::default() };
+    let ignored = Roles { ignore: &ignore, ..Roles::default() };
+    let own = |name: &str, why| vec![(name.to_owned(), why)];
+    for (text, roles, left_out, numbers) in [
+        (",a,b\n3,1.5,2\n9,2.5,1\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![1.5, 2.0, 2.5, 1.0]),
+        (",a\nfirst,1.5\nsecond,2.5\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![1.5, 2.5]),
+        ("index,a\n0,1.5\n1,2.5\n", Roles::default(), own("index", LeftOut::Index), vec![1.5, 2.5]),
+        ("index,a\n0,1.5\n1,2.5\n", taken, vec![], vec![0.0, 1.5, 1.0, 2.5]),
+        // A refractive index.
+        ("index,a\n1.33,1.5\n1.5,2.5\n", Roles::default(), vec![], vec![1.33, 1.5, 1.5, 2.5]),
+        ("index,a\n2,1.5\n2,2.5\n", Roles::default(), vec![], vec![2.0, 1.5, 2.0, 2.5]),
+        ("a,b\n1,x y\n2,z\n", ignored, own("b", LeftOut::Ignored), vec![1.0, 2.0]),
+        (",0,1\n0,5,6\n1,7,8\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![5.0, 6.0, 7.0, 8.0]),
+    ] {
+        let (findings, found) = found(text, roles);
+        assert_eq!((findings.left_out, found), (left_out, numbers), "{text:?}");
+    }
+    let place = names(&["1"]);
+    let (findings, numbers) = found("7,1.5\n8,2.5\n", Roles { ignore: &place, ..Roles::default() });
+    assert_eq!((findings.left_out, numbers), (own("1", LeftOut::Ignored), vec![1.5, 2.5]));
+    let said = refusal(table("index,a\nu,1\nu,2\n", LabelColumn::None));
+    assert!(said.contains(":2: expected a number, found \"u\" in column `index`"), "{said}");
+}
+
+#[test]
+fn inputs_that_are_suspicious() {
+    let text = "n,twice,c,free,y\n".to_owned()
+        + &(0..6).map(|i| format!("{},{},3,{},{}\n", 6 - i, i / 3 * 2, i * i % 4, i / 3)).collect::<String>();
+    let (findings, _) = found(&text, Roles::default());
+    let wanted = [("n", Suspicion::Counts), ("twice", Suspicion::TellsLabel), ("c", Suspicion::Constant)];
+    assert_eq!(findings.suspects, wanted.map(|(name, what)| (name.to_owned(), what)));
+    assert_eq!(findings.warnings(|names| names.to_owned())[1], "the input `twice` equals the label; twice");
+}
+
+/// Both readers give a column the same role.
+#[test]
+fn samples_and_layers_agree() {
+    let folder = Folder::new();
+    for text in [
+        ",a,label,b\n0,1,u,2\n1,3,v,4\n",
+        "u,1,0.5\nv,3,1.5\nu,4,2.5\nv,4,3.5\n",
+        "1,0.25,0.5\n2,3,1.5\n1,4,2.5\n2,4.5,3.5\n",
+        "id,a,Target,index\nr,1,5,0\ns,2,6,1\n",
+        "0,1,kind\n5,6,1\n7,8,1\n",
+        "01101001 2\n11111111 3\n",
+    ] {
+        let path = folder.file("t.csv", text);
+        let (samples, layers) = (read_samples(&path, Wanted::Labels(Roles::default())), open(&path));
+        let (samples, layers) = (samples.expect(text), layers.expect(text));
+        assert_eq!(samples.findings, *layers.findings(), "{text:?}");
+        assert_eq!(&samples.targets, layers.targets(), "{text:?}");
+        assert_eq!(samples.x, read(&layers, 0, 0..layers.len()), "{text:?}");
+    }
+}
+
+/// The inputs of a model in tables with and without what was left out in training.
+#[test]
+fn inputs_of_a_model() {
+    let folder = Folder::new();
+    let names = ["a", "b"].map(str::to_owned);
+    // Trained on `id,a,y,b`.
+    let known = KnownInputs { inputs: 2, names: &names, target: Some(2), left_out: &[0], ignore: &[] };
+    for text in [
+        "id,a,y,b\nr,1,u,2\n",
+        "a,y,b\n1,u,2\n",
+        "a,b\n1,2\n",
+        "Unnamed: 0,a,b,more\n0,1,2,9\n",
+        "r,1,u,2\n",
+        "1,u,2\n",
+        "1,2\n",
+    ] {
+        let found = read_samples(&folder.file("t.csv", text), Wanted::Inputs(known)).expect(text);
+        assert_eq!((found.inputs, found.x), (2, vec![1.0, 2.0]), "{text:?}");
+    }
+    for (text, part) in [
+        ("b,a\n1,2\n", "t.csv:1: expected the inputs a, b, found b, a"),
+        ("a,c\n1,2\n", "expected the inputs a, b, found a, c"),
+        ("1,2,3,4,5\n", "expected 2 columns of inputs, or one more with labels, found 5"),
+    ] {
+        let said = read_samples(&folder.file("t.csv", text), Wanted::Inputs(known)).expect_err(text).to_string();
+        assert!(said.contains(part), "{said}");
+    }
 }

@@ -24,7 +24,7 @@ fn arrays_with_a_given_name_are_the_targets() {
         let open = |label| Layers::open_with(std::slice::from_ref(path), label);
         for (label, origin, layers, words) in [
             (LabelColumn::Auto, "y", ["kind", "x"], ["7", "8", "9"]),
-            (LabelColumn::Last, "y", ["kind", "x"], ["7", "8", "9"]),
+            (LabelColumn::Needed, "y", ["kind", "x"], ["7", "8", "9"]),
             (LabelColumn::Named("kind"), "kind", ["x", "y"], ["4", "5", "4"]),
         ] {
             let data = open(label).expect("arrays");
@@ -74,4 +74,30 @@ fn arrays_of_samples_with_a_given_name_are_the_targets() {
     assert_eq!((data.targets(), data.target_origin(), names(&data)), (&TableTargets::None, None, vec!["x", "kind"]));
     let said = refusal(open("both", LabelColumn::Named("shade")));
     assert!(said.contains("expected an array named shade with the target, found the arrays x, kind, y"), "{said}");
+}
+
+/// Parts of a data set are one layer, whose samples are those of the parts, one after another.
+#[test]
+fn parts_of_a_data_set() {
+    let folder = Folder::new();
+    let all = [
+        made("X_test", &[1, 2], &[7.0, 8.0]),
+        integers("y_test", &[5]),
+        made("X_train", &[2, 2], &[1.0, 2.0, 3.0, 4.0]),
+        integers("y_train", &[4, 5]),
+        made("other", &[1], &[0.0]),
+    ];
+    for path in
+        [folder.file("a.npz", npz(&all, CompressionMethod::Deflated)), folder.file("a.safetensors", safetensors(&all))]
+    {
+        let data = open(&path).expect("parts");
+        assert_eq!((names(&data), labels(&data)), (vec!["X"], ["4", "5", "5"].map(str::to_owned).into()));
+        assert_eq!(read(&data, 0, 0..3), [1.0, 2.0, 3.0, 4.0, 7.0, 8.0]);
+        assert_eq!((data.findings().parts, data.findings().left_out.len()), (Some([2, 0, 1]), 1));
+        assert_eq!(data.first(1).findings().parts, None);
+    }
+    let said = refusal(open(
+        &folder.file("b.npz", npz(&[integers("y", &[1]), integers("label", &[1])], CompressionMethod::Stored)),
+    ));
+    assert!(said.contains("--label with the name of one, found y and label"), "{said}");
 }

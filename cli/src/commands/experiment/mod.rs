@@ -5,7 +5,7 @@ mod verify;
 
 use super::interrupt::Saved;
 use super::printing::Printing;
-use super::{Failure, Outcome, Where, print};
+use super::{Failure, Outcome, Where, columns, print};
 use clap::{Args, Subcommand};
 use fiedler::cache::Cache;
 use fiedler::experiment::{self, Progress, Report, Spec, Verification};
@@ -19,7 +19,7 @@ use std::time::Instant;
 #[derive(Debug, Args)]
 #[command(
     after_long_help = "FILE is TOML with the tables experiment (name, seed, repeats, quick), data (source or generate, \
-label, rows, split, layers), features, model, train, grid and compare; every key that is not given has a default, and \
+label, ignore, rows, split, layers), features, model, train, grid and compare; every key that is not given has a default, and \
 DIR/spec.toml has them all. Relative paths start from the folder of FILE.\n\
 DIR receives runs.jsonl (a line for each run), summary.csv (a row for each run), report.html, report.md and report.json. \
 An experiment that was interrupted, or whose grid has new values, goes on with `resume`: finished runs are kept, and \
@@ -121,9 +121,20 @@ impl Call {
         Ok((ctx, plan))
     }
 
+    /// Prints what is suspicious about the data set.
+    fn warn(&self, plan: &experiment::Plan) {
+        if !self.printing.quiet && !self.printing.json {
+            columns::warn(&plan.findings, &self.file.display(), |names| {
+                let listed: Vec<String> = names.split(',').map(|name| format!("\"{name}\"")).collect();
+                format!("data.ignore = [{}]", listed.join(", "))
+            });
+        }
+    }
+
     fn plan(&self) -> Result<Outcome, Failure> {
         let experiment = self.open()?;
         let (ctx, plan) = self.context(&experiment)?;
+        self.warn(&plan);
         if self.printing.json {
             print(serde_json::to_string(&plan).unwrap_or_default());
         } else if !self.printing.quiet {
@@ -147,6 +158,7 @@ impl Call {
             _ => {}
         }
         let (ctx, plan) = self.context(&experiment)?;
+        self.warn(&plan);
         let bar = self.printing.bar(plan.runs, "{bar:20} {msg}");
         let experiment = experiment.progress(on_progress(bar.clone()));
         let began = Instant::now();
@@ -161,9 +173,12 @@ impl Call {
         let side = if plan.groups.iter().any(|group| group.side == "gpu") { ctx.adapter() } else { None };
         let side = side.map_or("cpu", |adapter| adapter.name.as_str());
         if self.printing.json {
-            print(shown::as_json(&report, times, seconds, side, experiment.folder()));
+            let mut made = shown::as_json(&report, times, seconds, side, experiment.folder());
+            made["data"] = columns::as_json(&plan.findings);
+            made["adjustments"] = plan.adjustments.into();
+            print(made);
         } else if !self.printing.quiet {
-            print(shown::report(&report, times, seconds, side, experiment.folder()));
+            print(shown::report(&report, times, seconds, side, experiment.folder()) + "\n" + &shown::data(&plan));
         }
         Ok(outcome(&report))
     }

@@ -1,6 +1,6 @@
 //! What `fiedler experiment` prints.
 
-use super::super::many;
+use super::super::{columns, many};
 use super::within;
 use crate::page::numbers::p_value;
 use fiedler::Context;
@@ -47,7 +47,16 @@ pub(super) fn plan(plan: &Plan, ctx: &Context) -> String {
         let _ = writeln!(text, "why: {}", group.reason);
     }
     let _ = write!(text, "in all: at most {}, {} MB of memory", duration(plan.seconds), plan.bytes / 1_000_000);
-    text
+    text + "\n" + &data(plan)
+}
+
+/// Returns a line that says what the data set has.
+pub(super) fn data(plan: &Plan) -> String {
+    let classes = (plan.classes > 0).then_some(plan.classes);
+    let notes = plan.findings.notes().into_iter().chain(plan.adjustments.iter().cloned());
+    let notes: String = notes.map(|note| format!("; {note}")).collect();
+    let (samples, inputs) = (many(plan.samples, "sample", "samples"), plan.inputs);
+    format!("data: {samples} of {inputs} inputs, {}{notes}", columns::targets_in_words(&plan.findings, classes))
 }
 
 /// Returns seconds in words.

@@ -8,6 +8,7 @@ mod steps;
 pub(super) use explain::Computed;
 
 use self::source::Source;
+use super::columns::{self, Columns};
 use super::printing::Printing;
 use super::reading::Reading;
 use super::stores::{Stores, Storing};
@@ -16,7 +17,7 @@ use super::{Failure, Outcome, Where, check_output, check_place, complain, many, 
 use clap::Args;
 use fiedler::Error;
 use fiedler::features::{Progress, Report, Representation, Step, Steps};
-use fiedler::io::{self, LabelColumn, RowTable};
+use fiedler::io::{self, Findings, LabelColumn, Roles, RowTable};
 use fiedler::ops::series::Status;
 use indicatif::ProgressBar;
 use std::borrow::Cow;
@@ -57,14 +58,16 @@ pub(super) struct Features {
     /// Only the layers whose names match, such as 'attn1*'; * stands for any letters.
     #[arg(long, value_name = "PATTERN,..", value_delimiter = ',')]
     layers: Vec<String>,
-    /// The column or array that has the labels or values of the samples [default: the one named y, label, labels,
-    /// target or targets, or class in a table; then the last column of a table, if it has no numbers, or only integers
-    /// with at least two samples of each on average]. The report says which it was.
+    /// The column or array that has the labels or values of the samples [default: the one named y, label, labels, class,
+    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it alone
+    /// has words or whole numbers that repeat]. The report says which it was.
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     /// Take all columns and arrays as numbers of the samples, none as labels.
     #[arg(long, conflicts_with = "label")]
     no_labels: bool,
+    #[command(flatten)]
+    columns: Columns,
     /// What to write instead of NaN where a column is not defined, or the sample itself has a NaN.
     #[arg(long, value_name = "X", value_parser = finite)]
     undefined: Option<f64>,
@@ -169,12 +172,9 @@ impl Features {
         Ok(if report.uncertified == 0 { Outcome::Done } else { Outcome::Uncertified })
     }
 
-    fn labels(&self) -> LabelColumn<'_> {
-        match &self.label {
-            Some(name) => LabelColumn::Named(name),
-            None if self.no_labels => LabelColumn::None,
-            None => LabelColumn::Auto,
-        }
+    fn roles(&self) -> Roles<'_> {
+        let roles = self.columns.roles(self.label.as_deref());
+        if self.no_labels { Roles { label: LabelColumn::None, ..roles } } else { roles }
     }
 
     fn tell(&self, told: &Told<'_>) {
@@ -187,7 +187,7 @@ impl Features {
                 "output": output, "samples": source.len(), "layers": source.layers(), "columns": columns,
                 "status": status, "bytes": report.bytes, "seconds": seconds, "blocks": stores.as_json(),
                 "units": {"found": report.units[0], "computed": report.units[1]}, "targets": source.targets_as_json(),
-                "side": adapter.unwrap_or("cpu"), "not_converged": report.uncertified,
+                "inputs": source.inputs(), "data": source.findings().map(columns::as_json), "side": adapter.unwrap_or("cpu"), "not_converged": report.uncertified,
             }));
             return;
         }
@@ -200,7 +200,10 @@ impl Features {
         let columns = many(columns, "column", "columns");
         let (shown, targets) = (output.display(), source.targets_in_words());
         let place = adapter.map_or_else(String::new, |name| format!(" on {name}"));
-        print(format_args!("{shown}: {samples}, {columns}, {targets}, {seconds:.2} s{place}{found}"));
+        let inputs = source.inputs().map_or_else(String::new, |inputs| format!(" of {inputs} inputs"));
+        let notes: String =
+            source.findings().into_iter().flat_map(Findings::notes).map(|note| format!("; {note}")).collect();
+        print(format_args!("{shown}: {samples}{inputs}, {columns}, {targets}, {seconds:.2} s{place}{found}{notes}"));
         if ok < source.len() {
             let said = [
                 (undefined, "have undefined columns"),

@@ -1,6 +1,7 @@
 //! The data set of a call: samples that consist of layers, or graphs.
 
 use super::{Features, plain, show, with_facts};
+use crate::commands::columns;
 use crate::commands::reading::{is_stream, notify};
 use crate::commands::stores::{Form, Stores};
 use crate::commands::{Failure, Where, many};
@@ -8,7 +9,7 @@ use fiedler::arrow::Kind;
 use fiedler::encode::Progress;
 use fiedler::features::{Edges, Extracted, Extractor, GraphExtractor, Part, Report, Representation};
 use fiedler::graph::Conventions;
-use fiedler::io::{DataSet, Format, Layers, TableTargets, TargetOrigin};
+use fiedler::io::{DataSet, Extent, Findings, Format, Layer, Layers, TableTargets, TargetOrigin};
 use fiedler::ops::series::Status;
 use fiedler::policy::Side;
 use fiedler::{Context, ErrorKind, Result};
@@ -69,7 +70,10 @@ impl Source {
             return Ok((Self::Graphs(Box::new(Graphs { data, ids, extractor, found })), stores));
         }
         check_numbers(call, &representations)?;
-        let data = Layers::open_with(&call.inputs, call.labels())?;
+        let data = Layers::open_with(&call.inputs, call.roles())?;
+        if !call.printing.quiet && !call.printing.json {
+            columns::warn(data.findings(), &call.inputs[0].display(), columns::ignoring);
+        }
         let stores = stores(Form::Packs)?;
         let extractor = Extractor::new(representations).layers(&call.layers);
         let extractor = stores.all().fold(extractor, |extractor, store| extractor.cache(Arc::clone(store)));
@@ -137,15 +141,28 @@ impl Source {
 
     /// Says what the targets are, and where they were found.
     pub(super) fn targets_in_words(&self) -> String {
-        let origin = match self {
-            Self::Layers(data, _) => data.target_origin().map(ToString::to_string),
-            Self::Graphs(_) => Some("graph_labels".to_owned()),
-        };
-        match (self.targets(), origin) {
-            (TableTargets::Labels(..), Some(origin)) => format!("labels from {origin}"),
-            (TableTargets::Values(..), Some(origin)) => format!("targets from {origin}"),
-            _ => "no labels".to_owned(),
+        match (self.findings(), self.targets()) {
+            (Some(findings), targets) => columns::targets_in_words(findings, columns::classes(targets)),
+            (None, TableTargets::None) => "no labels".to_owned(),
+            (None, TableTargets::Values(..)) => "targets from graph_labels".to_owned(),
+            (None, TableTargets::Labels(..)) => "labels from graph_labels".to_owned(),
         }
+    }
+
+    /// Returns what was found out about the columns or arrays; nothing of graphs.
+    pub(super) fn findings(&self) -> Option<&Findings> {
+        match self {
+            Self::Layers(data, _) => Some(data.findings()),
+            Self::Graphs(_) => None,
+        }
+    }
+
+    /// Returns the number of inputs of a sample in all layers, if all samples have as many.
+    pub(super) fn inputs(&self) -> Option<usize> {
+        let Self::Layers(data, _) = self else { return None };
+        let ragged = |layer: &Layer| matches!(layer.extent, Extent::Ragged { .. });
+        let layers = data.layers();
+        (!layers.iter().any(ragged)).then(|| layers.iter().map(|layer| layer.extent.numbers()).sum())
     }
 
     pub(super) fn ids(&self) -> Option<&[String]> {
@@ -218,7 +235,7 @@ impl Source {
         };
         match self {
             Self::Layers(data, _) => {
-                let layer = |layer: &fiedler::io::Layer| json!({"name": layer.name, "shape": shape(layer.extent)});
+                let layer = |layer: &Layer| json!({"name": layer.name, "shape": shape(layer.extent)});
                 about["layers"] = data.layers().iter().map(layer).collect();
             }
             Self::Graphs(graphs) => {
@@ -300,9 +317,9 @@ fn check_numbers(call: &Features, representations: &[Representation]) -> Result<
     )))
 }
 
-fn shape(extent: fiedler::io::Extent) -> Vec<usize> {
+fn shape(extent: Extent) -> Vec<usize> {
     match extent {
-        fiedler::io::Extent::Vector(n) | fiedler::io::Extent::Ragged { longest: n } => vec![n],
-        fiedler::io::Extent::Matrix { rows, columns } => vec![rows, columns],
+        Extent::Vector(n) | Extent::Ragged { longest: n } => vec![n],
+        Extent::Matrix { rows, columns } => vec![rows, columns],
     }
 }

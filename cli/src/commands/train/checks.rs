@@ -61,7 +61,7 @@ impl Train {
         let shown = self.data.display();
         match classes {
             [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
-            _ if classes.len() * 2 > samples => Err(Failure::Said(format!(
+            _ if few(samples, classes) => Err(Failure::Said(format!(
                 "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
                  --loss mse, and --label names another column or array",
                 classes.len(),
@@ -70,4 +70,10 @@ impl Train {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns whether there are so few samples of each class that the labels seem to be something else: numbers or names.
+fn few(samples: usize, classes: &[String]) -> bool {
+    let numbers = classes.iter().all(|class| class.parse::<f64>().is_ok());
+    classes.len() > 2 && if numbers { classes.len() * 2 > samples } else { classes.len() == samples }
 }

@@ -29,7 +29,7 @@ pub(in crate::commands) struct Network {
     /// The number of samples of the data set.
     #[arg(long, value_name = "N", value_parser = counted, requires = "inputs")]
     samples: Option<usize>,
-    /// The number of samples of a step.
+    /// The number of samples of a step, or of all training samples if they are fewer.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = counted, requires = "inputs")]
     batch: usize,
     /// The number of epochs.
@@ -104,10 +104,10 @@ impl Network {
         let shares = self.split.unwrap_or(super::shares(self.sgld));
         let name = format!("train {net}, batch {batch}, {optimizer}, {samples} samples, {epochs} epochs, runs={runs}");
         let trainer = Trainer::new(net, loss.of(0.0), optimizer)
-            .batch(batch)
+            .batch_at_most(batch)
             .epochs(epochs as u64)
             .mixed_precision(self.precision.mixed())
-            .split(Split { shares, seed: None });
+            .split_if_possible(Split { shares, seed: None });
         let trainer = match self.stop {
             Some(stop) => trainer.stop(stop),
             None => trainer,

@@ -8,14 +8,15 @@ mod progress;
 mod report;
 mod sampling;
 
+use super::columns::{self, About, Columns};
 use super::values::{counted, finite, not_negative, positive, share, whole};
 use super::{Failure, Outcome, Where, print};
 use clap::Args;
-use fiedler::io::{self, SampleTable, TableTargets, Wanted};
+use fiedler::io::{self, Findings, SampleTable, TableTargets, Wanted};
 use fiedler::policy::Choice;
 use fiedler::train::{
-    Fit, Init, Layer, Loss, Mlp, Number, Optimizer, Origin, Runs, SampleFile, Samples, Source, Stop, Targets, Trainer,
-    WEIGHTS,
+    Fit, Init, Layer, Loss, Mlp, Number, Optimizer, Origin, Runs, SampleFile, Samples, Source, Split, Stop, Targets,
+    Trainer, WEIGHTS,
 };
 use fiedler::{Context, Error, ErrorKind};
 use folder::CHECKPOINT;
@@ -33,22 +34,25 @@ const QUICK: (usize, u64) = (2, 20);
 
 /// Train many small networks at once, one for each seed and each value of a grid.
 #[derive(Debug, Args)]
-#[command(
-    after_long_help = "DATA: a table (CSV, TSV, white space) with a label in the last column or the column of --label; \
-lines of a string of bits and a label; .npz or .safetensors with the arrays x (samples, inputs) and y (samples,).\n\
+#[command(after_long_help = "DATA: a table (CSV, TSV, white space) with a column of labels; \
+lines of a string of bits and a label; .npz or .safetensors with the arrays x (samples, inputs) and y (samples,), or \
+X_train, y_train, X_test and y_test.\n\
 DIR receives weights.safetensors (the parameters of all runs, under torch's names, with the runs along the first axis), \
 runs.jsonl (a line for each epoch of each run) and summary.csv (a row for each run); with --bound, bounds.csv, too.\n\
-Values separated by commas, such as --lr 1e-3,3e-4, are a grid: every seed is trained with every combination."
-)]
+Values separated by commas, such as --lr 1e-3,3e-4, are a grid: every seed is trained with every combination.")]
 pub(super) struct Train {
     /// The data set: a table, strings of bits, .npz or .safetensors.
     data: PathBuf,
     /// The folder to write. It must not exist yet, unless --resume is given.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// The column or array that has the targets [default: the last column; the array y].
+    /// The column or array that has the targets [default: the one named y, label, labels, class,
+    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it alone
+    /// has words or whole numbers that repeat].
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
+    #[command(flatten)]
+    columns: Columns,
     /// The widths of the hidden layers, such as 30,20; none for a linear model.
     #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = counted)]
     hidden: Vec<usize>,
@@ -112,9 +116,9 @@ pub(super) struct Train {
     /// How inputs are scaled: standard subtracts the mean of the training samples and divides by their deviation.
     #[arg(long, value_enum, default_value_t = ScalingName::None)]
     scale: ScalingName,
-    /// The number of samples of a step.
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = counted)]
-    batch: usize,
+    /// The number of samples of a step [default: 32, or all training samples if they are fewer].
+    #[arg(long, value_name = "N", value_parser = counted)]
+    batch: Option<usize>,
     /// The most samples that are read together, if the data set exceeds the memory: an .npz without compression or a
     /// .safetensors file is read group by group in every epoch [default: all samples, if they fit in a quarter of the
     /// memory].
@@ -136,8 +140,8 @@ pub(super) struct Train {
     /// The number of epochs without improvement after which a run stops.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::<u64>)]
     patience: u64,
-    /// The shares of training, validation and test samples [default: 0.7,0.1,0.2; with --sgld, 0.8,0.2, without
-    /// validation samples].
+    /// The shares of training, validation and test samples [default: the parts of the file, if it has parts; else
+    /// 0.7,0.1,0.2, or with --sgld 0.8,0.2, without validation samples; fewer parts of a small data set].
     #[arg(long, value_name = "SHARES", value_parser = split)]
     split: Option<[f64; 3]>,
     /// Divide the data by this seed in all runs [default: every run divides the data by its own seed; with --sgld, all
@@ -175,6 +179,7 @@ struct Data<T> {
     /// The number of values of a sample, or 0 for labels.
     values: usize,
     origin: Origin,
+    findings: Findings,
     source: Box<dyn Source<T>>,
     /// Whether it is in memory.
     whole: bool,
@@ -187,6 +192,7 @@ impl<T: Number> Data<T> {
             inputs: file.inputs(),
             values: file.values(),
             origin: Origin { classes: file.classes().to_vec(), ..Origin::default() },
+            findings: file.findings().clone(),
             source: Box::new(file),
             whole: false,
         }
@@ -235,8 +241,8 @@ impl Train {
     }
 
     fn train_in_precision(&self) -> Result<Outcome, Failure> {
-        let name = self.label.as_deref();
-        let wanted = if self.loss.takes_labels() { Wanted::Labels(name) } else { Wanted::Values(name) };
+        let roles = self.columns.roles(self.label.as_deref());
+        let wanted = if self.loss.takes_labels() { Wanted::Labels(roles) } else { Wanted::Values(roles) };
         if !self.sampling.sgld
             && let Some(file) = SampleFile::open(&self.data, wanted)?
         {
@@ -268,7 +274,11 @@ impl Train {
     }
 
     fn train<T: Number>(&self, table: SampleTable, element: fn(f64) -> T) -> Result<Outcome, Failure> {
-        let SampleTable { inputs, x, targets, names, target } = table;
+        let SampleTable { inputs, x, targets, names, target, left_out, mut findings } = table;
+        if self.split.is_some() {
+            // Shares that are asked for divide all samples.
+            findings.parts = None;
+        }
         let (targets, classes, values) = match targets {
             TableTargets::Labels(labels, classes) => (Targets::Labels(labels), classes, 0),
             TableTargets::Values(values, each) => {
@@ -277,12 +287,16 @@ impl Train {
             TableTargets::None => (Targets::Labels(Vec::new()), Vec::new(), 0),
         };
         let samples = Samples::new(inputs, x.into_iter().map(element).collect(), targets)?;
-        let origin = Origin { classes, inputs: names, target };
+        let origin = Origin { classes, inputs: names, target, left_out };
+        if !self.quiet && !self.json {
+            columns::warn(&findings, &self.data.display(), columns::ignoring);
+        }
         if self.sampling.sgld {
             let net = self.checked_net(samples.len(), inputs, values, &origin.classes)?;
-            return self.sample(&samples, net, &origin);
+            return self.sample(&samples, net, &origin, &findings);
         }
-        self.train_on(&Data { samples: samples.len(), inputs, values, origin, source: Box::new(samples), whole: true })
+        let (count, source) = (samples.len(), Box::new(samples));
+        self.train_on(&Data { samples: count, inputs, values, origin, findings, source, whole: true })
     }
 
     /// Returns the network, after a check that the classes are such that it can tell them apart.
@@ -311,6 +325,10 @@ impl Train {
         let runs = self.grid(optimizer).map_err(wrong)?;
         runs.rows().iter().try_for_each(|run| run.hyper.check(optimizer)).map_err(wrong)?;
         let trainer = self.trainer(net, optimizer);
+        let trainer = match data.findings.parts {
+            Some(parts) => trainer.parts(parts),
+            None => trainer,
+        };
         let trainer = match self.row_group.or_else(|| data.whole.then_some(data.samples)) {
             Some(rows) => trainer.row_group(rows),
             None => trainer,
@@ -320,6 +338,7 @@ impl Train {
         if self.is_finished() {
             return self.compared(trainer.check_finished(ctx, source, &runs, &self.output.join(WEIGHTS)));
         }
+        let adjustments = trainer.adjustments(data.samples);
         let work = |path: &Path, every, progress| {
             trainer.checkpoint(path, every).progress(progress).fit_groups(ctx, source, &runs)
         };
@@ -334,7 +353,12 @@ impl Train {
                 seconds,
                 threads: ctx.threads(),
             };
-            print(if self.json { done.as_json().to_string() } else { done.words() });
+            let about = About { inputs: data.inputs, findings: &data.findings, classes: &data.origin.classes };
+            print(if self.json {
+                about.added_to(done.as_json(), &adjustments).to_string()
+            } else {
+                done.words() + &about.words(&adjustments)
+            });
         }
         Ok(outcome(&fit))
     }
@@ -407,14 +431,18 @@ impl Train {
 
     fn trainer(&self, net: Mlp, optimizer: Optimizer) -> Trainer {
         let trainer = Trainer::new(net, self.loss(), optimizer)
-            .batch(self.batch)
             .epochs(self.epochs().first().copied().unwrap_or(1))
             .init(self.init().unwrap_or_default())
             .schedule(self.schedule)
             .warm_up(self.warm_up)
             .scaling(self.scale.into())
-            .mixed_precision(self.precision.mixed())
-            .split(fiedler::train::Split { shares: self.split(), seed: self.split_seed });
+            .mixed_precision(self.precision.mixed());
+        let trainer = match self.batch {
+            Some(batch) => trainer.batch(batch),
+            None => trainer,
+        };
+        let split = Split { shares: self.split(), seed: self.split_seed };
+        let trainer = if self.split.is_some() { trainer.split(split) } else { trainer.split_if_possible(split) };
         match self.stop {
             Some(stop) => trainer.stop(Stop { patience: self.patience, ..stop }),
             None => trainer,

@@ -1,5 +1,6 @@
 //! `fiedler train --sgld`: samples parameters at a ladder of inverse temperatures, and bounds their expected losses.
 
+use super::super::columns::About;
 use super::super::values::{not_negative, positive};
 use super::super::{Failure, Outcome, many, print};
 use super::options::{NormName, Precision};
@@ -7,7 +8,7 @@ use super::report::{add_ended, ended, mean, number};
 use super::{Train, outcome, wrong};
 use clap::{Args, ValueEnum};
 use fiedler::Error;
-use fiedler::io;
+use fiedler::io::{self, Findings};
 use fiedler::train::{
     BOUNDS, Bound, Chains, Integral, Law, Metric, Mlp, Number, Origin, Part, Samples, Schedule, Sgld, Split, Summary,
     WEIGHTS,
@@ -119,11 +120,14 @@ impl Train {
         let mut sgld = Sgld::new(self.law(), net, self.loss(), self.sampling.sigma.unwrap_or(1.0))
             .epochs(&self.epochs())
             .seeds(self.seed, self.count())
-            .batch(self.batch)
             .schedule(self.schedule)
             .warm_up(self.warm_up)
-            .scaling(self.scale.into())
-            .split(Split { shares: self.split(), seed: Some(self.split_seed.unwrap_or(self.seed)) });
+            .scaling(self.scale.into());
+        if let Some(batch) = self.batch {
+            sgld = sgld.batch(batch);
+        }
+        let split = Split { shares: self.split(), seed: Some(self.split_seed.unwrap_or(self.seed)) };
+        sgld = if self.split.is_some() { sgld.split(split) } else { sgld.split_if_possible(split) };
         if !self.sampling.betas.is_empty() {
             sgld = sgld.betas(&self.sampling.betas);
         }
@@ -142,8 +146,13 @@ impl Train {
         samples: &Samples<T>,
         net: Mlp,
         origin: &Origin,
+        findings: &Findings,
     ) -> Result<Outcome, Failure> {
-        let sgld = self.sgld(net);
+        let mut sgld = self.sgld(net);
+        if let Some(parts) = findings.parts {
+            sgld = sgld.parts(parts);
+        }
+        let adjustments = sgld.adjustments(samples.len());
         // What the options alone make wrong; the number of samples only scales the exponent.
         sgld.runs(1).map_err(wrong)?;
         if self.sampling.bound {
@@ -163,7 +172,12 @@ impl Train {
         self.store(chains.fit(), &chains.table(), origin)?;
         if !self.quiet {
             let done = Done { chains: &chains, bounds, delta: self.delta(), seconds, threads: ctx.threads() };
-            print(if self.json { done.as_json().to_string() } else { done.words() });
+            let about = About { inputs: samples.inputs(), findings, classes: &origin.classes };
+            print(if self.json {
+                about.added_to(done.as_json(), &adjustments).to_string()
+            } else {
+                done.words() + &about.words(&adjustments)
+            });
         }
         Ok(outcome(chains.fit()))
     }

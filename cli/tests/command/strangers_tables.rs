@@ -1,0 +1,283 @@
+//! Tables and arrays as people have them: an index of pandas, labels in any column, parts of a data set, few samples.
+
+use crate::call::Files;
+use crate::train::said;
+use fiedler::io::{self, Data, NamedArray, Rows};
+use serde_json::Value;
+use std::path::Path;
+
+/// Rows of two numbers, sorted by class, with what stands before and behind them.
+fn rows(count: usize, row: impl Fn(usize, &str) -> String) -> String {
+    let number = |i: usize, factor: usize| (i * factor % 101) as f64 / 50.5 - 1.0;
+    (0..count).map(|i| row(i, &format!("{:.3},{:.3}", number(i, 37), number(i, 59))) + "\n").collect()
+}
+
+fn kind(i: usize, count: usize) -> &'static str {
+    if 2 * i < count { "down" } else { "up" }
+}
+
+/// Trains for an epoch, and returns the last line and standard error.
+#[track_caller]
+fn trained(data: &str, dir: &str, more: &[&str]) -> (String, String) {
+    let (code, printed, error) = said(&[&["train", data, "-o", dir, "--epochs", "1"], more].concat());
+    assert_eq!(code, 0, "{error}");
+    (printed.trim_end().lines().last().expect("a line").to_owned(), error)
+}
+
+#[track_caller]
+fn featured(data: &str, out: &str, more: &[&str]) -> (String, String) {
+    let call = ["features", data, "-o", out, "--no-cache", "--overwrite", "--representations", "raw"];
+    let (code, printed, error) = said(&[&call, more].concat());
+    assert_eq!(code, 0, "{error}");
+    (printed, error)
+}
+
+/// The index that pandas writes is no input of any command, and is not needed to predict.
+#[test]
+fn an_index_is_left_out() {
+    let files = Files::new();
+    let plain = files.text("plain.csv", &("a,b,kind\n".to_owned() + &rows(40, |i, x| format!("{x},{}", kind(i, 40)))));
+    let index = |name: &str| {
+        let table = format!("{name},a,b,kind\n") + &rows(40, |i, x| format!("{i},{x},{}", kind(i, 40)));
+        files.text(&format!("{}.csv", if name.is_empty() { "none" } else { &name[..5] }), &table)
+    };
+    let dir = |name: &str| files.at(name);
+    assert_eq!(trained(&plain, &dir("plain"), &[]).0.split("; ").count(), 2, "only the batch is told");
+    let weights = |name: &str| std::fs::read(Path::new(&dir(name)).join("runs.jsonl")).expect("a log");
+    for (place, name) in ["", "Unnamed: 0", "index", "__index_level_0__"].into_iter().enumerate() {
+        let (data, fit) = (index(name), format!("fit{place}"));
+        let shown = if name.is_empty() { "Unnamed: 0" } else { name };
+        let left_out = format!("left out: `{shown}` (index)");
+        let (last, error) = trained(&data, &dir(&fit), &[]);
+        assert!(last.contains("data: 2 inputs, labels from column `kind`, 2 classes") && error.is_empty(), "{last}");
+        assert!(last.contains(&left_out), "{last}");
+        assert!(weights(&fit) == weights("plain"), "{name}: other inputs");
+        let (printed, _) = featured(&data, &files.at("f.csv"), &[]);
+        assert!(printed.contains("40 samples of 2 inputs, 2 columns") && printed.contains(&left_out), "{printed}");
+        // Each file with each model.
+        for (model, data) in [(&fit, &plain), (&"plain".to_owned(), &data), (&fit, &data)] {
+            let out = files.at("p.csv");
+            let (code, printed, error) = said(&["predict", &dir(model), data, "-o", &out]);
+            assert!(code == 0 && printed.contains("from 2 inputs, 2 classes"), "{printed}{error}");
+        }
+        // It is taken if it is asked for.
+        let (last, error) = trained(&data, &dir(&format!("take{place}")), &["--take", shown]);
+        assert!(last.contains("data: 3 inputs") && !last.contains("left out"), "{last}");
+        assert_eq!(error, "", "it was asked for");
+    }
+    // A table without names, whose places count.
+    let bare = files.text("bare.csv", &rows(40, |i, x| format!("{i},{x},{}", kind(i, 40))));
+    let (last, error) = trained(&bare, &dir("bare"), &[]);
+    assert!(last.contains("3 inputs") && error.contains("the input `1` numbers the samples; --ignore 1 "), "{error}");
+    let (last, error) = trained(&bare, &dir("bare2"), &["--ignore", "1"]);
+    assert!(last.contains("2 inputs, labels from column 4") && error.is_empty(), "{last}{error}");
+    for name in ["bare.csv", "plain.csv"] {
+        let (code, _, error) = said(&["predict", &dir("bare2"), &files.at(name), "-o", &files.at("p.csv")]);
+        assert_eq!(code, 0, "{error}");
+    }
+}
+
+/// Other columns that tell the label are named, with what leaves them out. Ids are no inputs.
+#[test]
+fn suspicious_columns_are_named() {
+    let files = Files::new();
+    let table = "sample,a,b,same,code,kind\n".to_owned()
+        + &rows(40, |i, x| format!("{},{x},5,{},{}", i + 1, 7 * usize::from(2 * i >= 40), kind(i, 40)));
+    let data = files.text("t.csv", &table);
+    let errors = [trained(&data, &files.at("a"), &[]).1, featured(&data, &files.at("f.csv"), &[]).1];
+    for error in errors {
+        for part in [
+            "t.csv: the input `sample` numbers the samples; --ignore sample leaves out what is no input",
+            "the input `code` equals the label; --ignore code ",
+            "the input `same` is the same in all samples; --ignore same ",
+        ] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+    let (last, error) = trained(&data, &files.at("b"), &["--ignore", "sample,code,same"]);
+    assert!(last.contains("data: 2 inputs") && last.contains("left out: `sample`, `same`, `code`"), "{last}");
+    assert_eq!(error, "");
+    let (code, printed, error) = said(&["train", &data, "-o", &files.at("d"), "--epochs", "1", "--json"]);
+    let report: Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!((code, &error[..], report["data"]["suspicious"].as_array().map(Vec::len)), (0, "", Some(3)));
+    let (code, _, error) = said(&["train", &data, "-o", &files.at("e"), "--ignore", "shade"]);
+    assert!(code == 1 && error.contains("t.csv:1: expected a column named shade to leave out"), "{error}");
+    // Ids, which need not be numbers.
+    let ids = "id,a,b,kind\n".to_owned() + &rows(40, |i, x| format!("p{i},{x},{}", kind(i, 40)));
+    let (last, _) = trained(&files.text("ids.csv", &ids), &files.at("g"), &[]);
+    assert!(last.contains("data: 2 inputs") && last.contains("left out: `id` (ids)"), "{last}");
+}
+
+/// One rule says which column has the labels, in every command.
+#[test]
+fn labels_are_found_wherever_they_stand() {
+    let files = Files::new();
+    for (place, (header, row, wanted)) in [
+        ("label,p1,p2", "K,X", "labels from column `label`"),
+        ("target,p1,p2", "N,X", "labels from column `target`"),
+        ("p1,p2,Class,p3", "X,K,0.5", "labels from column `Class`"),
+        ("a,b,species,last", "X,K,7", "labels from column `species`"),
+        ("x,y,ring", "X,N", "labels from column `ring`"),
+        ("p1,p2,y", "X,N", "labels from column `y`"),
+        ("shade,p1,p2", "K,X", "labels from column `shade`"),
+        ("", "X,K", "labels from column 3"),
+        ("", "K,X", "labels from column 1"),
+        ("", "N,X", "labels from column 1"),
+        (",0,1,label", "I,X,K", "labels from column `label`"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let each = |i: usize, x: &str| {
+            let number = usize::from(2 * i >= 40).to_string();
+            row.replace('X', x).replace('K', kind(i, 40)).replace('N', &number).replace('I', &i.to_string())
+        };
+        let header = if header.is_empty() { String::new() } else { format!("{header}\n") };
+        let data = files.text(&format!("t{place}.csv"), &(header.clone() + &rows(40, each)));
+        let (last, _) = trained(&data, &files.at(&format!("fit{place}")), &[]);
+        assert!(last.contains(&format!("{wanted}, 2 classes")), "{header}{row}: {last}");
+        let (printed, _) = featured(&data, &files.at("f.csv"), &[]);
+        assert!(printed.contains(&format!("{wanted}, 2 classes")), "{header}{row}: {printed}");
+    }
+    let two =
+        files.text("two.csv", &("label,a,b,target\n".to_owned() + &rows(40, |i, x| format!("{},{x},1", kind(i, 40)))));
+    for call in [&["train", &two, "-o", &files.at("two")][..], &["features", &two, "-o", &files.at("two.csv.npz")]] {
+        let (code, _, error) = said(call);
+        assert!(code == 1 && error.contains("--label") && error.contains("found label and target"), "{error}");
+    }
+    assert!(trained(&two, &files.at("one"), &["--label", "label"]).0.contains("column `label`"));
+    // Values are numbers, in the column with the name or in the last one.
+    let values = files.text("v.csv", &("y,a,b\n".to_owned() + &rows(40, |i, x| format!("0.{i},{x}"))));
+    let (last, _) = trained(&values, &files.at("v"), &["--loss", "mse"]);
+    assert!(last.contains("data: 2 inputs, targets from column `y`"), "{last}");
+}
+
+fn write(path: &str, arrays: &[(&str, &[usize], Data<'_>)]) {
+    let arrays: Vec<NamedArray<'_>> = arrays
+        .iter()
+        .map(|(name, shape, data)| NamedArray { name, rows: Rows::Other, shape: shape.to_vec(), data: data.clone() })
+        .collect();
+    io::write(Path::new(path), &arrays).expect("written");
+}
+
+/// Words as labels, names that numpy makes, images, and parts of a data set.
+#[test]
+fn arrays_as_people_store_them() {
+    let files = Files::new();
+    let x: Vec<f64> = (0..640).map(|i| f64::from(i * 37 % 101) / 50.0).collect();
+    let words: Vec<String> = (0..40).map(|i| ["a", "b"][i % 2].to_owned()).collect();
+    let y: Vec<i64> = (0..40).map(|i| i % 2).collect();
+    let (x3, images) = (Data::F64(&x[..120]), Data::F64(&x));
+    for (name, arrays, wanted) in [
+        (
+            "words.npz",
+            vec![("x", &[40, 3][..], x3.clone()), ("y", &[40], Data::Text(&words))],
+            "data: 3 inputs, labels from the array `y`, 2 classes",
+        ),
+        (
+            "unnamed.npz",
+            vec![("arr_0", &[40, 3], x3.clone()), ("arr_1", &[40], Data::I64(&y))],
+            "data: 3 inputs, labels from the array `arr_1`, 2 classes",
+        ),
+        (
+            "images.npz",
+            vec![("x", &[40, 4, 4], images), ("label", &[40], Data::I64(&y))],
+            "data: 16 inputs, labels from the array `label`, 2 classes; samples of 4 x 4 as rows of numbers",
+        ),
+        (
+            "more.npz",
+            vec![("x", &[40, 3], x3.clone()), ("y", &[40], Data::I64(&y)), ("names", &[40], Data::Text(&words))],
+            "data: 3 inputs, labels from the array `y`, 2 classes; left out: `names`",
+        ),
+        (
+            "parts.npz",
+            vec![
+                ("X_test", &[10, 3], Data::F64(&x[..30])),
+                ("y_test", &[10], Data::I64(&y[..10])),
+                ("X_train", &[40, 3], x3.clone()),
+                ("y_train", &[40], Data::I64(&y)),
+            ],
+            "data: 3 inputs, labels from the array `y`, 2 classes; 40 training, 10 test samples as in the file",
+        ),
+    ] {
+        let path = files.at(name);
+        write(&path, &arrays);
+        let dir = files.at(&format!("{name}.fit"));
+        let (last, _) = trained(&path, &dir, &[]);
+        assert!(last.contains(wanted), "{name}: {last}");
+        let (code, _, error) = said(&["predict", &dir, &path, "-o", &files.at("p.csv")]);
+        assert_eq!(code, 0, "{name}: {error}");
+    }
+    // Parts in every command, unless other shares are asked for.
+    let parts = files.at("parts.npz");
+    let (printed, _) = featured(&parts, &files.at("f.csv"), &[]);
+    assert!(
+        printed.contains("50 samples of 3 inputs") && printed.contains("40 training, 10 test samples"),
+        "{printed}"
+    );
+    let (last, _) = trained(&parts, &files.at("shares"), &["--split", "0.5,0,0.5"]);
+    assert!(!last.contains("as in the file"), "{last}");
+    let spec = files
+        .text("e.toml", "features = ['raw']\nexperiment.name = 'e'\ndata.source = 'parts.npz'\ntrain.epochs = 2\n");
+    let (code, printed, error) = said(&["experiment", "run", &spec, "-o", &files.at("e"), "--no-cache"]);
+    let last = printed.trim_end().lines().last().unwrap_or_default();
+    assert!(
+        code == 0 && last.contains("labels from the array `y`, 2 classes; 40 training, 10 test"),
+        "{printed}{error}"
+    );
+}
+
+/// Only a value that was asked for is an error; a default is made to fit, which is told.
+#[test]
+fn defaults_fit_few_samples() {
+    let files = Files::new();
+    for count in 2..=40_usize {
+        let table = "a,b,kind\n".to_owned() + &rows(count, |i, x| format!("{x},{}", ["up", "down"][i % 2]));
+        let data = files.text(&format!("t{count}.csv"), &table);
+        for (place, more) in
+            [&[][..], &["--stop", "validation.loss"], &["--sgld", "--betas", "0,1", "--loss", "bounded"]]
+                .into_iter()
+                .enumerate()
+        {
+            let (last, _) = trained(&data, &files.at(&format!("fit{count}-{place}")), more);
+            assert!(last.contains("instead of 32") || count == 40 && place == 2, "{count} {more:?}: {last}");
+        }
+    }
+    let call =
+        |name: &str, more: &[&str]| said(&[&["train", &files.at("t40.csv"), "-o", &files.at(name)], more].concat());
+    let (code, _, error) = call("b", &["--batch", "32"]);
+    assert!(code == 2 && error.contains("expected a batch of at most 28 training samples, found 32"), "{error}");
+    let few = said(&["train", &files.at("t3.csv"), "-o", &files.at("s"), "--split", "0.7,0.1,0.2", "--epochs", "1"]);
+    assert!(few.0 == 2 && few.2.contains("at least one sample for validation"), "{}", few.2);
+    let (_, printed, _) = said(&["train", &files.at("t3.csv"), "-o", &files.at("j"), "--epochs", "1", "--json"]);
+    let report: Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!(report["adjustments"], serde_json::json!(["batches of 2 instead of 32", "no samples for validation"]));
+    // Groups that are asked for, with a batch that is not.
+    let (code, printed, error) = call("g", &["--row-group", "9", "--epochs", "1"]);
+    assert!(code == 0 && printed.contains("batches of 6 instead of 32"), "{printed}{error}");
+    let (code, printed, error) = call("g", &["--row-group", "9", "--epochs", "1", "--resume"]);
+    assert!(code == 0 && printed.contains("this training is finished"), "{printed}{error}");
+}
+
+/// A file of an experiment leaves columns out, too, and its plan warns.
+#[test]
+fn experiments_follow_the_same_rules() {
+    let files = Files::new();
+    let table = ",step,a,b,label\n".to_owned() + &rows(40, |i, x| format!("{i},{i},{x},{}", kind(i, 40)));
+    files.text("t.csv", &table);
+    let spec = |more: &str| {
+        let text =
+            format!("features = ['raw']\nexperiment.name = 'e'\ndata.source = 't.csv'\n{more}train.epochs = 2\n");
+        files.text("e.toml", &text)
+    };
+    let (code, printed, error) = said(&["experiment", "plan", &spec("")]);
+    assert!(code == 0 && error.contains("the input `step` numbers the samples; data.ignore = [\"step\"]"), "{error}");
+    assert!(printed.contains("data: 40 samples of 3 inputs, labels from column `label`, 2 classes"), "{printed}");
+    let run = ["experiment", "run", &spec("data.ignore = ['step']\n"), "-o", &files.at("out"), "--no-cache"];
+    let (code, printed, error) = said(&run);
+    let last = printed.trim_end().lines().last().unwrap_or_default();
+    assert!(code == 0 && !error.contains("step"), "{error}");
+    for part in ["of 2 inputs", "left out: `Unnamed: 0` (index), `step`", "batches of 28 instead of 32"] {
+        assert!(last.contains(part), "{last}");
+    }
+}

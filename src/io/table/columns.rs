@@ -1,0 +1,238 @@
+//! What the fields of columns tell of their roles, once all rows are read.
+
+use super::{Reader, Rows, Table, Use};
+use crate::error::{Error, Result};
+use crate::io::field::Field;
+use crate::io::layers::Numbers;
+use crate::io::roles::{Findings, LabelColumn, LeftOut, TargetOrigin, index_name, is_index, is_label, suspects};
+use crate::io::samples::{TableTargets, labels_of};
+use std::collections::BTreeSet;
+
+/// The fields of a column.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    pub(super) words: Vec<String>,
+    /// The number of fields that are no numbers, and the first of them with its line.
+    wordy: usize,
+    first: Option<(u64, String)>,
+    /// The number of fields that are whole numbers.
+    whole: usize,
+    /// What is wrong with the first field, if the column is an input.
+    pub(super) lost: Option<Error>,
+    /// Whether the column is an input once a field is no whole number, so that the fields need not be kept.
+    may_end: bool,
+    ended: bool,
+}
+
+impl Texts {
+    pub(super) fn new(may_end: bool) -> Self {
+        Self { may_end, ..Self::default() }
+    }
+
+    /// Notes a field of a column whose role the fields decide.
+    pub(super) fn note(&mut self, line: u64, field: &str, lost: Option<Error>) {
+        if Field::of(field) == Field::Word {
+            self.wordy += 1;
+            self.first.get_or_insert_with(|| (line, field.to_owned()));
+        }
+        let number = field.parse::<f64>();
+        self.whole += usize::from(number.as_ref().is_ok_and(|x| x.fract() == 0.0));
+        self.ended |= self.may_end && number.is_ok_and(|x| x.fract() != 0.0);
+        if self.ended {
+            self.words = Vec::new();
+        } else {
+            self.words.push(field.to_owned());
+        }
+        self.lost = self.lost.take().or(lost);
+    }
+
+    fn classes(&self) -> usize {
+        self.words.iter().collect::<BTreeSet<_>>().len()
+    }
+
+    /// Returns whether all fields are words that repeat.
+    fn repeats_words(&self, rows: usize) -> bool {
+        self.wordy == rows && (2..rows).contains(&self.classes())
+    }
+
+    /// Returns whether all fields are whole numbers, of which each occurs at least twice on average.
+    fn repeats_numbers(&self, rows: usize) -> bool {
+        self.whole == rows && 2 * self.classes() <= rows
+    }
+}
+
+/// Returns whether a first row has names that count from 0, as pandas makes them, beside the name of an index or of
+/// labels. A single letter may be a label itself.
+pub(super) fn numbered(fields: &[&str]) -> bool {
+    let named = |at: usize, field: &str| index_name(at, field).is_some() || field.len() > 1 && is_label(field);
+    let numbers = fields.iter().enumerate().filter(|&(at, field)| !named(at, field));
+    let numbers: Vec<&str> = numbers.map(|(_, field)| *field).collect();
+    !numbers.is_empty() && numbers.iter().zip(0..).all(|(field, place)| field.parse() == Ok(place))
+}
+
+impl Reader<'_> {
+    /// Makes the first row names, if its last field is the only word of a column of numbers.
+    pub(super) fn take_numbers_as_names(&mut self) {
+        let rows = self.ends.len();
+        let (Some(Use::Either), Some(Some(texts))) = (self.uses.last(), self.texts.last()) else { return };
+        let first = texts.first.as_ref().is_some_and(|(line, _)| *line == self.first);
+        // Beside labels that are words, the numbers have to be names as pandas makes them.
+        let names = &self.first_fields[..self.first_fields.len() - 1];
+        let counts = names.iter().zip(0..).all(|(name, place)| name.parse() == Ok(place));
+        let alone = || counts && rows > 2 && !texts.words[1..].contains(&texts.words[0]);
+        if !(first && rows > 1 && self.odd.is_none() && (texts.wordy == 1 || texts.wordy == rows && alone())) {
+            return;
+        }
+        self.numbers.drain(..self.uses.len());
+        self.ends.remove(0);
+        self.ends.iter_mut().for_each(|end| *end -= self.uses.len());
+        self.names = Some(std::mem::take(&mut self.first_fields));
+        let whole = |field: &String| field.parse::<f64>().is_ok_and(|x| x.fract() == 0.0);
+        for texts in self.texts.iter_mut().flatten().filter(|texts| !texts.words.is_empty()) {
+            let word = texts.words.remove(0);
+            let number = word.parse::<f64>().is_ok();
+            texts.whole -= usize::from(whole(&word));
+            if !number {
+                (texts.wordy, texts.first, texts.lost) = (texts.wordy - 1, None, None);
+            }
+        }
+    }
+
+    /// Decides whether the first or the last column has the labels.
+    pub(super) fn decide_target(&mut self) -> Result<()> {
+        let (rows, even) = (self.ends.len(), self.odd.is_none());
+        let either: Vec<usize> = (0..self.uses.len()).filter(|&at| self.uses[at] == Use::Either).collect();
+        let [first, last] = either[..] else { return Ok(()) };
+        let (Some(one), Some(other)) = (&self.texts[first], &self.texts[last]) else { return Ok(()) };
+        let needed = self.ask.roles.label == LabelColumn::Needed;
+        let by_last = other.wordy == rows || even && other.repeats_numbers(rows);
+        let few = 2 * other.classes() <= rows;
+        let whole = self.names.is_none() && even && one.repeats_numbers(rows) && one.classes() > 1;
+        let target = if other.wordy == rows || needed && other.wordy > 0 {
+            Some(last)
+        } else if one.repeats_words(rows) {
+            Some(first)
+        } else if by_last {
+            Some(last)
+        } else if whole && !few {
+            Some(first)
+        } else {
+            needed.then_some(last)
+        };
+        match (&other.first, &self.odd) {
+            (Some((line, word)), _) if target != Some(last) => {
+                let expected = "a number, or words as labels in all rows";
+                return Err(self.wrong(*line, expected, format!("{word:?}")));
+            }
+            (_, Some((line, columns))) if target == Some(last) => {
+                let expected = format!("{} columns, as in the first row", self.uses.len());
+                return Err(self.wrong(*line, expected, columns.to_string()));
+            }
+            _ => {}
+        }
+        for at in [first, last] {
+            self.uses[at] = if Some(at) == target { Use::Target } else { Use::Input };
+        }
+        for at in [first, last].into_iter().filter(|&at| Some(at) != target) {
+            if let Some(lost) = self.texts[at].take().and_then(|texts| texts.lost) {
+                return Err(lost);
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides whether the columns with the name of an index are one.
+    pub(super) fn decide_index(&mut self) -> Result<()> {
+        for at in 0..self.uses.len() {
+            let Use::Index(name) = self.uses[at] else { continue };
+            let Some(texts) = &mut self.texts[at] else { continue };
+            if is_index(name, &texts.words) {
+                self.uses[at] = Use::No(LeftOut::Index);
+            } else if let Some(lost) = texts.lost.take() {
+                return Err(lost);
+            } else {
+                self.uses[at] = Use::Input;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the table, without the columns that are no inputs.
+    pub(super) fn table(mut self) -> Result<Table> {
+        let columns = self.uses.len();
+        let target = self.uses.iter().position(|own| *own == Use::Target);
+        let is_input = |at: usize| self.uses.get(at).is_none_or(|own| *own == Use::Input);
+        let width = (0..columns).filter(|&at| is_input(at)).count();
+        if width == 0 {
+            let names: Vec<String> = (0..columns).map(|at| self.name(at)).collect();
+            return Err(self.wrong(self.first, "columns of numbers", format!("the columns {}", names.join(", "))));
+        }
+        let mut values = Vec::new();
+        if let (Some(target), true) = (target, self.ask.values) {
+            values = self.numbers.iter().skip(target).step_by(columns).copied().collect();
+        }
+        let mut kept = Vec::with_capacity(self.ends.len() + 1);
+        if width < columns {
+            let (mut row, mut at, mut inputs) = (0, 0, 0);
+            let mut numbers = std::mem::take(&mut self.numbers);
+            kept.push(0);
+            numbers.retain(|_| {
+                let keep = is_input(at);
+                (at, inputs) = (at + 1, inputs + usize::from(keep));
+                if self.ends.get(row) == Some(&(kept_before(&self.ends, row) + at)) {
+                    kept.push(inputs);
+                    (row, at) = (row + 1, 0);
+                }
+                keep
+            });
+            self.numbers = numbers;
+        } else if self.odd.is_some() {
+            kept.extend(std::iter::once(0).chain(self.ends.iter().copied()));
+        }
+        let rows = if self.odd.is_none() { Rows::Even(width) } else { Rows::Ragged(kept) };
+        let shown: Vec<String> = (0..columns).filter(|&at| is_input(at)).map(|at| self.name(at)).collect();
+        let left_out = (0..columns).filter_map(|at| match self.uses[at] {
+            Use::No(why) => Some((at, why)),
+            _ => None,
+        });
+        let left_out: Vec<(usize, LeftOut)> = left_out.collect();
+        let origin = target.map(|place| {
+            let name = self.names.as_ref().and_then(|names| names.get(place).cloned());
+            TargetOrigin::Column { place, name }
+        });
+        let id =
+            [LeftOut::Ids, LeftOut::Index].into_iter().find_map(|own| left_out.iter().find(|(_, why)| *why == own));
+        let mut words = |at: usize| self.texts[at].take().map(|texts| texts.words).unwrap_or_default();
+        let ids = id.map(|(at, _)| words(*at)).filter(|ids| !ids.is_empty());
+        let targets = match target {
+            Some(_) if self.ask.values => TableTargets::Values(values, 1),
+            Some(target) => labels_of(words(target)),
+            None => TableTargets::None,
+        };
+        let mut suspects = match (&rows, self.ask.known) {
+            (Rows::Even(_), None) => suspects(&shown, &self.numbers, &targets, true),
+            _ => Vec::new(),
+        };
+        // What was asked for by name is no surprise.
+        suspects.retain(|(name, _)| !self.ask.roles.takes(name));
+        let named = |(at, why): &(usize, LeftOut)| (self.name(*at), *why);
+        let findings = Findings {
+            target: origin,
+            left_out: left_out.iter().map(named).collect(),
+            suspects,
+            ..Findings::default()
+        };
+        let names = match &self.names {
+            Some(names) => (0..columns).filter(|&at| is_input(at)).map(|at| names[at].clone()).collect(),
+            None => Vec::new(),
+        };
+        let left_out = left_out.into_iter().filter(|(_, why)| *why != LeftOut::Label).map(|(at, _)| at).collect();
+        let numbers = Numbers::F64(self.numbers);
+        Ok(Table { numbers, rows, names, targets, ids, target, left_out, findings, bits: false })
+    }
+}
+
+/// Returns where a row begins.
+fn kept_before(ends: &[usize], row: usize) -> usize {
+    if row == 0 { 0 } else { ends[row - 1] }
+}

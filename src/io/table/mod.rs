@@ -1,0 +1,455 @@
+//! Reads tables and strings of bits: a sample in each line. Everything that the command and the library read from texts
+//! goes through here, so that a column has the same role everywhere.
+
+mod bits;
+mod columns;
+
+pub(super) use bits::bits;
+
+use super::field::{Field, is_header};
+use super::layers::Numbers;
+use super::magic::compressed;
+use super::roles::{self, Findings, LabelColumn, LeftOut, Roles, index_name, labels_among, shown};
+use super::samples::{KnownInputs, TableTargets};
+use crate::error::{Error, Result};
+use columns::{Texts, numbered};
+use csv::{ReaderBuilder, StringRecord};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// What is wanted of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask<'a> {
+    pub(super) roles: Roles<'a>,
+    /// The targets are numbers.
+    pub(super) values: bool,
+    /// All numbers have to be finite, and all rows have the same length.
+    pub(super) finite: bool,
+    /// The inputs of a model, which alone are wanted.
+    pub(super) known: Option<KnownInputs<'a>>,
+}
+
+/// A text that was read.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// The inputs, row by row.
+    pub(super) numbers: Numbers,
+    pub(super) rows: Rows,
+    /// The names of the inputs, if the text has a header.
+    pub(super) names: Vec<String>,
+    pub(super) targets: TableTargets,
+    pub(super) ids: Option<Vec<String>>,
+    /// The place of the column with the targets, and of those that are no inputs for other reasons.
+    pub(super) target: Option<usize>,
+    pub(super) left_out: Vec<usize>,
+    pub(super) findings: Findings,
+    /// Whether these are strings of bits.
+    pub(super) bits: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Rows {
+    /// All have this length.
+    Even(usize),
+    /// Where each begins, and where the last ends.
+    Ragged(Vec<usize>),
+}
+
+pub(super) fn open(path: &Path, ask: &Ask<'_>) -> Result<Table> {
+    let first = first_line(path)?;
+    if bits(&first).is_some() { bits::open(path, ask) } else { Reader::open(path, &first, ask)?.finish() }
+}
+
+/// Returns the first line that is not blank, which shows what the file is.
+fn first_line(path: &Path) -> Result<String> {
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    let (mut first, mut number) = (String::new(), 0);
+    let mut reader = BufReader::new(file);
+    let head = reader.fill_buf().map_err(|error| Error::io("read", path, error))?;
+    if let Some(format) = compressed(head) {
+        return Err(Error::parse(path, None, "a table, strings of bits, .npz, .safetensors or .npy", format));
+    }
+    while first.trim().is_empty() {
+        first.clear();
+        number += 1;
+        let read = reader.read_line(&mut first).map_err(|error| match error.kind() {
+            std::io::ErrorKind::InvalidData => Error::parse(path, Some(number), "text in UTF-8", "other bytes"),
+            _ => Error::io("read", path, error),
+        })?;
+        if read == 0 {
+            break;
+        }
+    }
+    Ok(first)
+}
+
+/// Returns the character that separates the fields of a table, or `None` for white space.
+fn separator(first: &str) -> Option<u8> {
+    [b',', b';', b'\t'].into_iter().find(|&byte| first.bytes().any(|b| b == byte))
+}
+
+fn wrong_csv(path: &Path, error: csv::Error) -> Error {
+    let line = error.position().map(csv::Position::line);
+    let shown = error.to_string();
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => Error::io("read", path, error),
+        _ => Error::parse(path, line, "a table of numbers in UTF-8", shown),
+    }
+}
+
+/// What a column is, as far as its name and its place tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    Input,
+    Target,
+    /// The first or the last column, which may have the labels.
+    Either,
+    /// An index, if its fields count or label the rows.
+    Index(roles::IndexName),
+    No(LeftOut),
+}
+
+/// A table that is being read.
+struct Reader<'a> {
+    path: &'a Path,
+    ask: &'a Ask<'a>,
+    /// The names of the columns, if there is a header.
+    names: Option<Vec<String>>,
+    /// The line of the first row, and its fields.
+    first: u64,
+    first_fields: Vec<String>,
+    uses: Vec<Use>,
+    /// The fields of the columns that may not be inputs.
+    texts: Vec<Option<Texts>>,
+    /// All fields, with NaN for those that are no numbers.
+    numbers: Vec<f64>,
+    /// Where each row ends in `numbers`.
+    ends: Vec<usize>,
+    /// The line of the first row with another number of columns than the first, and that number.
+    odd: Option<(u64, usize)>,
+}
+
+impl<'a> Reader<'a> {
+    fn open(path: &'a Path, first: &str, ask: &'a Ask<'a>) -> Result<Self> {
+        let separator = separator(first);
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(separator.unwrap_or(b' '))
+            .from_path(path)
+            .map_err(|error| wrong_csv(path, error))?;
+        let mut made = Self {
+            path,
+            ask,
+            names: None,
+            first: 0,
+            first_fields: Vec::new(),
+            uses: Vec::new(),
+            texts: Vec::new(),
+            numbers: Vec::new(),
+            ends: Vec::new(),
+            odd: None,
+        };
+        let mut record = StringRecord::new();
+        while reader.read_record(&mut record).map_err(|error| wrong_csv(path, error))? {
+            let line = record.position().map_or(0, csv::Position::line);
+            // White space separates fields however much of it there is.
+            let fields: Vec<&str> =
+                record.iter().map(str::trim).filter(|field| separator.is_some() || !field.is_empty()).collect();
+            if fields.iter().all(|field| field.is_empty()) {
+                continue;
+            }
+            if made.uses.is_empty() && made.begin(line, &fields)? {
+                continue;
+            }
+            made.row(line, &fields)?;
+        }
+        Ok(made)
+    }
+
+    fn wrong(&self, line: u64, expected: impl Into<String>, found: impl Into<String>) -> Error {
+        Error::parse(self.path, (line > 0).then_some(line), expected, found)
+    }
+
+    /// Returns the name of a column, or its place, counted from 1.
+    fn name(&self, at: usize) -> String {
+        match self.names.as_ref().and_then(|names| names.get(at)) {
+            Some(name) => shown(name).to_owned(),
+            None => (at + 1).to_string(),
+        }
+    }
+
+    /// Finds the roles of the columns. Returns whether the first row is a header.
+    fn begin(&mut self, line: u64, fields: &[&str]) -> Result<bool> {
+        self.first = line;
+        self.first_fields = fields.iter().map(|&field| field.to_owned()).collect();
+        let Ask { roles, known, .. } = *self.ask;
+        // Numbers are a sample, not names, unless they count as pandas makes names.
+        let numbers = fields.iter().all(|field| field.parse::<f64>().is_ok());
+        let header = match (roles.label, known) {
+            (_, Some(known)) => is_header(fields) || numbered(fields) || known.are_among(fields),
+            (LabelColumn::Named(name), _) => !numbers || numbered(fields) && fields.contains(&name),
+            _ => is_header(fields) || numbered(fields) && !numbers,
+        };
+        if header {
+            self.names = Some(self.first_fields.clone());
+        }
+        self.uses = vec![Use::Input; fields.len()];
+        self.texts.resize_with(fields.len(), || None);
+        if let Some(known) = known {
+            self.find_known(line, fields, known)?;
+        } else {
+            self.find_roles(line, fields)?;
+        }
+        let either = self.uses.iter().position(|own| *own == Use::Either);
+        for (at, (texts, own)) in self.texts.iter_mut().zip(&self.uses).enumerate() {
+            if matches!(own, Use::Target | Use::Either | Use::Index(_) | Use::No(LeftOut::Ids)) {
+                *texts = Some(Texts::new(either == Some(at)));
+            }
+        }
+        Ok(header)
+    }
+
+    /// Returns the place of the column with a name, or, in a table without names, at a place that counts from 1.
+    fn place(&self, name: &str) -> Option<usize> {
+        match &self.names {
+            Some(names) => names.iter().position(|own| own == name || shown(own) == name),
+            None => name.parse().ok().filter(|place| (1..=self.uses.len()).contains(place)).map(|place| place - 1),
+        }
+    }
+
+    fn find_roles(&mut self, line: u64, fields: &[&str]) -> Result<()> {
+        let roles = self.ask.roles;
+        let found = match &self.names {
+            None if fields.iter().all(|field| field.parse::<f64>().is_ok()) => {
+                "a first row of numbers, so no column has a name".to_owned()
+            }
+            None => "a first row of words and numbers, so no column has a name".to_owned(),
+            Some(_) => format!("the columns {}", fields.join(", ")),
+        };
+        for name in roles.ignore {
+            let place = self.place(name);
+            let missing = || self.wrong(line, format!("a column named {name} to leave out"), found.clone());
+            let place = place.ok_or_else(missing)?;
+            self.uses[place] = Use::No(LeftOut::Ignored);
+        }
+        if let Some(name) = roles.take.iter().find(|name| self.place(name).is_none()) {
+            return Err(self.wrong(line, format!("a column named {name} to take"), found));
+        }
+        let target = match roles.label {
+            LabelColumn::Named(name) => {
+                let missing = || self.wrong(line, format!("a column named {name}"), found.clone());
+                Some(self.place(name).ok_or_else(missing)?)
+            }
+            LabelColumn::None => None,
+            LabelColumn::Auto | LabelColumn::Needed => self.named_target(line, fields)?,
+        };
+        if let Some(target) = target {
+            self.uses[target] = Use::Target;
+        }
+        if let Some(names) = &self.names {
+            for (at, name) in names.iter().enumerate() {
+                if self.uses[at] == Use::Input && !roles.takes(name) {
+                    self.uses[at] = match index_name(at, name) {
+                        Some(index) => Use::Index(index),
+                        None => Use::Input,
+                    };
+                }
+            }
+            let id = |(at, name): (usize, &String)| {
+                self.uses[at] == Use::Input && roles::IDS.contains(&name.as_str()) && !roles.takes(name)
+            };
+            if let Some(at) = names.iter().enumerate().position(id) {
+                self.uses[at] = Use::No(LeftOut::Ids);
+            }
+        }
+        let inputs: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
+        let wanted = target.is_none() && roles.label != LabelColumn::None;
+        if roles.label == LabelColumn::Needed && wanted && inputs.len() < 2 {
+            let what = if self.ask.values { "a target" } else { "a label" };
+            let found = if fields.len() == 1 { "1 column".to_owned() } else { found };
+            return Err(self.wrong(line, format!("columns of inputs and {what}"), found));
+        }
+        if inputs.is_empty() && !self.uses.iter().any(|own| matches!(own, Use::Index(_))) {
+            return Err(self.wrong(line, "columns of numbers", format!("the columns {}", fields.join(", "))));
+        }
+        if let ([first, .., last], true) = (&inputs[..], wanted) {
+            let own = if self.ask.values { [Use::Input, Use::Target] } else { [Use::Either; 2] };
+            [self.uses[*first], self.uses[*last]] = own;
+        }
+        Ok(())
+    }
+
+    /// Returns the column whose name says that it has the labels.
+    fn named_target(&self, line: u64, fields: &[&str]) -> Result<Option<usize>> {
+        if self.names.is_none() {
+            return Ok(None);
+        }
+        let found = labels_among(fields).into_iter().filter(|&at| self.uses[at] == Use::Input);
+        match found.collect::<Vec<_>>()[..] {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            ref several => {
+                let names: Vec<&str> = several.iter().map(|&at| fields[at]).collect();
+                let expected = "one column whose name says that it has the labels, or --label with the name of one";
+                Err(self.wrong(line, expected, names.join(" and ")))
+            }
+        }
+    }
+
+    /// Finds the inputs of a model.
+    fn find_known(&mut self, line: u64, fields: &[&str], known: KnownInputs<'_>) -> Result<()> {
+        for name in known.ignore {
+            if let Some(place) = self.place(name) {
+                self.uses[place] = Use::No(LeftOut::Ignored);
+            }
+        }
+        if let (Some(names), false) = (&self.names, known.names.is_empty()) {
+            let is_own = |name: &&str| known.names.iter().any(|own| own == name);
+            let own: Vec<&str> = fields.iter().copied().filter(is_own).collect();
+            if !own.iter().eq(known.names) {
+                let found: Vec<String> = if own.len() == known.names.len() {
+                    own.iter().map(|&name| name.to_owned()).collect()
+                } else {
+                    names.iter().map(|name| shown(name).to_owned()).collect()
+                };
+                return Err(self.wrong(line, format!("the inputs {}", known.names.join(", ")), found.join(", ")));
+            }
+            for (at, name) in names.iter().enumerate().filter(|(_, name)| !is_own(&name.as_str())) {
+                self.uses[at] = Use::No(match index_name(at, name) {
+                    Some(_) => LeftOut::Index,
+                    None if roles::IDS.contains(&name.as_str()) => LeftOut::Ids,
+                    None if roles::is_label(name) => LeftOut::Label,
+                    None => LeftOut::Other,
+                });
+            }
+            return Ok(());
+        }
+        let mut all: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
+        if self.names.is_some() && all.len() > known.inputs {
+            // What a header tells of an index or of ids.
+            let special = |at: usize| index_name(at, fields[at]).is_some() || roles::IDS.contains(&fields[at]);
+            let others: Vec<usize> = all.iter().copied().filter(|&at| !special(at)).collect();
+            if others.len() >= known.inputs {
+                all = others;
+            }
+        }
+        let skipped = known.skipped(all.len());
+        let Some(skipped) = skipped else {
+            let expected = format!("{} columns of inputs, or one more with labels", known.inputs);
+            return Err(self.wrong(line, expected, fields.len().to_string()));
+        };
+        for at in 0..fields.len() {
+            let place = all.iter().position(|&own| own == at);
+            if self.uses[at] == Use::Input && place.is_none_or(|place| skipped.contains(&place)) {
+                let is_target = place.is_some() && place == known.target_among(all.len());
+                self.uses[at] = Use::No(if is_target { LeftOut::Label } else { LeftOut::Other });
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, line: u64, fields: &[&str]) -> Result<()> {
+        let columns = self.uses.len();
+        if fields.len() != columns {
+            let even = |own: &Use| matches!(own, Use::Target | Use::No(_));
+            if self.names.is_some() || self.ask.finite || self.uses.iter().any(even) {
+                let expected = format!("{columns} columns, as in the first row");
+                return Err(self.wrong(line, expected, fields.len().to_string()));
+            }
+            self.odd.get_or_insert((line, fields.len()));
+        }
+        for (at, &field) in fields.iter().enumerate() {
+            // The last field of a row of another length may be a label, too.
+            let column = if at + 1 == fields.len() { columns - 1 } else { at };
+            let own = match self.uses.get(column) {
+                Some(Use::Either) if column + 1 == columns && at + 1 != fields.len() => Use::Input,
+                Some(own) => *own,
+                None => Use::Input,
+            };
+            let number = match own {
+                Use::No(LeftOut::Ids) => {
+                    self.push_text(column, field);
+                    f64::NAN
+                }
+                Use::No(_) => f64::NAN,
+                Use::Target if !self.ask.values => {
+                    if field.is_empty() {
+                        return Err(self.wrong(line, "a label", "an empty field"));
+                    }
+                    self.push_text(column, field);
+                    f64::NAN
+                }
+                // A missing number is told at once, other fields once all are known.
+                Use::Index(_) => self.either(line, column, at, field),
+                Use::Either if !field.is_empty() => self.either(line, column, at, field),
+                Use::Either | Use::Input | Use::Target => self.number(line, at, field)?,
+            };
+            self.numbers.push(number);
+        }
+        self.ends.push(self.numbers.len());
+        Ok(())
+    }
+
+    fn push_text(&mut self, column: usize, field: &str) {
+        if let Some(texts) = &mut self.texts[column] {
+            texts.words.push(field.to_owned());
+        }
+    }
+
+    /// Notes a field of a column that may be no input, and returns its number.
+    fn either(&mut self, line: u64, column: usize, at: usize, field: &str) -> f64 {
+        let (number, lost) = match self.number(line, at, field) {
+            Ok(number) => (number, None),
+            Err(error) => (f64::NAN, Some(error)),
+        };
+        if let Some(texts) = &mut self.texts[column] {
+            texts.note(line, field, lost);
+        }
+        number
+    }
+
+    fn number(&self, line: u64, at: usize, field: &str) -> Result<f64> {
+        let finite = if self.ask.finite { "a finite number" } else { "a number" };
+        match Field::of(field) {
+            Field::Number(number) if number.is_finite() || !self.ask.finite => {
+                if self.ask.finite && self.uses.len() <= 2 && bits(field).is_some() {
+                    let found = format!("{field:?}, a string of bits");
+                    return Err(self.wrong(line, "a table; strings of bits begin in the first line", found));
+                }
+                Ok(number)
+            }
+            Field::Number(_) => Err(self.wrong(line, finite, format!("{field:?}"))),
+            Field::Lost(expected) => {
+                let name = self.names.as_ref().and_then(|names| names.get(at)).filter(|name| !name.is_empty());
+                let column = name.map_or_else(|| (at + 1).to_string(), |name| format!("`{name}`"));
+                Err(self.wrong(line, expected, format!("{field} in column {column}")))
+            }
+            Field::Word => {
+                let missing =
+                    if self.ask.finite { finite.to_owned() } else { format!("{finite}, or nan if it is missing") };
+                let expected = match field.is_empty() {
+                    true => missing,
+                    false if line == self.first => format!("{finite}, or a header without any number"),
+                    false => finite.to_owned(),
+                };
+                let column = match self.names {
+                    Some(_) => format!(" in column `{}`", self.name(at)),
+                    None => String::new(),
+                };
+                Err(self.wrong(line, expected, format!("{field:?}{column}")))
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Table> {
+        if self.ends.is_empty() {
+            return Err(self.wrong(0, "at least one sample", "none"));
+        }
+        self.take_numbers_as_names();
+        self.decide_target()?;
+        self.decide_index()?;
+        self.table()
+    }
+}

@@ -1,0 +1,84 @@
+//! How a data set is divided, and how defaults are made to fit it.
+
+use super::groups::Tour;
+use super::split::Division;
+use super::stop::Part;
+use super::trainer::Trainer;
+use crate::error::{Error, Result};
+
+impl Trainer {
+    /// Returns what is made to fit a data set of `samples` samples, in words: a batch and a split that were not asked
+    /// for.
+    #[must_use]
+    pub fn adjustments(&self, samples: usize) -> Vec<String> {
+        let fitted = self.fitted(samples, None);
+        let mut made = Vec::new();
+        if fitted.batch != self.batch {
+            made.push(format!("batches of {} instead of {}", fitted.batch, self.batch));
+        }
+        let own = Division::Shares == self.division && self.split.counts(fitted.smallest_group(samples, None)).is_err();
+        if let (true, Ok(counts)) = (own, fitted.counts(fitted.smallest_group(samples, None))) {
+            let parts = Part::ALL
+                .into_iter()
+                .zip(counts)
+                .filter(|&(part, count)| count == 0 && self.split.shares[part as usize] > 0.0);
+            let none: Vec<&str> = parts.map(|(part, _)| part.name()).collect();
+            if !none.is_empty() {
+                made.push(format!("no samples for {}", none.join(" and ")));
+            }
+        }
+        made
+    }
+
+    /// Returns the number of samples of the smallest group. A checkpoint has `stored` groups.
+    fn smallest_group(&self, samples: usize, stored: Option<usize>) -> usize {
+        let given = self.row_group.map(|rows| samples.div_ceil(rows.max(1)));
+        samples / given.or(stored).unwrap_or(1).max(1)
+    }
+
+    /// Returns these settings with a batch that fits the data set, if none was asked for.
+    pub(super) fn fitted(&self, samples: usize, stored: Option<usize>) -> Self {
+        let mut made = self.clone();
+        if let (true, Ok([train, ..])) = (self.batch_fits, self.counts(self.smallest_group(samples, stored))) {
+            made.batch = self.batch.min(train.max(1));
+        }
+        made
+    }
+
+    /// Returns the division of a data set into groups.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if a part of a group has no samples, if a batch exceeds its training samples, or if
+    /// there are 2^32 samples or more.
+    pub(super) fn tour(&self, samples: usize, groups: usize) -> Result<Tour> {
+        let most = u32::MAX as usize;
+        if samples > most {
+            return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
+        }
+        Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
+            Err(error) if groups > 1 => Err(error.within(format_args!("a group of {samples} samples"))),
+            counts => counts,
+        })
+    }
+
+    pub(super) fn counts(&self, samples: usize) -> Result<[usize; 3]> {
+        let counts = match self.division {
+            Division::Fold(fold) => self.split.counts_of_fold(samples, fold)?,
+            Division::Parts(parts) => self.split.counts_of_parts(samples, parts)?,
+            Division::Shares if self.split_fits => {
+                self.split.fitting_counts(samples, self.stop.map(|stop| stop.part))?
+            }
+            Division::Shares => self.split.counts(samples)?,
+        };
+        if let Some(stop) = self.stop.filter(|stop| counts[stop.part as usize] == 0) {
+            let part = stop.part.name();
+            let what = format!("stop on {stop}: expected samples for {part}, found none among {samples} samples");
+            return Err(Error::domain("train", what));
+        }
+        if self.batch > counts[0] && !self.batch_fits {
+            let what = format!("expected a batch of at most {} training samples, found {}", counts[0], self.batch);
+            return Err(Error::domain("train", what));
+        }
+        Ok(counts)
+    }
+}

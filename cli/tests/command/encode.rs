@@ -16,7 +16,7 @@ fn said(arguments: &[&str]) -> (Option<i32>, String) {
 
 /// Returns the last line of the output, and the JSON object that the same call prints with `--json`.
 fn encoded(input: &str, out: &str, options: &[&str]) -> (String, Value) {
-    let call = [&["encode", input, "-o", out], options].concat();
+    let call = [&["encode", input, "-o", out, "--overwrite"], options].concat();
     let (code, line) = said(&call);
     assert_eq!(code, Some(0), "{call:?}: {line}");
     let json = run(&[&call[..], &["--json"]].concat());

@@ -37,7 +37,12 @@ fn bytes(dir: &str, name: &str) -> Vec<u8> {
 
 #[cfg(unix)]
 fn press(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    send("-INT", child);
+}
+
+#[cfg(unix)]
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
     assert!(sent.success());
 }
 
@@ -111,6 +116,75 @@ fn ctrl_c_saves_a_checkpoint() {
     for name in ["weights.safetensors", "runs.jsonl"] {
         assert!(bytes(&whole, name) == bytes(&parts, name), "{name} differs");
     }
+}
+
+/// SIGTERM, as Slurm and Kubernetes send it, and SIGHUP do what Ctrl-C does, and are named.
+#[cfg(unix)]
+#[test]
+fn other_signals_save_a_checkpoint_too() {
+    let files = Files::new();
+    let data = files.text("t.csv", &table(400));
+    for (signal, name, status) in [("-TERM", "SIGTERM", 143), ("-HUP", "SIGHUP", 129)] {
+        let dir = files.at(name);
+        let options = ["--hidden", "64,32", "--epochs", "200000", "--checkpoint", "1000000", "--threads", "1"];
+        let mut command = fiedler(&training(&data, &dir, &options));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        wait_for(&dir, &mut child);
+        std::thread::sleep(Duration::from_millis(100));
+        send(signal, &child);
+        let (code, error) = ended(child);
+        assert_eq!(code, Some(status), "{error}");
+        let lines: Vec<&str> = error.lines().collect();
+        let told =
+            lines.len() == 2 && lines[0].contains(&format!("stopping by {name}")) && lines[0].contains("--resume");
+        assert!(told && lines[1] == format!("fiedler: ended by {name}"), "{error}");
+        assert_eq!(names(&dir), ["checkpoint.safetensors"]);
+    }
+}
+
+/// Other work is ended within a second, and leaves no temporary file.
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_nothing_half_written() {
+    let files = Files::new();
+    let pipe = files.at("in.arrows");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    for (signal, status) in [("-TERM", 143), ("-HUP", 129), ("-INT", 130)] {
+        let output = files.at("out.arrow");
+        let call = ["encode", &pipe, "-o", &output, "--format", "arrow"];
+        let mut child = fiedler(&call).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        // The writer says nothing and does not end, so the command waits for it.
+        let writer = std::fs::File::options().write(true).open(&pipe).expect("a pipe");
+        std::thread::sleep(Duration::from_millis(300));
+        send(signal, &child);
+        let begun = Instant::now();
+        while child.try_wait().expect("a status").is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{signal} does not end it");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        drop(writer);
+        assert_eq!(ended(child).0, Some(status));
+        let parent = Path::new(&output).parent().expect("a folder").to_str().expect("a plain path").to_owned();
+        assert_eq!(names(&parent), ["in.arrows"], "{signal}");
+    }
+}
+
+/// What `nohup` starts goes on when the terminal is closed.
+#[cfg(unix)]
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    let files = Files::new();
+    let (data, dir) = (files.text("t.csv", &table(400)), files.at("fit"));
+    let call = training(&data, &dir, &["--hidden", "64,32", "--epochs", "2000", "--threads", "1"]).join(" ");
+    let script = format!("trap '' HUP; exec {} {call}", env!("CARGO_BIN_EXE_fiedler"));
+    let mut command = Command::new("bash");
+    command.args(["-c", &script]).env("FIEDLER_BACKEND", "cpu").env_remove("RUST_LOG");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("bash");
+    wait_for(&dir, &mut child);
+    send("-HUP", &child);
+    let (code, error) = ended(child);
+    assert!(code == Some(0) && error.is_empty(), "{code:?}: {error}");
+    assert_eq!(names(&dir), ["runs.jsonl", "summary.csv", "weights.safetensors"]);
 }
 
 /// On a device, a checkpoint is saved between epochs. The first Ctrl-C waits for the end of a long one; the second does

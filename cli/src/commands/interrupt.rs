@@ -81,19 +81,16 @@ fn handle(signal: u8) {
             super::complain(&format!(
                 "stopping{by}, after a checkpoint for {resume} is saved; {again} ends this at once"
             ));
-            return;
         }
-        // A second signal does not wait for this.
         (false, None) => {
+            // On a thread of its own, so that a second signal is heard meanwhile.
             std::thread::spawn(|| {
                 sleep(PATIENCE);
-                end();
+                end()
             });
-            return;
         }
-        (true, _) => {}
+        (true, _) => end(),
     }
-    end();
 }
 
 fn end() -> ! {

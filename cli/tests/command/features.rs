@@ -43,6 +43,7 @@ fn random_numbers_of_a_named_stream() {
         "weights",
         "-o",
         &out,
+        "--overwrite",
     ];
     done(&call);
     let (shape, normals) = array::<f32>(&out, "x");
@@ -67,6 +68,7 @@ fn random_numbers_of_a_named_stream() {
         "weights",
         "-o",
         &out,
+        "--overwrite",
         "--time",
         "2",
     ]);
@@ -128,6 +130,7 @@ fn divergences_of_rows_pairs_and_samples() {
         "f32",
         "-o",
         &out,
+        "--overwrite",
         "--overwrite",
     ]);
     assert_eq!(array::<f32>(&out, "d"), (vec![], vec![0.25]));

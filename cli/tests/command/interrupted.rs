@@ -1,6 +1,8 @@
 //! Trainings that are interrupted, or that cannot write their checkpoints, and what --resume does with what they left.
 
 use crate::call::{Files, fiedler};
+#[cfg(unix)]
+use crate::tables::molecules_in;
 use crate::train::{said, table};
 use fiedler::Adapter;
 use std::io::Read as _;
@@ -146,26 +148,32 @@ fn other_signals_save_a_checkpoint_too() {
 #[cfg(unix)]
 #[test]
 fn a_signal_leaves_nothing_half_written() {
+    use std::io::Write as _;
     let files = Files::new();
-    let pipe = files.at("in.arrows");
+    let (pipe, output) = (files.at("in.arrows"), files.at("out.arrow"));
+    let bytes = std::fs::read(molecules_in(&files, "all.arrows")).expect("a table");
+    let parent = Path::new(&output).parent().expect("a folder").to_str().expect("a plain path").to_owned();
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
     for (signal, status) in [("-TERM", 143), ("-HUP", 129), ("-INT", 130)] {
-        let output = files.at("out.arrow");
         let call = ["encode", &pipe, "-o", &output, "--format", "arrow"];
         let mut child = fiedler(&call).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
-        // The writer says nothing and does not end, so the command waits for it.
-        let writer = std::fs::File::options().write(true).open(&pipe).expect("a pipe");
-        std::thread::sleep(Duration::from_millis(300));
-        send(signal, &child);
+        // The writer stops in the middle, so that the command waits for the rest.
+        let mut writer = std::fs::File::options().write(true).open(&pipe).expect("a pipe");
+        writer.write_all(&bytes[..bytes.len() / 2]).expect("written");
         let begun = Instant::now();
+        while !names(&parent).iter().any(|name| name.starts_with(".fiedler-")) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no temporary file");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        send(signal, &child);
         while child.try_wait().expect("a status").is_none() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "{signal} does not end it");
+            assert!(begun.elapsed() < Duration::from_secs(120), "{signal} does not end it");
             std::thread::sleep(Duration::from_millis(10));
         }
         drop(writer);
-        assert_eq!(ended(child).0, Some(status));
-        let parent = Path::new(&output).parent().expect("a folder").to_str().expect("a plain path").to_owned();
-        assert_eq!(names(&parent), ["in.arrows"], "{signal}");
+        let (code, error) = ended(child);
+        assert_eq!(code, Some(status), "{error}");
+        assert_eq!(names(&parent), ["all.arrows", "in.arrows"], "{signal}");
     }
 }
 

@@ -110,3 +110,31 @@ fn pipes_and_devices_do_not_exist_already() {
     let (code, error) = said(&["encode", &edges, "-o", "-", "--format", "arrow"]);
     assert_eq!(code, Some(0), "{error}");
 }
+
+/// Every command that writes can be quiet, and can report in JSON.
+#[test]
+fn reports_have_the_same_options() {
+    let files = Files::new();
+    let (edges, samples) = (files.text("g.txt", "0 1\n1 2\n2 0\n"), files.text("t.csv", &table(60)));
+    let (matrix, fit) = (files.f32s("a.npy", &[2, 2], &[2.0, 1.0, 1.0, 2.0]), files.at("fit"));
+    let strings = files.at("strings.txt");
+    for call in [
+        &["encode", &edges, "-o", &files.at("e.npz")][..],
+        &["run", "eigh", &matrix, "-o", &files.at("w.npz")],
+        &["features", &samples, "-o", &files.at("f.npz"), "--representations", "moments"],
+        &["train", &samples, "-o", &fit, "--epochs", "2", "--batch", "8"],
+        &["predict", &fit, &samples, "-o", &files.at("p.csv")],
+        &["generate", "strings", "--samples", "12", "-o", &strings],
+        &["generate", "path", "--nodes", "3", "-o", &files.at("g.mtx")],
+        &["tournament", "kl", &strings, "-o", &files.at("q"), "--permutations", "0"],
+    ] {
+        let of = |more: &str| {
+            let output = run(&[call, &["--overwrite", more]].concat());
+            assert!(output.status.success(), "{call:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        assert_eq!(of("--quiet"), "", "{call:?}");
+        let report: serde_json::Value = serde_json::from_str(&of("--json")).expect("one JSON object");
+        assert!(report.is_object(), "{call:?}");
+    }
+}

@@ -16,7 +16,7 @@ fn said(output: &Output) -> (Option<i32>, String) {
 }
 
 /// Writes a table of 60 molecules in six batches.
-fn molecules_in(files: &Files, name: &str) -> String {
+pub(crate) fn molecules_in(files: &Files, name: &str) -> String {
     let path = files.at(name);
     let table = batches_of(&molecules(60, 3).unwrap(), None).next().unwrap().unwrap();
     let kind = Kind::of_name(Path::new(&path)).unwrap();

@@ -433,7 +433,8 @@ fn generate_writes_graphs_that_can_be_read_again() {
         ("uniform --nodes 20 --edges 30 --seed 3", 20),
     ] {
         let mtx = at("graph.mtx");
-        let arguments: Vec<&str> = ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &mtx]).collect();
+        let arguments: Vec<&str> =
+            ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &mtx, "--overwrite"]).collect();
         let output = run(&arguments);
         assert!(code(&output) == 0, "{words}: {}", said(&output.stderr));
         assert!(said(&output.stdout).contains(&format!("{nodes} nodes")), "{words}: {}", said(&output.stdout));
@@ -442,7 +443,7 @@ fn generate_writes_graphs_that_can_be_read_again() {
         assert_eq!(code(&run(&["encode", &mtx, "-o", &out, "--overwrite", "--json"])), 0);
         assert_eq!(floats(&out, "eigenvectors").0, [nodes, 8], "{words}");
     }
-    let sparse = ["generate", "uniform", "--nodes", "50", "--edges", "3", "-o", &txt];
+    let sparse = ["generate", "uniform", "--nodes", "50", "--edges", "3", "-o", &txt, "--overwrite"];
     let output = run(&sparse);
     assert_eq!(code(&output), 0);
     assert!(said(&output.stderr).contains("nodes have no edge"), "{}", said(&output.stderr));
@@ -458,7 +459,8 @@ fn generate_writes_graphs_that_can_be_read_again() {
         ("blocks --blocks 2 --size 5 --within often --between 0", 2, "such as 1/20"),
         ("grid --rows 2", 2, "--columns"),
     ] {
-        let arguments: Vec<&str> = ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &txt]).collect();
+        let arguments: Vec<&str> =
+            ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &txt, "--overwrite"]).collect();
         let output = run(&arguments);
         assert_eq!(code(&output), want, "{words}: {}", said(&output.stderr));
         assert!(said(&output.stderr).contains(why), "{words}: {}", said(&output.stderr));

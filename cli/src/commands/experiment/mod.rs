@@ -203,8 +203,10 @@ fn begins(folder: &Path, new: Option<Overwriting>, begun: bool, of: &str) -> Res
 
 /// Removes what an experiment or a verification has left in the folder of a call that replaces it.
 fn clear(folder: &Path, new: Option<Overwriting>) -> Result<(), Failure> {
-    let replaces = new.is_some_and(Overwriting::replaces) && folder.is_dir();
-    Ok(if replaces { experiment::clear(folder)? } else { () })
+    if new.is_some_and(Overwriting::replaces) {
+        experiment::clear(folder)?;
+    }
+    Ok(())
 }
 
 /// Writes all files of a report.

@@ -70,6 +70,7 @@ impl Graphs {
     /// Builds graphs from the sources and targets of edges, which number the nodes through all graphs. Graph g has the
     /// nodes `node_offsets[g]` to `node_offsets[g + 1]`. `numbered` says that nodes are known by the edges alone.
     #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the arrays of the edges, and what was said of them")]
     fn of_edges(
         py: Python<'_>,
         source: &Bound<'_, PyArrayDyn<i64>>,

@@ -37,9 +37,8 @@ impl Overwriting {
     /// Checks that the output can be written and is none of the inputs.
     pub(super) fn check_output(self, path: &Path, inputs: &[&Path], endings: &[&str]) -> Result<(), Failure> {
         check_form(path, endings)?;
-        let is_output =
-            |input: &&&Path| input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|own| own == input));
-        if inputs.iter().any(|input| is_output(&input)) {
+        let own = path.canonicalize().ok();
+        if own.is_some_and(|own| inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == own))) {
             return Err(Failure::Call(format!("{}: expected an output other than the input", path.display())));
         }
         self.check(path)

@@ -210,7 +210,7 @@ class Ours:
         """Returns the arrays that `fiedler run` writes, by name."""
         given, made = (pathlib.Path(self.folder.name) / name for name in ("given.npy", "made.npz"))
         np.save(given, a)
-        call = [self.binary, "run", operation, given, "-o", made, "--quiet", *self.options]
+        call = [self.binary, "run", operation, given, "-o", made, "--overwrite", "--quiet", *self.options]
         done = subprocess.run(call, capture_output=True, text=True)
         if done.returncode not in (0, 3):
             sys.exit(f"{' '.join(map(str, call))}: {done.stderr}")

@@ -45,7 +45,7 @@ def inputs(binary, folder):
 
     def generate(name, *words):
         made[name] = folder / name
-        subprocess.run([binary, "generate", *map(str, words), "-o", made[name]], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([binary, "generate", *map(str, words), "-o", made[name], "--overwrite"], check=True, stdout=subprocess.DEVNULL)
 
     generate("molecules", "molecules", "--graphs", 300, "--seed", 3)
     generate("grid.txt", "grid", "--rows", 40, "--columns", 40)
@@ -107,7 +107,7 @@ def written(binary, words, files, side, folder):
     """Returns the arrays of one call, or the message with which it was refused."""
     out = folder / "out.npz"
     out.unlink(missing_ok=True)
-    done = subprocess.run([binary, *words, *map(str, files), "-o", out, *side, "--quiet"], capture_output=True, text=True)
+    done = subprocess.run([binary, *words, *map(str, files), "-o", out, "--overwrite", *side, "--quiet"], capture_output=True, text=True)
     if done.returncode not in (0, 3):
         return f"exit {done.returncode}: {done.stderr.strip()}".replace(str(binary), "fiedler")
     with np.load(out) as arrays:

@@ -57,7 +57,7 @@ def median_ms(call, repeat):
 def fiedler(o, op, a, folder):
     np.save(folder / "a.npy", a)
     repeat = o.repeat if a.shape[1] <= 512 else 3
-    command = [o.fiedler, "run", op, str(folder / "a.npy"), "-o", str(folder / "out.npz"), "--time", str(repeat)]
+    command = [o.fiedler, "run", op, str(folder / "a.npy"), "-o", str(folder / "out.npz"), "--overwrite", "--time", str(repeat)]
     done = subprocess.run(command + o.options, capture_output=True, text=True)
     if done.returncode not in (0, 3):
         return {"note": done.stderr.strip()[-200:]}

@@ -100,7 +100,7 @@ class Own:
         for i, a in enumerate(arrays):
             files.append(str(folder / f"{i}.npy"))
             np.save(files[-1], a)
-        self.command = [o.fiedler, "run", *arguments, *files, "-o", str(self.out), *o.options, "--time"]
+        self.command = [o.fiedler, "run", *arguments, *files, "-o", str(self.out), "--overwrite", *o.options, "--time"]
 
     def round(self, count):
         if self.note is None:

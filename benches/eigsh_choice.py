@@ -55,7 +55,7 @@ def generated(binary, folder, n):
 
 def ours(binary, path, laplacian, method, limit):
     """Returns milliseconds, or None if the call failed or took too long."""
-    call = [binary, "run", "eigsh", path, "-o", path.with_suffix(".npz"), "-k", "16", "--laplacian", laplacian]
+    call = [binary, "run", "eigsh", path, "-o", path.with_suffix(".npz"), "--overwrite", "-k", "16", "--laplacian", laplacian]
     call += ["--method", method, "--backend", "cpu", "--time", "3", "--quiet"]
     try:
         done = subprocess.run(call, capture_output=True, text=True, timeout=4 * limit)

@@ -61,7 +61,7 @@ def main():
         a += a.swapaxes(1, 2).copy()
         np.save(f"{folder}/a.npy", a)
         told = of_command(
-            call.command, "run", "eigh", f"{folder}/a.npy", "-o", f"{folder}/w.npz", "--time", str(call.repeat)
+            call.command, "run", "eigh", f"{folder}/a.npy", "-o", f"{folder}/w.npz", "--overwrite", "--time", str(call.repeat)
         )
         library = told["transfers_ms"] / 1e3
         line(
@@ -72,7 +72,7 @@ def main():
         )
 
         graphs = fiedler.GraphBatch.read(call.data)
-        arguments = ("encode", call.data, "-o", f"{folder}/e.npz", "-k", "8", "--no-cache", "--json")
+        arguments = ("encode", call.data, "-o", f"{folder}/e.npz", "--overwrite", "-k", "8", "--no-cache", "--json")
         told = (of_command(call.command, *arguments) for _ in range(call.repeat))
         library = statistics.median(one["seconds"]["encode"] for one in told)
         python = seconds(lambda: fiedler.encode(graphs, k=8, cache=False), call.repeat)

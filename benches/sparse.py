@@ -112,7 +112,7 @@ class Own:
         self.name, self.times, self.note, self.out, self.op = " ".join(["fiedler", *o.options]), [], None, out, op
         product = ["--block", str(block), "--laplacian", "none", "--precision", "f32"]
         what = ["-k", str(K), "--laplacian", "symmetric"] if op == "eigsh" else product
-        self.command = [o.fiedler, "run", op, str(graph), "-o", str(out), *what, "--time"]
+        self.command = [o.fiedler, "run", op, str(graph), "-o", str(out), "--overwrite", *what, "--time"]
         self.options, self.slow = o.options, False
 
     def round(self, first):

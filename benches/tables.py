@@ -62,7 +62,7 @@ def main():
             encoder(table)
             times["fiedler.arrow"].append(time.perf_counter() - began)
             for name in ("parquet", "arrow"):
-                call = ("encode", folder / f"in.{name}", "-o", folder / f"out.{name}", "-k", K, "--no-edges", "--quiet")
+                call = ("encode", folder / f"in.{name}", "-o", folder / f"out.{name}", "--overwrite", "-k", K, "--no-edges", "--quiet")
                 seconds, memory[name] = command(*call)
                 times[name].append(seconds)
         whole = statistics.median(times["in memory"])

@@ -78,7 +78,7 @@ def seconds(call):
 
 
 def encode(binary, graph, out, steps):
-    call = [binary, "encode", graph, "-o", out, "-k", "1", "--backend", "cpu", "--no-cache", "--quiet"]
+    call = [binary, "encode", graph, "-o", out, "--overwrite", "-k", "1", "--backend", "cpu", "--no-cache", "--quiet"]
     return seconds(lambda: subprocess.run(call + (["--walk-steps", str(steps)] if steps else []), check=True))[:2]
 
 

@@ -95,6 +95,7 @@ class Graphs:
         node_offsets: _Array,
         preset: str | None,
         symmetrize: str | None,
+        numbered: bool,
     ) -> Graphs: ...
     @staticmethod
     def read(

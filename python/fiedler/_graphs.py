@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,9 @@ class GraphBatch:
         self._native = native
         self._node_ids: Any = native.node_ids
         self._notices = native.notices
+        for notice in self._notices:
+            if "ids seem to begin at 1" in notice:
+                warnings.warn(notice, stacklevel=3)
 
     def __len__(self) -> int:
         return len(self._native)
@@ -74,7 +78,10 @@ class GraphBatch:
         preset: str | None = None,
         symmetrize: str | None = None,
     ) -> GraphBatch:
-        """Makes one graph from pairs (source, target), with a weight each if ``weight`` has them."""
+        """Makes one graph from pairs (source, target), with a weight each if ``weight`` has them.
+
+        Nodes are numbered as in an edge_index: from 0 to the largest, or to ``num_nodes``.
+        """
         if isinstance(edges, np.ndarray):
             pairs, _ = as_numpy(edges, "edges")
         elif hasattr(edges, "__iter__"):
@@ -110,6 +117,7 @@ class GraphBatch:
             The graph of each node, ascending from 0.
         """
         index = index_of(edge_index)
+        numbered = num_nodes is None and batch is None
         if batch is not None:
             of, _ = as_numpy(batch, "batch")
             if of.ndim != 1 or of.dtype.kind not in "iu" or (of.size and (of[0] < 0 or np.any(of[1:] < of[:-1]))):
@@ -123,7 +131,7 @@ class GraphBatch:
             if num_nodes is None:
                 num_nodes = int(index.max()) + 1 if index.size else 0
             offsets = np.array([0, whole(num_nodes, "num_nodes")])
-        return cls._of(index[0], index[1], weight, offsets, preset, symmetrize)
+        return cls._of(index[0], index[1], weight, offsets, preset, symmetrize, numbered)
 
     @classmethod
     def _of(
@@ -134,6 +142,7 @@ class GraphBatch:
         offsets: Array,
         preset: str | None,
         symmetrize: str | None,
+        numbered: bool = False,
     ) -> GraphBatch:
         source, target = (np.require(part, np.int64, ["C", "A"]) for part in (source, target))
         preset, symmetrize = text_or_none(preset, "preset"), text_or_none(symmetrize, "symmetrize")
@@ -145,7 +154,7 @@ class GraphBatch:
                 raise ShapeError(f"weight: expected a number for each of {len(source)} edges, found {what}")
             weights = np.require(weights.ravel(), np.float64, ["C", "A"])
         offsets = np.require(offsets, np.int64, ["C", "A"])
-        return cls(_fiedler.Graphs.of_edges(source, target, weights, offsets, preset, symmetrize))
+        return cls(_fiedler.Graphs.of_edges(source, target, weights, offsets, preset, symmetrize, numbered))
 
     @classmethod
     def read(
@@ -178,8 +187,9 @@ class GraphBatch:
     ) -> GraphBatch:
         """Makes graphs from a table of pyarrow, polars, DuckDB or pandas.
 
-        It has a graph in each row or an edge, as for `fiedler.arrow.Encoder`, whose ``columns`` these are, too. A row
-        that is no graph is an error.
+        It has a graph in each row or an edge, as for `fiedler.arrow.Encoder`, whose ``columns`` these are, too. In a
+        table of edges, ids are integers or text of any kind, and `node_ids` has them. A row that is no graph is an
+        error.
         """
         from .arrow import _capsule, _columns
 

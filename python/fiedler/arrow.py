@@ -1,8 +1,9 @@
 """Encodings and features of tables: from one table of Arrow to another, the same bytes however a table is divided.
 
 A table is anything with Arrow's PyCapsule interface: of pyarrow, polars, DuckDB, pandas (with pyarrow installed). It
-has a graph in each row, in the columns ``src`` and ``dst`` or ``edge_index``, or an edge in each row. The result has
-the columns of the table and those of the encoding, and comes back in the library of the table.
+has a graph in each row, in the columns ``src`` and ``dst`` or ``edge_index``, or an edge in each row, whose ids may be
+integers or text of any kind; ``node_ids`` of the result has them. The result has the columns of the table and those of
+the encoding, and comes back in the library of the table.
 
 >>> import pyarrow as pa
 >>> from fiedler.arrow import Encoder

@@ -3,8 +3,9 @@
 use crate::arrays::{Borrowed, returned};
 use crate::errors::raised;
 use crate::wait::alone;
-use fiedler::graph::{Conventions, EdgeList, GraphBatch, Preset, Symmetrization};
-use fiedler::io::{Format, NodeIds, ReadOptions};
+use fiedler::arrow::{Columns, Kind, Shard, TableReader};
+use fiedler::graph::{Conventions, EdgeList, GraphBatch, Isolated, Preset, Symmetrization};
+use fiedler::io::{DataSet, Format, NodeIds, ReadOptions};
 use fiedler::{Cancel, Error, ErrorKind, Result};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
@@ -46,11 +47,30 @@ pub(crate) fn conventions(preset: Option<&str>, symmetrize: Option<&str>) -> Res
     Ok(conventions)
 }
 
+/// The memory, in bytes, that reading a table may take for a batch.
+const DEFAULT_BUDGET: u64 = 2 << 30;
+
+/// Returns the notice that nodes seem to be counted from 1.
+fn from_one(name: &str, isolated: Isolated) -> Option<String> {
+    isolated.seems_from_one().then(|| format!("{name}: {isolated}."))
+}
+
+impl Graphs {
+    fn of_data(data: DataSet, preset: Option<String>, symmetrize: Option<String>) -> Self {
+        let first = usize::from(data.format == Format::TuDataset);
+        let isolated = data.isolated();
+        let mut notices = data.notices;
+        notices.extend(from_one(&data.name, isolated));
+        Self { batch: data.graphs, first, preset, symmetrize, node_ids: data.node_ids, notices }
+    }
+}
+
 #[pymethods]
 impl Graphs {
     /// Builds graphs from the sources and targets of edges, which number the nodes through all graphs. Graph g has the
-    /// nodes `node_offsets[g]` to `node_offsets[g + 1]`.
+    /// nodes `node_offsets[g]` to `node_offsets[g + 1]`. `numbered` says that nodes are known by the edges alone.
     #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "the arrays of the edges, and what was said of them")]
     fn of_edges(
         py: Python<'_>,
         source: &Bound<'_, PyArrayDyn<i64>>,
@@ -59,6 +79,7 @@ impl Graphs {
         node_offsets: &Bound<'_, PyArrayDyn<i64>>,
         preset: Option<String>,
         symmetrize: Option<String>,
+        numbered: bool,
     ) -> PyResult<Self> {
         let (source, target) = (Borrowed::of(source)?, Borrowed::of(target)?);
         let (weights, offsets) = (weights.map(Borrowed::of).transpose()?, Borrowed::of(node_offsets)?);
@@ -94,7 +115,9 @@ impl Graphs {
             true => py.detach(|| made(&Cancel::new())).map_err(|error| raised(py, &error))?,
             false => alone(py, made)?,
         };
-        Ok(Self { batch, first: 0, preset, symmetrize, node_ids: None, notices: Vec::new() })
+        let isolated = if numbered { batch.isolated() } else { Isolated::default() };
+        let notices = from_one("edge_index", isolated).into_iter().collect();
+        Ok(Self { batch, first: 0, preset, symmetrize, node_ids: None, notices })
     }
 
     /// Reads the data set at a path.
@@ -110,11 +133,15 @@ impl Graphs {
         let read = move |cancel: &Cancel| {
             let mut options = ReadOptions::default().cancel(cancel);
             options.edge_weight_column = weight_column;
-            fiedler::io::read_with(&path, &conventions(named.0.as_deref(), named.1.as_deref())?, &options)
+            let conventions = conventions(named.0.as_deref(), named.1.as_deref())?;
+            if Kind::of_file(&path).is_some() && weight_column.is_none() {
+                let table = TableReader::open(&path, Shard::WHOLE, DEFAULT_BUDGET)?;
+                return fiedler::arrow::read(&path, &table.schema(), table, &Columns::default(), &conventions);
+            }
+            fiedler::io::read_with(&path, &conventions, &options)
         };
         let data = alone(py, read)?;
-        let first = usize::from(data.format == Format::TuDataset);
-        Ok(Self { batch: data.graphs, first, preset, symmetrize, node_ids: data.node_ids, notices: data.notices })
+        Ok(Self::of_data(data, preset, symmetrize))
     }
 
     /// Reads the graphs of a table, which is a capsule with a stream of Arrow's. `columns` names columns by their
@@ -128,8 +155,8 @@ impl Graphs {
     ) -> PyResult<Self> {
         let conventions = conventions(preset.as_deref(), symmetrize.as_deref());
         let conventions = conventions.map_err(|error| raised(table.py(), &error))?;
-        let batch = crate::tables::graphs(table, &columns, &conventions)?.graphs;
-        Ok(Self { batch, first: 0, preset, symmetrize, node_ids: None, notices: Vec::new() })
+        let data = crate::tables::graphs(table, &columns, &conventions)?;
+        Ok(Self::of_data(data, preset, symmetrize))
     }
 
     /// The number of graphs.

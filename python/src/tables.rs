@@ -122,10 +122,11 @@ pub(crate) fn encode_table(
         encoder.column_names(),
         |ctx, schema| encoder.schema(ctx, schema),
         |ctx, batch, give| {
-            encoder.encode_parts(ctx, batch, |part| {
+            let told = encoder.encode_parts(ctx, batch, |part| {
                 give.push(part);
                 Ok(())
-            })
+            });
+            told.map(drop)
         },
     )
 }

@@ -7,6 +7,7 @@ import pickle
 import signal
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -140,6 +141,41 @@ def test_a_table_of_edges() -> None:
     with_edges = table.filter(pa.compute.greater(pa.compute.list_value_length(table["src"]), 0))
     assert made["graph"].to_pylist() == with_edges["id"].to_pylist()
     assert added(made).equals(added(Encoder(k=3)(with_edges)))
+
+
+def test_ids_of_any_kind_in_a_table_of_edges() -> None:
+    pd = pytest.importorskip("pandas")
+    words = pd.DataFrame({"from": ["ann", "bob"], "to": ["bob", "cy"]})
+    encoding = fiedler.encode(words, 2)
+    assert list(encoding.node_ids) == ["ann", "bob", "cy"] and encoding.components[0] == 1
+    gaps = pa.table({"u": [0, 1, 5], "v": [1, 2, 6]})
+    graphs = fiedler.GraphBatch.from_arrow(gaps)
+    assert graphs.num_nodes == 5 and list(graphs.node_ids) == [0, 1, 2, 5, 6]
+    made = Encoder(k=2)(gaps)
+    assert made["node_ids"].to_pylist() == [[0, 1, 2, 5, 6]] and made["components"].to_pylist() == [2]
+    pairs = pa.table({"edge": [[10**9, 7], [7, 8]]})
+    assert list(fiedler.GraphBatch.from_arrow(pairs).node_ids) == [7, 8, 10**9]
+
+
+def test_the_same_edges_in_a_file(tmp_path) -> None:
+    import pyarrow.parquet as pq
+
+    (tmp_path / "g.csv").write_text("src,dst\n3,9\n9,4\n")
+    pq.write_table(pa.table({"src": [3, 9], "dst": [9, 4]}), tmp_path / "g.parquet")
+    csv, parquet = (fiedler.encode(tmp_path / name, 2) for name in ("g.csv", "g.parquet"))
+    assert list(csv.node_ids) == list(parquet.node_ids) == [3, 4, 9]
+    assert all(np.array_equal(a, b) for a, b in zip(csv.arrays().values(), parquet.arrays().values()))
+
+
+def test_numbers_that_begin_at_1_are_warned_of() -> None:
+    index = np.array([[1, 2], [2, 3]])
+    with pytest.warns(UserWarning, match="ids seem to begin at 1"):
+        graphs = fiedler.GraphBatch.from_edge_index(index)
+    assert len(graphs.notices) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fiedler.GraphBatch.from_edge_index(index, 4)
+        fiedler.GraphBatch.from_edge_index(index - 1)
 
 
 def test_an_edge_index_is_two_lists_or_pairs() -> None:

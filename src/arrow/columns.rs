@@ -1,7 +1,9 @@
 //! Finds the columns of a table that describe graphs, and reads their values, whatever their width.
 
+use super::ids::IdKind;
 use super::wrong;
 use crate::error::Result;
+use crate::io::{edge_columns, weight_column};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -19,11 +21,11 @@ pub enum Role {
     Graph,
     /// The number of nodes of the graph.
     NodeCount,
-    /// The sources of edges, which are nodes numbered from 0 within their graph.
+    /// The sources of edges: lists of nodes numbered from 0 within their graph, or an id of any kind in each row.
     Sources,
     /// The targets of edges.
     Targets,
-    /// Both ends of the edges of a graph.
+    /// Both ends of the edges of a graph, or of the edge in a row.
     EdgeIndex,
     /// The weights of edges.
     Weights,
@@ -40,9 +42,9 @@ impl Role {
         match self {
             Self::Graph => &["graph", "graph_id"],
             Self::NodeCount => &["num_nodes"],
-            Self::Sources => &["src", "source", "row"],
-            Self::Targets => &["dst", "target", "col"],
-            Self::EdgeIndex => &["edge_index"],
+            Self::Sources => &["src", "source", "row", "from", "u"],
+            Self::Targets => &["dst", "target", "col", "to", "v"],
+            Self::EdgeIndex => &["edge_index", "edges", "edge", "pair"],
             Self::Weights => &["weight", "edge_weight"],
         }
     }
@@ -55,7 +57,8 @@ impl Role {
 }
 
 /// The names of the columns that describe graphs. By default, columns are found by the names that [`Role::names`]
-/// lists.
+/// lists. In a table with a row for each edge, columns are also found by the names that the first line of an edge list
+/// may have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns([Option<String>; 6]);
 
@@ -86,10 +89,13 @@ impl Columns {
     /// [`Domain`](crate::ErrorKind::Domain) if there are none, or a column is of another type than its role takes.
     pub(super) fn of(&self, schema: &Schema) -> Result<Found> {
         let edges = self.edges(schema)?;
-        let long = matches!(edges, Edges::Table(..));
+        let long = edges.ids().is_some();
         let numbers = |kind: &DataType| if long { kind.is_numeric() } else { item(kind).is_some_and(is_number) };
         // A number in a column `weight` beside lists of edges is not of an edge, and is left alone.
-        let weights = self.find(schema, Role::Weights, |kind| long || numbers(kind))?;
+        let weights = match self.find(schema, Role::Weights, |kind| long || numbers(kind))? {
+            None if long => self.weights_of_table(schema, edges),
+            found => found,
+        };
         let nodes = self.find(schema, Role::NodeCount, |_| true)?;
         let graph = if long { self.find(schema, Role::Graph, |_| true)? } else { None };
         let check = |index: Option<usize>, fits: bool, expected: &str| match index {
@@ -103,17 +109,48 @@ impl Columns {
         Ok(Found { edges, weights, nodes, graph })
     }
 
+    /// Returns the columns that may have edges and weights in a table with a row for each edge, as an edge list has them.
+    fn of_an_edge_list<'a>(&self, schema: &'a Schema) -> (Vec<usize>, Vec<&'a str>) {
+        let others = [Role::Graph, Role::NodeCount].map(|role| self.find(schema, role, |_| true).ok().flatten());
+        let own = (0..schema.fields().len()).filter(|&at| !others.contains(&Some(at)));
+        own.map(|at| (at, schema.field(at).name().as_str())).unzip()
+    }
+
+    /// Returns the column of the weights that an edge list with these columns would have.
+    fn weights_of_table(&self, schema: &Schema, edges: Edges) -> Option<usize> {
+        let Edges::Table(source, target, _) = edges else { return None };
+        let (places, names) = self.of_an_edge_list(schema);
+        let place = |column: usize| places.iter().position(|&place| place == column);
+        let found = places[weight_column(&names, schema.fields().len(), (place(source)?, place(target)?))?];
+        schema.field(found).data_type().is_numeric().then_some(found)
+    }
+
+    /// Says which column of a table was taken for the weights although its name does not say so.
+    #[must_use]
+    pub fn notice(&self, schema: &Schema) -> Option<String> {
+        let found = self.of(schema).ok()?;
+        let known = |index: &usize| {
+            let name = schema.field(*index).name();
+            self.said(Role::Weights) == Some(name) || Role::Weights.names().contains(&name.as_str())
+        };
+        let index = found.weights.filter(|index| !known(index))?;
+        let name = schema.field(index).name();
+        Some(format!("the column `{name}` was read as the weights of the edges, as in an edge list."))
+    }
+
     fn edges(&self, schema: &Schema) -> Result<Edges> {
         let whole = |kind: &DataType| kind.is_integer() || *kind == DataType::Null;
         let lists = |kind: &DataType| *kind == DataType::Null || item(kind).is_some_and(whole);
-        let pairs = |kind: &DataType| item(kind).and_then(item).is_some_and(whole);
-        let ends = |source: usize, target: usize| {
-            let kinds = [source, target].map(|index| schema.field(index).data_type());
-            match kinds {
-                [a, b] if lists(a) && lists(b) => Some(Edges::Rows(source, target)),
-                [a, b] if a.is_integer() && b.is_integer() => Some(Edges::Table(source, target)),
-                _ => None,
-            }
+        let kind_of = |index: usize| schema.field(index).data_type();
+        let ends = |source: usize, target: usize| match [source, target].map(kind_of) {
+            [a, b] if lists(a) && lists(b) => Some(Edges::Rows(source, target)),
+            [a, b] if is_id(a) && is_id(b) => IdKind::of(a, b).map(|kind| Edges::Table(source, target, kind)),
+            _ => None,
+        };
+        let both = |index: usize| match item(kind_of(index)) {
+            Some(inner) if item(inner).is_some_and(whole) => Some(Edges::Index(index)),
+            Some(inner) if is_id(inner) => IdKind::of(inner, inner).map(|kind| Edges::Pairs(index, kind)),
+            _ => None,
         };
         if self.said(Role::Sources).or(self.said(Role::Targets)).is_some() {
             let found = |role: Role| {
@@ -121,21 +158,30 @@ impl Columns {
                 found.map_or_else(|| at(schema, role.names()[0]), Ok)
             };
             let [source, target] = [found(Role::Sources)?, found(Role::Targets)?];
-            let expected = "integers, or lists of integers, as in the column of the other ends";
+            let expected = "integers, text, or lists of integers, as in the column of the other ends";
             return ends(source, target).ok_or_else(|| unfit(schema, source, expected));
         }
-        if let Some(index) = self.find(schema, Role::EdgeIndex, pairs)? {
-            if !pairs(schema.field(index).data_type()) {
-                return Err(unfit(schema, index, "two lists of integers, or a list of pairs of integers"));
-            }
-            return Ok(Edges::Index(index));
+        if let Some(name) = self.said(Role::EdgeIndex) {
+            let index = at(schema, name)?;
+            let expected = "two lists of integers, a list of pairs of integers, or a pair of ids";
+            return both(index).ok_or_else(|| unfit(schema, index, expected));
+        }
+        let mut named = Role::EdgeIndex.names().iter().filter_map(|name| schema.index_of(name).ok());
+        if let Some(found) = named.find_map(both) {
+            return Ok(found);
         }
         let names = Role::Sources.names().iter().zip(Role::Targets.names());
         let mut found = names.filter_map(|(a, b)| Some((schema.index_of(a).ok()?, schema.index_of(b).ok()?)));
-        found.find_map(|(source, target)| ends(source, target)).ok_or_else(|| {
+        let as_listed = || {
+            let (places, names) = self.of_an_edge_list(schema);
+            let (source, target) = edge_columns(&names)?;
+            ends(places[source], places[target]).filter(|edges| edges.ids().is_some())
+        };
+        found.find_map(|(source, target)| ends(source, target)).or_else(as_listed).ok_or_else(|| {
             let fields = schema.fields().iter().map(|field| format!("{} ({})", field.name(), field.data_type()));
             let found = fields.collect::<Vec<_>>().join(", ");
-            let expected = "expected the columns src and dst of integers or of lists of integers, or edge_index";
+            let expected =
+                "expected the columns src and dst of integers, of text or of lists of integers, or edge_index";
             wrong(format!("{expected}; found {}", if found.is_empty() { "no columns" } else { &found }))
         })
     }
@@ -153,15 +199,15 @@ pub(super) struct Found {
 impl Found {
     /// Returns whether a row is an edge.
     pub(super) fn is_long(self) -> bool {
-        matches!(self.edges, Edges::Table(..))
+        self.edges.ids().is_some()
     }
 
     /// Returns whether a column lists edges or their weights.
     pub(super) fn lists_edges(self, column: usize) -> bool {
         self.weights == Some(column)
             || match self.edges {
-                Edges::Rows(a, b) | Edges::Table(a, b) => [a, b].contains(&column),
-                Edges::Index(index) => index == column,
+                Edges::Rows(a, b) | Edges::Table(a, b, _) => [a, b].contains(&column),
+                Edges::Index(index) | Edges::Pairs(index, _) => index == column,
             }
     }
 }
@@ -173,8 +219,20 @@ pub(super) enum Edges {
     Rows(usize, usize),
     /// A row is a graph, and lists its edges in one column.
     Index(usize),
-    /// A row is an edge.
-    Table(usize, usize),
+    /// A row is an edge, whose ends are in two columns.
+    Table(usize, usize, IdKind),
+    /// A row is an edge, whose ends are in one column.
+    Pairs(usize, IdKind),
+}
+
+impl Edges {
+    /// Returns the type of the ids of nodes if a row is an edge.
+    pub(super) fn ids(self) -> Option<IdKind> {
+        match self {
+            Self::Table(.., kind) | Self::Pairs(_, kind) => Some(kind),
+            Self::Rows(..) | Self::Index(_) => None,
+        }
+    }
 }
 
 fn at(schema: &Schema, name: &str) -> Result<usize> {
@@ -194,10 +252,27 @@ fn is_number(kind: &DataType) -> bool {
     kind.is_numeric() || *kind == DataType::Null
 }
 
-/// Returns whether values of this type can name graphs.
+/// Returns whether values of this type can name graphs and nodes.
 fn is_id(kind: &DataType) -> bool {
-    let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    kind.is_integer() || is_text(kind) || matches!(kind, DataType::Dictionary(_, values) if is_text(values))
+    kind.is_integer() || is_text(kind)
+}
+
+/// Returns whether values of this type are text.
+pub(super) fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// Returns a text, or `None` for null.
+pub(super) fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
+    (!array.is_null(row)).then(|| match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().value(row),
+        DataType::LargeUtf8 => array.as_string::<i64>().value(row),
+        _ => array.as_string_view().value(row),
+    })
 }
 
 /// Returns the type of the items of lists.

@@ -8,10 +8,10 @@ use super::{refused, wrong};
 use crate::context::Context;
 use crate::encode::{Encoding, SpectralEncoder, lanes, numerics};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Conventions, GraphBatch};
+use crate::graph::{Conventions, GraphBatch, Isolated};
 use crate::policy::Backend;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
-use arrow_schema::{Field, Metadata, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
 use arrow_select::take::take;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,12 +20,13 @@ use std::sync::Arc;
 /// bytes in whatever batch it is.
 ///
 /// A table has a graph in each row: lists of integers `src` and `dst`, or an `edge_index` of two lists or of pairs, and
-/// perhaps `num_nodes` (else the largest node and one) and lists of numbers `weight`. Or it has an edge in each row:
-/// integers `src` and `dst`, and perhaps numbers `weight`, integers `num_nodes`, and `graph`, whose rows are
-/// consecutive; without it, the table is one graph. [`Columns`] gives the columns other names.
+/// perhaps `num_nodes` (else the largest node and one) and lists of numbers `weight`. Or it has an edge in each row, as
+/// an edge list: ids of any kind, integers or text, in `src` and `dst` or as a pair in `edge`, and perhaps numbers
+/// `weight`, integers `num_nodes`, and `graph`, whose rows are consecutive; without it, the table is one graph.
+/// [`Role::names`](super::Role::names) lists further names, and [`Columns`] sets others.
 ///
-/// The result has a row for each graph, in their order, with all columns of the table (of a table of edges, `graph`
-/// alone) and these:
+/// The result has a row for each graph, in their order, with all columns of the table (of a table of edges, `graph` and
+/// the list `node_ids`, which has the id of each node in their order) and these:
 ///
 /// | column | type | |
 /// | --- | --- | --- |
@@ -140,7 +141,11 @@ impl Encoder {
     /// added.
     pub fn schema(&self, ctx: &Context, table: &Schema) -> Result<SchemaRef> {
         let found = self.columns.of(table)?;
-        let added = self.layout().fields();
+        let ids = found.edges.ids().map(|kind| {
+            let item = Field::new_list_field(kind.data_type(), true);
+            Field::new("node_ids", DataType::List(Arc::new(item)), true)
+        });
+        let added: Vec<Field> = ids.into_iter().chain(self.layout().fields()).collect();
         let kept: Vec<Field> = self.kept(table, found).into_iter().map(|at| table.field(at).clone()).collect();
         if let Some(twice) = kept.iter().find(|field| added.iter().any(|other| other.name() == field.name())) {
             let name = twice.name();
@@ -185,7 +190,7 @@ impl Encoder {
     }
 
     /// Encodes the graphs of a batch in parts that fit into the memory budget together with their results, and hands
-    /// each part to `take`, in order.
+    /// each part to `take`, in order. Returns the nodes without edges of graphs whose nodes are numbered.
     ///
     /// # Errors
     /// Those of [`Encoder::encode_batch`], except for too many numbers, and those of `take`.
@@ -194,7 +199,7 @@ impl Encoder {
         ctx: &Context,
         batch: &RecordBatch,
         mut take: impl FnMut(RecordBatch) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Isolated> {
         self.encode(ctx, batch, self.limits(ctx), &mut take)
     }
 
@@ -204,11 +209,11 @@ impl Encoder {
         batch: &RecordBatch,
         limits: Limits,
         take: &mut dyn FnMut(RecordBatch) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Isolated> {
         let schema = self.schema(ctx, &batch.schema())?;
         let (rows, found) = Rows::of(batch, &self.columns)?;
         let kept = self.kept(&batch.schema(), found);
-        let mut first = 0;
+        let (mut first, mut isolated) = (0, Isolated::default());
         loop {
             let mut listed = ctx.install(|| rows.take(first, limits));
             let begins = &rows.begins()[first..=first + listed.count];
@@ -217,16 +222,26 @@ impl Encoder {
                 columns.push(rows_at(batch.column(at), begins, found.is_long())?);
             }
             let (graphs, places) = listed.graphs(ctx.cancel(), &self.conventions)?;
-            columns.extend(match self.wide {
+            if !found.is_long() {
+                isolated = isolated.and(graphs.isolated());
+            }
+            let made = match self.wide {
                 true => self.columns_of(&graphs, places, &mut listed, |graphs| {
                     Ok(self.encoder.encode_f64(ctx, graphs, |_| ())?.0)
                 }),
                 false => self.columns_of(&graphs, places, &mut listed, |graphs| self.encoder.encode(ctx, graphs)),
-            }?);
+            }?;
+            if let Some(kind) = found.edges.ids() {
+                let mut named = vec![None; listed.count];
+                listed.ids.iter().for_each(|(place, ids)| named[*place] = Some(ids));
+                listed.faults.iter().for_each(|(place, _)| named[*place] = None);
+                columns.push(kind.lists(&named));
+            }
+            columns.extend(made);
             first += listed.count;
             take(RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| refused(&error))?)?;
             if first >= rows.len() {
-                return Ok(());
+                return Ok(isolated);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Tables of graphs in memory, and graphs of tables.
 
 use super::columns::Columns;
+use super::ids::{GraphIds, joined};
 use super::listed::{Limits, Listed};
 use super::refused;
 use super::rows::{Rows, too_many};
@@ -105,7 +106,8 @@ pub fn read(
     conventions: &Conventions,
 ) -> Result<DataSet> {
     let limits = Limits { per_node: 1, bytes: u64::MAX, alone: DEFAULT_BUDGET, solving: 0 };
-    let mut listed = Listed::new(columns.of(schema)?.weights.is_some());
+    let found = columns.of(schema)?;
+    let mut listed = Listed::new(found.weights.is_some());
     let mut runs = Runs::new(columns.clone());
     let no_graph = |listed: &Listed| match listed.faults.first() {
         Some((place, fault)) => Err(Error::parse(path, None, format!("a graph at place {}", place + 1), &*fault.what)),
@@ -126,6 +128,9 @@ pub fn read(
     }
     let (graphs, _) = listed.graphs(&Cancel::new(), conventions)?;
     no_graph(&listed)?;
+    let ids: Vec<GraphIds> = listed.ids.into_iter().map(|(_, ids)| ids).collect();
+    let node_ids = found.edges.ids().and_then(|kind| joined(&ids, kind));
+    let notices = columns.notice(schema).map(|notice| format!("{}: {notice}", path.display())).into_iter().collect();
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    Ok(DataSet { name, graphs, node_ids: None, format: Format::Table, labels: TableTargets::None, notices: Vec::new() })
+    Ok(DataSet { name, graphs, node_ids, format: Format::Table, labels: TableTargets::None, notices })
 }

@@ -1,5 +1,6 @@
 //! The edges of several rows or runs of a table, checked graph by graph, and the graphs that they make.
 
+use super::ids::GraphIds;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::graph::{Conventions, EdgeList, Graph, GraphBatch};
@@ -54,6 +55,16 @@ impl Limits {
     }
 }
 
+/// What a table says about the nodes of a graph.
+pub(super) enum Nodes {
+    /// Nothing: the largest node decides.
+    Unsaid,
+    /// Their number.
+    Said(i128),
+    /// Their ids.
+    Named(GraphIds),
+}
+
 /// The edges of consecutive graphs of a table.
 #[derive(Debug)]
 pub(super) struct Listed {
@@ -66,6 +77,8 @@ pub(super) struct Listed {
     sources: Vec<u32>,
     targets: Vec<u32>,
     weights: Option<Vec<f32>>,
+    /// The place and the ids of each graph whose nodes have ids.
+    pub(super) ids: Vec<(usize, GraphIds)>,
     pub(super) faults: Vec<(usize, Fault)>,
 }
 
@@ -79,6 +92,7 @@ impl Listed {
             sources: Vec::new(),
             targets: Vec::new(),
             weights: weighted.then(Vec::new),
+            ids: Vec::new(),
             faults: Vec::new(),
         }
     }
@@ -112,12 +126,22 @@ impl Listed {
         Ok(())
     }
 
-    /// Ends the graph whose edges were added since the last one. `nodes` is the number of nodes if the table has it. If
-    /// there was a fault, its edges are forgotten. Returns whether the limits still hold; if they do not, the graph was
-    /// not added, because it belongs to the next graphs.
-    pub(super) fn end(&mut self, nodes: Result<Option<i128>, Fault>, limits: Limits) -> bool {
+    /// Ends the graph whose edges were added since the last one. If there was a fault, its edges are forgotten. Returns
+    /// whether the limits still hold; if they do not, the graph was not added, because it belongs to the next graphs.
+    pub(super) fn end(&mut self, nodes: Result<Nodes, Fault>, limits: Limits) -> bool {
         let begin = self.edge_offsets.last().copied().unwrap_or(0);
-        let checked = nodes.and_then(|nodes| self.node_count(begin, nodes, limits));
+        let (mut ids, mut said) = (None, None);
+        let checked = nodes.and_then(|nodes| {
+            match nodes {
+                Nodes::Unsaid => {}
+                Nodes::Said(count) => said = Some(count),
+                Nodes::Named(own) => {
+                    said = Some(own.nodes().into());
+                    ids = Some(own);
+                }
+            }
+            self.node_count(begin, said, limits)
+        });
         let checked = match checked {
             Ok(own) => {
                 let (nodes, edges) = ((self.nodes() + own) as u64, self.sources.len() as u64);
@@ -139,6 +163,7 @@ impl Listed {
                 self.node_offsets.push(first as usize + own);
                 self.edge_offsets.push(self.sources.len());
                 self.places.push(self.count);
+                self.ids.extend(ids.map(|ids| (self.count, ids)));
             }
             Err(fault) => {
                 self.forget(begin);

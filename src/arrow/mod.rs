@@ -33,6 +33,7 @@ mod encoder;
 mod features;
 mod file;
 mod graphs;
+mod ids;
 mod listed;
 mod made;
 mod rows;

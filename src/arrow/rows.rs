@@ -1,7 +1,8 @@
 //! Reads the graphs of a record batch: one in each row, or the runs of rows that are edges of one graph.
 
 use super::columns::{Columns, Edges, Found, Lists, Numbers};
-use super::listed::{Fault, Limits, Listed};
+use super::ids::EdgeIds;
+use super::listed::{Fault, Limits, Listed, Nodes};
 use super::runs::Ids;
 use super::wrong;
 use crate::error::Result;
@@ -29,7 +30,7 @@ enum Ends<'a> {
         weights: Option<(Lists<'a>, Numbers<'a>)>,
     },
     /// By its rows.
-    Table { ends: [Numbers<'a>; 2], weights: Option<Numbers<'a>> },
+    Table { ids: EdgeIds<'a>, weights: Option<Numbers<'a>> },
 }
 
 impl<'a> Rows<'a> {
@@ -53,8 +54,12 @@ impl<'a> Rows<'a> {
                 let pairs = matches!(edges.values.data_type(), arrow_schema::DataType::FixedSizeList(_, 2));
                 Ends::Index { edges, inner, numbers, pairs, weights: found.weights.map(lists).transpose()? }
             }
-            Edges::Table(source, target) => Ends::Table {
-                ends: [numbers(source)?, numbers(target)?],
+            Edges::Table(source, target, kind) => Ends::Table {
+                ids: EdgeIds::two(batch.column(source), batch.column(target), kind)?,
+                weights: found.weights.map(numbers).transpose()?,
+            },
+            Edges::Pairs(index, kind) => Ends::Table {
+                ids: EdgeIds::pairs(batch.column(index), kind)?,
                 weights: found.weights.map(numbers).transpose()?,
             },
         };
@@ -98,8 +103,8 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Reads the edges of a graph, and returns the number of its nodes if the table has it.
-    fn read(&self, rows: Range<usize>, listed: &mut Listed) -> Result<Option<i128>, Fault> {
+    /// Reads the edges of a graph, and returns what is known about its nodes.
+    fn read(&self, rows: Range<usize>, listed: &mut Listed) -> Result<Nodes, Fault> {
         let row = rows.start;
         match &self.ends {
             Ends::Pair { ends: [(sources, source), (targets, target)], weights } => {
@@ -126,15 +131,22 @@ impl<'a> Rows<'a> {
                 };
                 pairs(listed, [(from, numbers), (to, numbers)], weights.as_ref(), row)?;
             }
-            Ends::Table { ends, weights } => {
-                for row in rows.clone() {
+            Ends::Table { ids, weights } => {
+                let (ends, ids) = ids.number(rows.clone(), self.said(rows.clone())?)?;
+                for (row, edge) in rows.zip(ends.chunks_exact(2)) {
                     let weight = weights.as_ref().and_then(|weights| weights.real(row));
-                    listed.edge([ends[0].integer(row), ends[1].integer(row)], weight)?;
+                    listed.edge([edge[0], edge[1]].map(|node| Some(node.into())), weight)?;
                 }
+                return Ok(Nodes::Named(ids));
             }
         }
+        Ok(self.said(rows)?.map_or(Nodes::Unsaid, Nodes::Said))
+    }
+
+    /// Returns the number of nodes that the rows of a graph have, if the table has it.
+    fn said(&self, rows: Range<usize>) -> Result<Option<i128>, Fault> {
         let Some(nodes) = &self.nodes else { return Ok(None) };
-        let said = count(nodes, row)?;
+        let said = count(nodes, rows.start)?;
         for row in rows.skip(1) {
             let other = count(nodes, row)?;
             if other != said {

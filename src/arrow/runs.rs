@@ -1,25 +1,19 @@
 //! Tables with a row for each edge: which rows belong to one graph, and how a stream of them becomes batches of whole
 //! graphs.
 
-use super::columns::{Columns, Found, Numbers};
+use super::columns::{Columns, Found, text_at};
+use super::ids::Names;
 use super::{refused, wrong};
 use crate::error::Result;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::DataType;
+use arrow_array::RecordBatch;
 use arrow_select::concat::concat_batches;
-use arrow_select::take::take;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// The names of the graphs that the rows of a table belong to.
-pub(super) enum Ids<'a> {
-    /// All rows are edges of one graph.
-    One {
-        rows: usize,
-    },
-    Numbers(Numbers<'a>, usize),
-    Text(ArrayRef),
+pub(super) struct Ids<'a> {
+    rows: usize,
+    /// `None` if all rows are edges of one graph.
+    names: Option<Names<'a>>,
 }
 
 /// The name of a graph. `None` is null.
@@ -31,39 +25,23 @@ enum Id {
 
 impl<'a> Ids<'a> {
     pub(super) fn of(batch: &'a RecordBatch, found: Found) -> Result<Self> {
-        let Some(graph) = found.graph else { return Ok(Self::One { rows: batch.num_rows() }) };
-        let column = batch.column(graph);
-        match column.data_type() {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(Self::Text(Arc::clone(column))),
-            DataType::Dictionary(..) => {
-                let dictionary = column.as_any_dictionary();
-                Ok(Self::Text(take(dictionary.values(), dictionary.keys(), None).map_err(|error| refused(&error))?))
-            }
-            _ => Ok(Self::Numbers(Numbers::of(column)?, batch.num_rows())),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::One { rows } => *rows,
-            Self::Numbers(_, rows) => *rows,
-            Self::Text(array) => array.len(),
-        }
+        let names = found.graph.map(|graph| Names::of(batch.column(graph))).transpose()?;
+        Ok(Self { rows: batch.num_rows(), names })
     }
 
     fn at(&self, row: usize) -> Id {
-        match self {
-            Self::One { .. } => Id::Number(None),
-            Self::Numbers(numbers, _) => Id::Number(numbers.integer(row)),
-            Self::Text(array) => Id::Text(text(array, row).map(str::to_owned)),
+        match &self.names {
+            None => Id::Number(None),
+            Some(Names::Numbers(numbers)) => Id::Number(numbers.integer(row)),
+            Some(Names::Text(array)) => Id::Text(text_at(array, row).map(str::to_owned)),
         }
     }
 
     fn is_same(&self, a: usize, b: usize) -> bool {
-        match self {
-            Self::One { .. } => true,
-            Self::Numbers(numbers, _) => numbers.integer(a) == numbers.integer(b),
-            Self::Text(array) => text(array, a) == text(array, b),
+        match &self.names {
+            None => true,
+            Some(Names::Numbers(numbers)) => numbers.integer(a) == numbers.integer(b),
+            Some(Names::Text(array)) => text_at(array, a) == text_at(array, b),
         }
     }
 
@@ -73,22 +51,14 @@ impl<'a> Ids<'a> {
     /// [`Domain`](crate::ErrorKind::Domain) if the rows of a graph are not consecutive, or a row names no graph.
     pub(super) fn begins(&self) -> Result<Vec<usize>> {
         let starts_run = |&row: &usize| row == 0 || !self.is_same(row - 1, row);
-        let mut begins: Vec<usize> = (0..self.len()).filter(starts_run).collect();
+        let mut begins: Vec<usize> = (0..self.rows).filter(starts_run).collect();
         let mut seen = Seen::default();
-        if !matches!(self, Self::One { .. }) {
+        if self.names.is_some() {
             begins.iter().try_for_each(|&row| seen.add(self.at(row)))?;
         }
-        begins.push(self.len());
+        begins.push(self.rows);
         Ok(begins)
     }
-}
-
-fn text(array: &dyn Array, row: usize) -> Option<&str> {
-    (!array.is_null(row)).then(|| match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().value(row),
-        DataType::LargeUtf8 => array.as_string::<i64>().value(row),
-        _ => array.as_string_view().value(row),
-    })
 }
 
 /// The graphs whose runs have begun.

@@ -52,4 +52,5 @@ pub use spec::{
     OptimizerTable, Patterns, PrecisionName, Quick, ScaleName, ScheduleTable, Settings, Spec, SplitBy, SplitTable,
     StopTable, Training,
 };
+pub use store::clear;
 pub use verify::{Claim, Kind, Verification, Verified};

@@ -171,6 +171,55 @@ impl Folder {
     }
 }
 
+/// The files that a folder has beside those of the runs on their way: what decides them, and what reports say.
+const REPORTS: [&str; 9] = [
+    SPEC,
+    VERIFIED,
+    CLASSES,
+    "runs.jsonl",
+    "summary.csv",
+    "report.json",
+    "report.md",
+    "report.html",
+    "verification.md",
+];
+
+/// Removes what an experiment or a verification has written to a folder, and nothing else.
+///
+/// # Errors
+/// [`Domain`](crate::ErrorKind::Domain) if another process works in the folder, or it has none of such files but others;
+/// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+pub fn clear(folder: &Path) -> Result<()> {
+    if !folder.join(LOCK).exists() {
+        // Whatever is there was not written by an experiment.
+        return Ok(());
+    }
+    let _lock = Folder::lock(folder)?;
+    let remove = |path: &Path| match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path, error)),
+        _ => Ok(()),
+    };
+    REPORTS.iter().try_for_each(|name| remove(&folder.join(name)))?;
+    let is_claims = |name: &str| name.starts_with("claims-") && name.ends_with(".json");
+    for (place, own) in [
+        (folder.to_owned(), None),
+        (folder.join(FINISHED), Some("jsonl")),
+        (folder.join(CHECKPOINTS), Some("safetensors")),
+    ] {
+        for entry in fs::read_dir(&place).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_own = match own {
+                Some(ending) => path.extension().is_some_and(|found| found == ending),
+                None => entry.file_name().to_str().is_some_and(is_claims),
+            };
+            if is_own {
+                remove(&path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Creates a folder and those around it.
 fn create_folder(path: &Path) -> Result<()> {
     let made = fs::create_dir_all(path);

@@ -7,6 +7,7 @@ mod conventions;
 mod csr;
 mod edges;
 pub mod generate;
+mod isolated;
 mod largest;
 mod refusal;
 pub mod spectra;
@@ -19,6 +20,7 @@ pub use conventions::{
 };
 pub use edges::EdgeList;
 pub use generate::molecules;
+pub use isolated::Isolated;
 pub use largest::LargestComponents;
 pub(crate) use refusal::{Reason, Refusal, RefusedEdge};
 pub use view::GraphRef;

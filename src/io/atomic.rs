@@ -86,6 +86,28 @@ pub(super) fn create_folder(path: &Path, fill: impl FnOnce(&Path) -> Result<()>)
     Ok(())
 }
 
+/// Calls `make`, which creates a folder with the given path. If there is a folder at `path` already, the files of the new
+/// one are moved into it, in place of those of the same names, and its other files stay.
+///
+/// # Errors
+/// Those of `make`; [`Io`](crate::ErrorKind::Io) if a file cannot be moved.
+pub fn fill_folder(path: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if !path.is_dir() {
+        return make(path);
+    }
+    let refused = |error| Error::io("write", path, own(error));
+    let beside = builder(0o777).tempdir_in(parent(path)).map_err(refused)?;
+    let _unfinished = Unfinished::new(beside.path());
+    // Files may have the name of their folder in theirs.
+    let made = beside.path().join(path.file_name().unwrap_or_else(|| "made".as_ref()));
+    make(&made)?;
+    for entry in std::fs::read_dir(&made).map_err(refused)? {
+        let entry = entry.map_err(refused)?;
+        std::fs::rename(entry.path(), path.join(entry.file_name())).map_err(refused)?;
+    }
+    Ok(())
+}
+
 /// Removes the name of the temporary file from an error. The `tempfile` crate adds this name to the system's error, but
 /// the name means nothing to the user.
 fn own(error: io::Error) -> io::Error {

@@ -10,7 +10,7 @@ use super::{edge_arrays, gml, matrix_market, node_link, tudataset, xml};
 use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
-use crate::graph::{Conventions, EdgeList, GraphBatch, Refusal};
+use crate::graph::{Conventions, EdgeList, GraphBatch, Isolated, Refusal};
 use std::io::Read;
 use std::path::Path;
 
@@ -115,6 +115,16 @@ pub struct DataSet {
     /// f32, which became 0; and skipped columns or edge attributes. Each notice is a sentence that names the file and,
     /// where applicable, the line.
     pub notices: Vec<String>,
+}
+
+impl DataSet {
+    /// Counts the nodes without edges. In a format that names its nodes, none of them is there by mistake.
+    #[must_use]
+    pub fn isolated(&self) -> Isolated {
+        let isolated = self.graphs.isolated();
+        let by_number = matches!(self.format, Format::Arrays | Format::Table) && self.node_ids.is_none();
+        if by_number { isolated } else { Isolated { from_one: 0, ..isolated } }
+    }
 }
 
 /// The options of [`read_with`] other than the conventions.

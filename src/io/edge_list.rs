@@ -3,13 +3,13 @@
 //! ([`header`](super::header)). If the first line consists of counts and the rest of the file confirms them, this line
 //! is a header ([`Opening`]).
 
+use super::ids::{distinct, numbering};
 use super::opening::{Distinct, Opening, Reading, Rest, integer};
 use super::rows::{Layout, Row, Rows};
 use super::separator::{self, Separator};
 use super::source::Source;
 use super::weights::Weights;
 use super::{NodeIds, metis};
-use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::EdgeList;
 use std::collections::HashMap;
@@ -83,7 +83,7 @@ struct Edges<I> {
 }
 
 impl<I: Id> Edges<I> {
-    fn ids(&self) -> impl Iterator<Item = u64> {
+    fn ids(&self) -> impl Iterator<Item = u64> + Clone {
         self.sources.iter().chain(&self.targets).map(|&id| id.into())
     }
 
@@ -124,7 +124,7 @@ fn read_integers<I: Id>(source: &Source, layout: Layout) -> Result<Found<Listed>
         Found::Larger => return Ok(Found::Larger),
         Found::Text => return Ok(Found::Text),
     };
-    let mut names = distinct(&edges, source.cancel())?;
+    let mut names = distinct(edges.ids(), 2 * edges.sources.len(), source.cancel())?;
     let mut notices: Vec<String> = rows.notice.take().into_iter().collect();
     let mut headed = false;
     if let Some(opening) = &mut rows.opening {
@@ -142,7 +142,7 @@ fn read_integers<I: Id>(source: &Source, layout: Layout) -> Result<Found<Listed>
             }
             names = match nodes {
                 Some((first, nodes)) => (first..first + nodes).collect(),
-                None => distinct(&edges, source.cancel())?,
+                None => distinct(edges.ids(), 2 * edges.sources.len(), source.cancel())?,
             };
         }
     }
@@ -216,49 +216,6 @@ fn rest_of<I: Id>(names: &[u64], sources: &[I], targets: &[I], opening: &Opening
     let pairs = || sources.iter().copied().zip(targets.iter().copied());
     let distinct = opening.may_count_fewer(edges).then(|| Distinct::new(pairs()));
     Rest { edges, ids: names.len() as u64 - own, range, has, distinct }
-}
-
-/// Returns the length of a table indexed by id, where `most` is the largest id. Returns `None` if the table would be
-/// much longer than the list of ids, which has `listed` elements.
-fn table_length(most: u64, listed: usize) -> Option<usize> {
-    usize::try_from(most).ok().filter(|&most| most < 4 * listed + 1024).map(|most| most + 1)
-}
-
-/// Returns the distinct ids in ascending order, until `cancel` is set.
-#[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, a usize")]
-fn distinct<I: Id>(edges: &Edges<I>, cancel: &Cancel) -> Result<Vec<u64>> {
-    let most = edges.ids().max().unwrap_or(0);
-    if let Some(length) = table_length(most, 2 * edges.sources.len()) {
-        let mut present = vec![false; length];
-        for (at, id) in edges.ids().enumerate() {
-            cancel.check_at(at)?;
-            present[id as usize] = true;
-        }
-        Ok((0..).zip(present).filter_map(|(id, present)| present.then_some(id)).collect())
-    } else {
-        let mut names: Vec<u64> = edges.ids().collect();
-        names.sort_unstable();
-        names.dedup();
-        Ok(names)
-    }
-}
-
-/// Returns a function that maps an id to its index in `names`, which must be ascending and have fewer than 2^32
-/// elements. `listed` is the number of ids in the file, which limits the size of the table that the function uses.
-#[expect(clippy::cast_possible_truncation, reason = "ids are below the table's length, places below 2^32")]
-fn numbering(names: &[u64], listed: usize) -> impl Fn(u64) -> u32 {
-    let most = names.last().copied().unwrap_or(0);
-    let table = table_length(most, listed).map(|length| {
-        let mut table = vec![0; length];
-        for (index, &name) in (0..).zip(names) {
-            table[name as usize] = index;
-        }
-        table
-    });
-    move |id| match &table {
-        Some(table) => table[id as usize],
-        None => names.partition_point(|&name| name < id) as u32,
-    }
 }
 
 /// Reads a file whose ids are text. `header` is `None` if nothing is known yet about the first line. If an earlier pass

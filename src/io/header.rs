@@ -97,6 +97,12 @@ impl Roles {
         }
     }
 
+    /// Returns the index of the weight column. If there are three columns, the third may contain the weight even if its
+    /// name is unknown.
+    fn weight_of(&self, columns: usize, source: usize, target: usize) -> Option<usize> {
+        self.weight.or((columns == 3 && source.max(target) == 1).then_some(2))
+    }
+
     fn header(&self, fields: &[String]) -> Result<Header, String> {
         let columns = fields.len();
         let in_order = if self.plain || columns != 3 { Header::InOrder } else { Header::Three };
@@ -104,8 +110,7 @@ impl Roles {
             if (source, target) == (0, 1) && columns <= 3 {
                 return Ok(in_order);
             }
-            // If there are three columns, the third may contain the weight even if its name is unknown.
-            let weight = self.weight.or((columns == 3 && source.max(target) == 1).then_some(2)).unwrap_or(NO_COLUMN);
+            let weight = self.weight_of(columns, source, target).unwrap_or(NO_COLUMN);
             return Ok(Header::Named { columns, places: [source, target, weight] });
         }
         let roles = [(self.source, 0), (self.target, 1), (self.weight, 2)];
@@ -114,6 +119,23 @@ impl Roles {
             None => Ok(in_order),
         }
     }
+}
+
+/// Returns the indices of the source and target columns of a table that is no text, by the names of all its columns.
+#[cfg(feature = "arrow")]
+pub(crate) fn edge_columns(fields: &[&str]) -> Option<(usize, usize)> {
+    let names: Vec<String> = fields.iter().map(|field| bare(field)).collect();
+    let roles = Roles::of(&names).ok()?;
+    Some((roles.source?, roles.target?))
+}
+
+/// Returns the index of the weight column of a table that is no text and has these source and target columns. `columns`
+/// is the number of all columns, of which `fields` may lack some that have no edges.
+#[cfg(feature = "arrow")]
+pub(crate) fn weight_column(fields: &[&str], columns: usize, (source, target): (usize, usize)) -> Option<usize> {
+    let names: Vec<String> = fields.iter().map(|field| bare(field)).collect();
+    let weight = Roles::of(&names).ok()?.weight_of(columns, source, target)?;
+    (weight < fields.len() && ![source, target].contains(&weight)).then_some(weight)
 }
 
 /// Returns the name in lower case and without punctuation.

@@ -17,6 +17,7 @@ mod files;
 mod gml;
 mod graph;
 mod header;
+mod ids;
 mod layers;
 mod lines;
 mod magic;
@@ -49,17 +50,23 @@ mod weights;
 mod write;
 mod xml;
 
-pub use atomic::abandon;
 #[cfg(feature = "arrow")]
 pub(crate) use atomic::write_whole;
+pub use atomic::{abandon, fill_folder};
 pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_from, read_with};
 pub use encoded::encoding_arrays;
 pub use graph::write_graph;
+#[cfg(feature = "arrow")]
+pub(crate) use header::{edge_columns, weight_column};
+#[cfg(feature = "arrow")]
+pub(crate) use ids::{distinct, numbering};
 pub(crate) use layers::fits;
 pub use layers::{Extent, Layer, LayerRows, Layers, Numbers};
 pub use matrix_market::{SparseRows, read_matrix, read_symmetric_matrix};
 pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, NpyFile, read_npy};
+#[cfg(feature = "arrow")]
+pub(crate) use opening::integer;
 pub use roles::{Findings, LabelColumn, LeftOut, Roles, Suspicion, TargetOrigin};
 pub use row_table::{RowTable, TakeRows};
 pub(crate) use safetensors::checksum;

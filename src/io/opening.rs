@@ -74,7 +74,7 @@ pub(super) enum Reading {
 
 /// Parses a natural number that is at most [`i64::MAX`] and has no leading zeros. `007` is not accepted as a number,
 /// because it is a different id than `7`.
-pub(super) fn integer(field: &str) -> Option<u64> {
+pub(crate) fn integer(field: &str) -> Option<u64> {
     let number = natural(field.as_bytes())?;
     (number <= i64::MAX.cast_unsigned() && (!field.starts_with('0') || field.len() == 1)).then_some(number)
 }

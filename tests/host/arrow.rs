@@ -1,6 +1,7 @@
 //! Tests of tables: every form in which they list graphs, rows that are no graphs, and files.
 
 mod files;
+mod ids;
 
 use arrow_array::builder::{FixedSizeListBuilder, Int32Builder, Int64Builder, ListBuilder};
 use arrow_array::cast::AsArray;
@@ -339,7 +340,7 @@ fn tables_without_graphs_are_refused_in_words() {
     for (columns, why) in [
         (
             vec![("id", numbers.clone())],
-            "expected the columns src and dst of integers or of lists of integers, or edge_index; found id (Int32)",
+            "expected the columns src and dst of integers, of text or of lists of integers, or edge_index; found id (Int32)",
         ),
         (vec![("src", words.clone()), ("dst", words.clone())], "found src (Utf8), dst (Utf8)"),
         (vec![("src", ends.clone()), ("dst", numbers.clone())], "expected the columns src and dst"),

@@ -38,7 +38,7 @@ def _encode(name, data, options):
                 arguments += ["--drop-trivial"] if value else []
             else:
                 arguments += [FLAGS[option], value]
-        run("encode", path, "-o", out, "--backend", "cpu", *arguments)
+        run("encode", path, "-o", out, "--overwrite", "--backend", "cpu", *arguments)
         return out.read_bytes()
 
 

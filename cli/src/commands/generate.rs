@@ -1,7 +1,9 @@
 //! `fiedler generate`: writes data sets and graphs. The same options and seed give the same output on every machine.
 
+use super::outputs::{Overwriting, exists};
+use super::printing::Printing;
 use super::values::{counted, whole};
-use super::{Failure, Outcome, check_place, complain, interrupt, many, print};
+use super::{Failure, Outcome, complain, interrupt, many, print};
 use clap::{Args, Subcommand, ValueEnum};
 use fiedler::features::generate::{Digits, Series, Strings, Vectors};
 use fiedler::graph::generate::{self, BlockModel, Probability};
@@ -26,9 +28,11 @@ enum Kind {
         graphs: usize,
         #[command(flatten)]
         seed: Seed,
-        /// The folder to create; it must not exist yet.
+        /// The folder to create.
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
+        #[command(flatten)]
+        told: Told,
     },
     /// Vectors as those of low-rank adapters: 128 layers of 320 to 1280 numbers for each sample, in classes.
     Vectors {
@@ -46,6 +50,8 @@ enum Kind {
         /// A file that ends in .safetensors or .npz, or a folder to create, with a file for each sample.
         #[arg(short, long, value_name = "FILE|DIR")]
         output: PathBuf,
+        #[command(flatten)]
+        told: Told,
     },
     /// Series of four laws: white noise, autoregression, a sine in noise, a random walk.
     Series {
@@ -66,6 +72,8 @@ enum Kind {
         /// The file to write: .npz, .safetensors or .csv.
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
+        #[command(flatten)]
+        told: Told,
     },
     /// Strings of bits from simulated random number generators, each with its class, 1 to 3.
     Strings {
@@ -83,6 +91,8 @@ enum Kind {
         /// The file to write: .txt.
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
+        #[command(flatten)]
+        told: Told,
     },
     /// Images of drawn digits, 8 x 8 pixels each, in ten classes.
     Digits {
@@ -94,6 +104,8 @@ enum Kind {
         /// The file to write: .npz, .safetensors or .csv.
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
+        #[command(flatten)]
+        told: Told,
     },
     /// Nodes in a line.
     Path(Nodes),
@@ -202,6 +214,28 @@ struct Out {
     /// The file to write: .txt for an edge list, .mtx for MatrixMarket.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    told: Told,
+}
+
+/// What becomes of an output that exists, and what is printed.
+#[derive(Clone, Copy, Debug, Args)]
+struct Told {
+    #[command(flatten)]
+    overwriting: Overwriting,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+impl Told {
+    /// Says what was written.
+    fn say(self, output: &Path, what: impl std::fmt::Display) {
+        if self.printing.json {
+            print(serde_json::json!({"output": output, "written": what.to_string()}));
+        } else if !self.printing.quiet {
+            print(format_args!("{}: {what}", output.display()));
+        }
+    }
 }
 
 impl Generate {
@@ -209,25 +243,25 @@ impl Generate {
         // `graph` is a graph of a fixed family or a random graph. `words` repeats the options of the call for the
         // file's header.
         let (out, graph, words) = match self.kind {
-            Kind::Molecules { graphs, seed, output } => return molecules(graphs, seed, &output),
-            Kind::Vectors { samples, classes, preset: Preset::Lora, seed, output } => {
-                return vectors(samples, classes, seed, &output);
+            Kind::Molecules { graphs, seed, output, told } => return molecules(graphs, seed, &output, told),
+            Kind::Vectors { samples, classes, preset: Preset::Lora, seed, output, told } => {
+                return vectors(samples, classes, seed, &output, told);
             }
-            Kind::Series { samples, length, lengths, classes, seed, output } => {
+            Kind::Series { samples, length, lengths, classes, seed, output, told } => {
                 let lengths = lengths.or(length.map(|length| length..=length)).unwrap_or(1..=1);
-                return series(samples, lengths, classes, seed, &output);
+                return series(samples, (lengths, classes), seed, &output, told);
             }
-            Kind::Strings { samples, devices, length, seed: Seed { seed }, output } => {
-                check_place(&output, &["txt"])?;
+            Kind::Strings { samples, devices, length, seed: Seed { seed }, output, told } => {
+                told.overwriting.check_place(&output, &["txt"])?;
                 Strings::new(samples, devices, length, seed)?.write(&threads()?, &output)?;
                 let (samples, devices) = (many(samples, "string", "strings"), many(devices, "device", "devices"));
-                print(format_args!("{}: {samples} of {length} bits from {devices}", output.display()));
+                told.say(&output, format_args!("{samples} of {length} bits from {devices}"));
                 return Ok(Outcome::Done);
             }
-            Kind::Digits { samples, seed: Seed { seed }, output } => {
-                check_place(&output, &["npz", "safetensors", "csv"])?;
+            Kind::Digits { samples, seed: Seed { seed }, output, told } => {
+                told.overwriting.check_place(&output, &["npz", "safetensors", "csv"])?;
                 Digits::new(samples, seed)?.write(&threads()?, &output)?;
-                print(format_args!("{}: {} of 8 x 8 pixels", output.display(), many(samples, "image", "images")));
+                told.say(&output, format_args!("{} of 8 x 8 pixels", many(samples, "image", "images")));
                 return Ok(Outcome::Done);
             }
             Kind::Path(Nodes { nodes, out }) => planned(out, Family::Path { nodes }, format!("path --nodes {nodes}"))?,
@@ -272,45 +306,48 @@ impl Generate {
                 "{shown}: {lost} nodes have no edge, and an edge list cannot hold them; an .mtx file can"
             ));
         }
-        print(format_args!("{shown}: 1 graph, {} nodes, {} entries", view.nodes(), view.entries()));
+        out.told.say(&out.output, format_args!("1 graph, {} nodes, {} entries", view.nodes(), view.entries()));
         Ok(Outcome::Done)
     }
 }
 
-fn molecules(graphs: usize, Seed { seed }: Seed, output: &Path) -> Result<Outcome, Failure> {
+fn molecules(graphs: usize, Seed { seed }: Seed, output: &Path, told: Told) -> Result<Outcome, Failure> {
+    told.overwriting.check(output)?;
     let batch = fiedler::graph::molecules(graphs, seed)?;
-    fiedler::io::write_tudataset(output, &batch)?;
-    let shown = output.display();
-    print(format_args!("{shown}: {graphs} graphs, {} nodes, {} entries", batch.nodes(), batch.entries()));
+    fiedler::io::fill_folder(output, |folder| fiedler::io::write_tudataset(folder, &batch))?;
+    told.say(output, format_args!("{graphs} graphs, {} nodes, {} entries", batch.nodes(), batch.entries()));
     Ok(Outcome::Done)
 }
 
-fn vectors(samples: usize, classes: usize, Seed { seed }: Seed, output: &Path) -> Result<Outcome, Failure> {
+fn vectors(samples: usize, classes: usize, Seed { seed }: Seed, output: &Path, told: Told) -> Result<Outcome, Failure> {
     if output.extension().is_some() {
-        check_place(output, &["safetensors", "npz"])?;
+        told.overwriting.check_place(output, &["safetensors", "npz"])?;
+    } else if exists(output) {
+        let what = "it exists already; a folder of samples is not replaced, because those of two calls would be mixed";
+        return Err(Failure::Call(format!("{}: {what}", output.display())));
     }
     let vectors = Vectors::new(samples, classes, seed)?;
     vectors.write(&threads()?, output)?;
     let (samples, layers) = (many(samples, "sample", "samples"), vectors.layers());
     let numbers: usize = layers.iter().map(|layer| layer.numbers).sum();
     let classes = many(classes, "class", "classes");
-    print(format_args!("{}: {samples} of {} layers, {numbers} numbers, in {classes}", output.display(), layers.len()));
+    told.say(output, format_args!("{samples} of {} layers, {numbers} numbers, in {classes}", layers.len()));
     Ok(Outcome::Done)
 }
 
 fn series(
     samples: usize,
-    lengths: RangeInclusive<usize>,
-    classes: usize,
+    (lengths, classes): (RangeInclusive<usize>, usize),
     Seed { seed }: Seed,
     output: &Path,
+    told: Told,
 ) -> Result<Outcome, Failure> {
     let (least, most) = (*lengths.start(), *lengths.end());
-    check_place(output, if least < most { &["csv"] } else { &["npz", "safetensors", "csv"] })?;
+    told.overwriting.check_place(output, if least < most { &["csv"] } else { &["npz", "safetensors", "csv"] })?;
     Series::new(samples, classes, lengths, seed)?.write(&threads()?, output)?;
     let length = if least < most { format!("{least} to {most}") } else { least.to_string() };
     let classes = many(classes, "class", "classes");
-    print(format_args!("{}: {samples} series of {length} numbers in {classes}", output.display()));
+    told.say(output, format_args!("{samples} series of {length} numbers in {classes}"));
     Ok(Outcome::Done)
 }
 
@@ -339,6 +376,6 @@ fn planned(out: Out, family: Family, words: String) -> Result<(Out, fiedler::gra
 
 impl Out {
     fn check(&self) -> Result<(), Failure> {
-        check_place(&self.output, &["txt", "mtx"])
+        self.told.overwriting.check_place(&self.output, &["txt", "mtx"])
     }
 }

@@ -9,6 +9,7 @@ mod explain;
 mod features;
 mod generate;
 mod interrupt;
+mod outputs;
 mod predict;
 mod printing;
 mod profile;
@@ -24,7 +25,6 @@ use clap::{Args, Command as Words, CommandFactory as _, FromArgMatches as _, Par
 use fiedler::policy::Choice;
 use fiedler::{Backend, Context, ContextBuilder, Error, ErrorKind};
 use std::ffi::OsString;
-use std::path::Path;
 
 /// Laplacian encodings of graphs and batched linear algebra, on any GPU and on the CPU, each result with its
 /// certificate.
@@ -33,7 +33,7 @@ use std::path::Path;
     name = "fiedler",
     version,
     after_help = "Exit status: 0 done; 1 failed; 2 wrong call; 3 done, but some matrices did not converge or some runs diverged; 130 \
-interrupted by Ctrl-C.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_THREADS, FIEDLER_MEMORY_BUDGET (such as \
+interrupted by Ctrl-C; 143 and 129 ended by SIGTERM and SIGHUP.\nEnvironment: FIEDLER_BACKEND, FIEDLER_ADAPTER, FIEDLER_THREADS, FIEDLER_MEMORY_BUDGET (such as \
 512M), FIEDLER_CACHE_DIR, FIEDLER_CACHE_BYTES (1G by default; 0 stores nothing), FIEDLER_SOFTWARE_AS_GPU (1 weighs a \
 software adapter as if it were a GPU), RUST_LOG."
 )]
@@ -211,7 +211,8 @@ impl From<Error> for Failure {
 }
 
 /// Runs the command that `arguments` name, of which the first is the name of the program. Returns the exit status: 0
-/// done; 1 failed; 2 wrong call; 3 done, but some matrices do not have the status `Converged`; 130 interrupted.
+/// done; 1 failed; 2 wrong call; 3 done, but some matrices do not have the status `Converged`; 128 and the number of a
+/// signal that ended the call.
 #[must_use]
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let matches = negative_values(Cli::command()).try_get_matches_from(arguments);
@@ -245,10 +246,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             complain(&message);
             2
         }
-        Err(Failure::Failed(error)) if error.is_cancelled() => {
-            complain(&"interrupted");
-            interrupt::INTERRUPTED
-        }
+        Err(Failure::Failed(error)) if error.is_cancelled() => interrupt::tell(),
         Err(Failure::Failed(error)) => {
             complain(&error);
             1
@@ -298,33 +296,4 @@ fn print_beside(text: &str) {
 fn complain(reason: &dyn std::fmt::Display) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "fiedler: {reason}");
-}
-
-/// Checks, before the work begins, that the output can be written and is not the input.
-fn check_output(path: &Path, input: &Path, endings: &[&str]) -> Result<(), Failure> {
-    check_place(path, endings)?;
-    if path.canonicalize().is_ok_and(|out| input.canonicalize().is_ok_and(|input| input == out)) {
-        return Err(Failure::Call(format!("{}: expected an output other than the input", path.display())));
-    }
-    Ok(())
-}
-
-/// Checks that a file with one of these extensions can be written to `path`.
-fn check_place(path: &Path, endings: &[&str]) -> Result<(), Failure> {
-    let shown = path.display();
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-    if !endings.contains(&ending.as_str()) {
-        let (last, others) = endings.split_last().unwrap_or((&"", &[]));
-        let wanted = if others.is_empty() { format!(".{last}") } else { format!(".{} or .{last}", others.join(", .")) };
-        return Err(Failure::Call(format!("{shown}: expected an output that ends in {wanted}")));
-    }
-    if path.is_dir() {
-        return Err(Failure::Call(format!("{shown}: expected a file to write, found a folder")));
-    }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        let shown = folder.display();
-        return Err(Failure::Call(format!("{}: expected an existing folder {shown} to write to", path.display())));
-    }
-    Ok(())
 }

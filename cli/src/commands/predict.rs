@@ -1,7 +1,9 @@
 //! `fiedler predict`: predicts with networks that `fiedler train` trained.
 
+use super::outputs::Overwriting;
+use super::printing::Printing;
 use super::values::whole;
-use super::{Failure, Outcome, Where, check_output, many, print};
+use super::{Failure, Outcome, Where, many, print};
 use clap::Args;
 use fiedler::Error;
 use fiedler::io::{self, Data, KnownInputs, NamedArray, Rows, SampleRows, Wanted};
@@ -34,14 +36,16 @@ pub(super) struct Predict {
     ensemble: bool,
     #[command(flatten)]
     place: Where,
-    /// Print nothing but errors.
-    #[arg(long)]
-    quiet: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
+    #[command(flatten)]
+    printing: Printing,
 }
 
 impl Predict {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        check_output(&self.output, &self.data, &["npz", "safetensors", "csv"])?;
+        self.printing.begin();
+        self.overwriting.check_output(&self.output, &[&self.data], &["npz", "safetensors", "csv"])?;
         let weights = self.dir.join(WEIGHTS);
         match Model::<f32>::open(&weights) {
             Ok(model) => self.predict(&model, |x| {
@@ -90,8 +94,12 @@ impl Predict {
         } else {
             self.write(&found, &predictions, classes, [samples, columns])?;
         }
-        if !self.quiet {
-            let left_out = model.runs() - runs.len();
+        let left_out = model.runs() - runs.len();
+        if self.printing.json {
+            print(serde_json::json!({
+                "output": self.output, "samples": samples, "runs": runs, "left_out": left_out, "classes": classes,
+            }));
+        } else if !self.printing.quiet {
             let without = if left_out > 0 { format!(", without {left_out} that diverged") } else { String::new() };
             let of = if self.ensemble {
                 format!("the mean of {} runs{without}", runs.len())

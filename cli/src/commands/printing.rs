@@ -1,4 +1,4 @@
-//! The options that say what is printed, of `encode` and `features`.
+//! The options that say what is printed.
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

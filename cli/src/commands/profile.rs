@@ -1,6 +1,7 @@
 //! `--profile`: reports where a command spends its time.
 
-use super::{Failure, Where, check_place};
+use super::outputs::Overwriting;
+use super::{Failure, Where};
 use clap::Args;
 use fiedler::Context;
 use std::cell::{Cell, OnceCell};
@@ -32,9 +33,9 @@ fn trace_file(text: &str) -> Result<PathBuf, String> {
 
 impl Profiling {
     /// Starts the first stage. Also checks, before the work begins, that the trace can be written.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self, overwriting: Overwriting) -> Result<(), Failure> {
         self.began.set(Some(Instant::now()));
-        self.profile.iter().flatten().try_for_each(|path| check_place(path, &["json"]))
+        self.profile.iter().flatten().try_for_each(|path| overwriting.check_place(path, &["json"]))
     }
 
     /// Opens the context of `place`, with profiling if the call asks for a profile. `device` says whether to look for

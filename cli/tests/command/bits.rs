@@ -10,7 +10,7 @@ fn written(files: &Files, call: &str, threads: usize, budget: &str) -> Result<Ve
     let words: Vec<String> = call
         .split_whitespace()
         .map(|word| if word.ends_with(".npy") || word.ends_with(".txt") { files.at(word) } else { word.to_owned() })
-        .chain(["-o".to_owned(), out.clone()])
+        .chain(["-o".to_owned(), out.clone(), "--overwrite".to_owned()])
         .collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let output = fiedler(&words)

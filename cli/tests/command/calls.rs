@@ -20,8 +20,11 @@ fn refused(files: &Files, code: i32, cases: &[(&str, &[&str])]) {
             .split_whitespace()
             .map(|word| if word.ends_with(".npy") || word.ends_with(".mtx") { files.at(word) } else { word.to_owned() })
             .collect();
-        let arguments: Vec<&str> =
-            ["run"].into_iter().chain(arguments.iter().map(String::as_str)).chain(["-o", &out]).collect();
+        let arguments: Vec<&str> = ["run"]
+            .into_iter()
+            .chain(arguments.iter().map(String::as_str))
+            .chain(["-o", &out, "--overwrite"])
+            .collect();
         let output = run(&arguments);
         let text = said(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{call}: {text}");
@@ -185,7 +188,7 @@ fn options_that_the_choice_makes_meaningless_are_refused() {
     );
     let out = files.at("out.npz");
     let karate = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/karate.txt");
-    let output = run(&["encode", karate, "-o", &out, "--backend", "cpu", "--adapter", "llvmpipe"]);
+    let output = run(&["encode", karate, "-o", &out, "--overwrite", "--backend", "cpu", "--adapter", "llvmpipe"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output.stderr));
 }
 
@@ -213,19 +216,24 @@ fn faults_of_the_data_and_of_the_system_are_failures() {
     // of products in f64.
     let few = files.f32s("few.npy", &[2, 1000], &[]);
     let out = files.at("cov.npz");
-    let output = fiedler(&["run", "cov", &few, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
+    let output =
+        fiedler(&["run", "cov", &few, "-o", &out, "--overwrite"]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
     let text = said(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{text}");
     for word in ["cov: ", "FIEDLER_MEMORY_BUDGET", "12000000 needed", "8388608 allowed"] {
         assert!(text.contains(word), "no `{word}` in {text}");
     }
-    let output =
-        fiedler(&["run", "random", "--shape", "10000000", "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output();
+    let output = fiedler(&["run", "random", "--shape", "10000000", "-o", &out, "--overwrite"])
+        .env("FIEDLER_MEMORY_BUDGET", "8M")
+        .output();
     let text = said(&output.unwrap().stderr);
     assert!(text.contains("FIEDLER_MEMORY_BUDGET") && text.contains("40000000 needed"), "{text}");
     // Results that are no larger than the input are not limited by the budget.
     let square = files.f32s("square.npy", &[1000, 1000], &[]);
-    let output = fiedler(&["run", "cov", &square, "-o", &out]).env("FIEDLER_MEMORY_BUDGET", "8M").output().unwrap();
+    let output = fiedler(&["run", "cov", &square, "-o", &out, "--overwrite"])
+        .env("FIEDLER_MEMORY_BUDGET", "8M")
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output.stderr));
 }
 
@@ -236,7 +244,7 @@ fn a_file_that_cannot_be_written_is_named_as_it_was_given() {
     let x = files.f32s("x.npy", &[4], &[]);
     // No user can create files in /proc, not even root.
     let out = "/proc/fiedler.npz";
-    let output = run(&["run", "fft", &x, "-o", out]);
+    let output = run(&["run", "fft", &x, "-o", out, "--overwrite"]);
     let text = said(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains(out) && text.contains("not found") && !text.contains(".tmp"), "{text}");
@@ -253,7 +261,7 @@ fn a_vector_and_f16_have_their_moments() {
         (array.shape().to_vec(), array.into_vec().unwrap())
     };
     let done = |arguments: &[&str]| {
-        let output = run(&[&["run"], arguments, &["-o", &out]].concat());
+        let output = run(&[&["run"], arguments, &["-o", &out, "--overwrite"]].concat());
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", said(&output.stderr));
         said(&output.stdout)
     };
@@ -311,7 +319,7 @@ fn the_last_line_names_operation_side_outcome_and_time() {
         ),
         (vec!["spmm", &mtx, "-k", "1"], 0, vec!["spmm: ", "path.mtx: 2 rows, 2 entries, times 1 column,"]),
     ] {
-        let arguments = [&["run"], &call[..], &["-o", &out]].concat();
+        let arguments = [&["run"], &call[..], &["-o", &out, "--overwrite"]].concat();
         let output = run(&arguments);
         let line = said(&output.stdout);
         assert_eq!(output.status.code(), Some(code), "{call:?}: {}", said(&output.stderr));
@@ -339,7 +347,8 @@ fn the_last_line_names_the_adapter_and_f64_has_none() {
     for adapter in report["adapters"].as_array().expect("a list") {
         let name = adapter["name"].as_str().expect("a name");
         let on = |call: &[&str]| {
-            let output = run(&[&["run"], call, &["-o", &out, "--backend", "gpu", "--adapter", name]].concat());
+            let output =
+                run(&[&["run"], call, &["-o", &out, "--overwrite", "--backend", "gpu", "--adapter", name]].concat());
             (output.status.code(), said(&output.stdout) + &said(&output.stderr))
         };
         let calls: [&[&str]; 6] =

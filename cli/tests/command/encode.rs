@@ -16,7 +16,7 @@ fn said(arguments: &[&str]) -> (Option<i32>, String) {
 
 /// Returns the last line of the output, and the JSON object that the same call prints with `--json`.
 fn encoded(input: &str, out: &str, options: &[&str]) -> (String, Value) {
-    let call = [&["encode", input, "-o", out], options].concat();
+    let call = [&["encode", input, "-o", out, "--overwrite"], options].concat();
     let (code, line) = said(&call);
     assert_eq!(code, Some(0), "{call:?}: {line}");
     let json = run(&[&call[..], &["--json"]].concat());
@@ -64,7 +64,7 @@ fn on_auto_it_says_why_no_gpu_was_opened() {
     let line = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(line.contains(", on the CPU (too small to be worth opening a GPU); "), "{line}");
     assert!(!line.contains(" (open "), "{line}");
-    let call = ["encode", KARATE, "-o", &files.at("out.npz"), "--precision", "f64"];
+    let call = ["encode", KARATE, "-o", &files.at("wide.npz"), "--precision", "f64"];
     let output = fiedler(&call).env_remove("FIEDLER_BACKEND").output().unwrap();
     let line = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(line.contains(", on the CPU (f64 is computed there); "), "{line}");
@@ -173,7 +173,7 @@ fn f64_is_written_on_request() {
         (&["--precision", "f64", "--backend", "gpu"][..], "--precision f64 is computed on the CPU alone"),
         (&["--precision", "f16"], "f32, f64"),
     ] {
-        let (code, text) = said(&[&["encode", "no-such-file.txt", "-o", &out], options].concat());
+        let (code, text) = said(&[&["encode", "no-such-file.txt", "-o", &out, "--overwrite"], options].concat());
         assert!(code == Some(2) && text.contains(words), "{options:?}: {code:?} {text}");
     }
 }

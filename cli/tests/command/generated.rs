@@ -41,7 +41,7 @@ fn vectors_of_a_seed() {
     assert_eq!(file.read(&[at], 5..6).expect("rows")[0].numbers, Numbers::F32(want.clone()));
     assert_eq!(set.read(&[at], 3..4).expect("rows")[0].numbers, Numbers::F32(want));
     let (code, text) = generate("vectors --samples 6", &folder);
-    assert!(code == Some(1) && text.contains("already exists"), "{text}");
+    assert!(code == Some(2) && text.contains("exists already") && text.contains("would be mixed"), "{text}");
 }
 
 #[test]

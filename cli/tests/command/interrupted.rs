@@ -1,6 +1,8 @@
 //! Trainings that are interrupted, or that cannot write their checkpoints, and what --resume does with what they left.
 
 use crate::call::{Files, fiedler};
+#[cfg(unix)]
+use crate::tables::molecules_in;
 use crate::train::{said, table};
 use fiedler::Adapter;
 use std::io::Read as _;
@@ -37,7 +39,12 @@ fn bytes(dir: &str, name: &str) -> Vec<u8> {
 
 #[cfg(unix)]
 fn press(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    send("-INT", child);
+}
+
+#[cfg(unix)]
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
     assert!(sent.success());
 }
 
@@ -111,6 +118,81 @@ fn ctrl_c_saves_a_checkpoint() {
     for name in ["weights.safetensors", "runs.jsonl"] {
         assert!(bytes(&whole, name) == bytes(&parts, name), "{name} differs");
     }
+}
+
+/// SIGTERM, as Slurm and Kubernetes send it, and SIGHUP do what Ctrl-C does, and are named.
+#[cfg(unix)]
+#[test]
+fn other_signals_save_a_checkpoint_too() {
+    let files = Files::new();
+    let data = files.text("t.csv", &table(400));
+    for (signal, name, status) in [("-TERM", "SIGTERM", 143), ("-HUP", "SIGHUP", 129)] {
+        let dir = files.at(name);
+        let options = ["--hidden", "64,32", "--epochs", "200000", "--checkpoint", "1000000", "--threads", "1"];
+        let mut command = fiedler(&training(&data, &dir, &options));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        wait_for(&dir, &mut child);
+        std::thread::sleep(Duration::from_millis(100));
+        send(signal, &child);
+        let (code, error) = ended(child);
+        assert_eq!(code, Some(status), "{error}");
+        let lines: Vec<&str> = error.lines().collect();
+        let told =
+            lines.len() == 2 && lines[0].contains(&format!("stopping by {name}")) && lines[0].contains("--resume");
+        assert!(told && lines[1] == format!("fiedler: ended by {name}"), "{error}");
+        assert_eq!(names(&dir), ["checkpoint.safetensors"]);
+    }
+}
+
+/// Other work is ended within a second, and leaves no temporary file.
+#[cfg(unix)]
+#[test]
+fn a_signal_leaves_nothing_half_written() {
+    use std::io::Write as _;
+    let files = Files::new();
+    let (pipe, output) = (files.at("in.arrows"), files.at("out.arrow"));
+    let bytes = std::fs::read(molecules_in(&files, "all.arrows")).expect("a table");
+    let parent = Path::new(&output).parent().expect("a folder").to_str().expect("a plain path").to_owned();
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    for (signal, status) in [("-TERM", 143), ("-HUP", 129), ("-INT", 130)] {
+        let call = ["encode", &pipe, "-o", &output, "--format", "arrow"];
+        let mut child = fiedler(&call).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        // The writer stops in the middle, so that the command waits for the rest.
+        let mut writer = std::fs::File::options().write(true).open(&pipe).expect("a pipe");
+        writer.write_all(&bytes[..bytes.len() / 2]).expect("written");
+        let begun = Instant::now();
+        while !names(&parent).iter().any(|name| name.starts_with(".fiedler-")) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no temporary file");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        send(signal, &child);
+        while child.try_wait().expect("a status").is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(120), "{signal} does not end it");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        drop(writer);
+        let (code, error) = ended(child);
+        assert_eq!(code, Some(status), "{error}");
+        assert_eq!(names(&parent), ["all.arrows", "in.arrows"], "{signal}");
+    }
+}
+
+/// What `nohup` starts goes on when the terminal is closed.
+#[cfg(unix)]
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    let files = Files::new();
+    let (data, dir) = (files.text("t.csv", &table(400)), files.at("fit"));
+    let call = training(&data, &dir, &["--hidden", "64,32", "--epochs", "2000", "--threads", "1"]).join(" ");
+    let script = format!("trap '' HUP; exec {} {call}", env!("CARGO_BIN_EXE_fiedler"));
+    let mut command = Command::new("bash");
+    command.args(["-c", &script]).env("FIEDLER_BACKEND", "cpu").env_remove("RUST_LOG");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("bash");
+    wait_for(&dir, &mut child);
+    send("-HUP", &child);
+    let (code, error) = ended(child);
+    assert!(code == Some(0) && error.is_empty(), "{code:?}: {error}");
+    assert_eq!(names(&dir), ["runs.jsonl", "summary.csv", "weights.safetensors"]);
 }
 
 /// On a device, a checkpoint is saved between epochs. The first Ctrl-C waits for the end of a long one; the second does

@@ -14,6 +14,7 @@ mod features;
 mod generated;
 mod interrupted;
 mod matmul;
+mod overwriting;
 mod policy;
 mod profile;
 mod readers;

@@ -28,7 +28,7 @@ fn products_have_numpys_order() {
     write_npy(Path::new(&a), "<f8", "2, 3", bytemuck::cast_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0_f64]));
     let right = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0_f64];
     write_npy(Path::new(&b), "<f8", "2, 3, 2", bytemuck::cast_slice(&right));
-    let output = run(&["run", "matmul", &a, &b, "-o", &out, "--alpha", "-2", "--time", "2"]);
+    let output = run(&["run", "matmul", &a, &b, "-o", &out, "--overwrite", "--alpha", "-2", "--time", "2"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("resident_ms"));
     let read = || {
@@ -39,16 +39,16 @@ fn products_have_numpys_order() {
     assert_eq!(read(), (vec![2, 2, 2], vec![-2.0, -4.0, -8.0, -10.0, -12.0, -18.0, -30.0, -42.0]));
 
     // A' A of one matrix, which is not a batch, has the shape (3, 3).
-    let output = run(&["run", "matmul", &a, &a, "-o", &out, "--transpose-a"]);
+    let output = run(&["run", "matmul", &a, &a, "-o", &out, "--overwrite", "--transpose-a"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(read(), (vec![3, 3], vec![17.0, 22.0, 27.0, 22.0, 29.0, 36.0, 27.0, 36.0, 45.0]));
     // A A' has the shape (2, 2).
-    let output = run(&["run", "matmul", &a, &a, "-o", &out, "--transpose-b"]);
+    let output = run(&["run", "matmul", &a, &a, "-o", &out, "--overwrite", "--transpose-b"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(read(), (vec![2, 2], vec![14.0, 32.0, 32.0, 77.0]));
 
     // Shapes that cannot be multiplied are a wrong call, and the message has both shapes.
-    let output = run(&["run", "matmul", &a, &a, "-o", &out]);
+    let output = run(&["run", "matmul", &a, &a, "-o", &out, "--overwrite"]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(2) && text.contains("(2, 3)"), "{text}");
 }
@@ -61,7 +61,7 @@ fn f16_stays_f16() {
     let halves = |numbers: &[f32]| numbers.iter().flat_map(|&x| f16::from_f32(x).to_le_bytes()).collect::<Vec<u8>>();
     write_npy(Path::new(&a), "<f2", "1, 3", &halves(&[0.5, 256.0, 1.0]));
     write_npy(Path::new(&b), "<f2", "3, 2", &halves(&[2.0, 4.0, 1.0, 256.0, 0.25, 0.0]));
-    let output = run(&["run", "matmul", &a, &b, "-o", &out]);
+    let output = run(&["run", "matmul", &a, &b, "-o", &out, "--overwrite"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut archive = NpzArchive::open(&out).unwrap();
     let array = archive.by_name("c").unwrap().unwrap();
@@ -75,7 +75,7 @@ fn f16_stays_f16() {
 
     // Factors of different types are a wrong call.
     write_npy(Path::new(&b), "<f4", "3, 2", &[0; 24]);
-    let output = run(&["run", "matmul", &a, &b, "-o", &out]);
+    let output = run(&["run", "matmul", &a, &b, "-o", &out, "--overwrite"]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         output.status.code() == Some(2) && text.contains("float16 and ") && text.contains("float32: expected one type"),

@@ -36,7 +36,8 @@ fn on_the_cpu_there_are_stages_and_no_kernels() {
     matrix(&a);
     assert_eq!(said(&run(&["run", "matmul", &a, &a, "-o", &plain])).0, 0);
     // The profile was requested, so `--quiet` does not suppress it.
-    let (code, stdout, stderr) = said(&run(&["run", "matmul", &a, &a, "-o", &out, "--quiet", "--profile", &trace]));
+    let (code, stdout, stderr) =
+        said(&run(&["run", "matmul", &a, &a, "-o", &out, "--overwrite", "--quiet", "--profile", &trace]));
     assert!(code == 0 && stdout.is_empty(), "{code} {stdout} {stderr}");
     assert!(stderr.contains("on the CPU, host stages only"), "{stderr}");
     for stage in ["read", "compute", "write"] {
@@ -48,23 +49,24 @@ fn on_the_cpu_there_are_stages_and_no_kernels() {
     assert!(names.contains(&"compute") && !events.to_string().contains("\"kernel\""), "{names:?}");
     // The option also works without a value before other options, and with the other commands that compute.
     for arguments in [
-        vec!["run", "matmul", "--profile", "--backend", "cpu", &a, &a, "-o", &out],
-        vec!["run", "random", "--shape", "10", "-o", &out, "--profile"],
+        vec!["run", "matmul", "--profile", "--backend", "cpu", &a, &a, "-o", &out, "--overwrite"],
+        vec!["run", "random", "--shape", "10", "-o", &out, "--overwrite", "--profile"],
         vec!["run", "ceilings", "--bytes", "64K", "--rounds", "1", "--profile"],
-        vec!["encode", KARATE, "-o", &out, "--profile"],
+        vec!["encode", KARATE, "-o", &out, "--overwrite", "--profile"],
     ] {
         let (code, _, stderr) = said(&run(&arguments));
         assert!(code == 0 && stderr.contains("host stages only"), "{arguments:?}: {code} {stderr}");
     }
-    let (_, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--profile"]));
+    let (_, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--overwrite", "--profile"]));
     assert!(["read", "encode", "write"].iter().all(|s| stderr.lines().any(|line| line.starts_with(s))), "{stderr}");
     // The parts of the encoding on the CPU, and what is in no stage.
-    let (_, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--profile", "--no-cache", "--backend", "cpu"]));
+    let (_, _, stderr) =
+        said(&run(&["encode", KARATE, "-o", &out, "--overwrite", "--profile", "--no-cache", "--backend", "cpu"]));
     for stage in ["plan", "look up", "gather", "laplacian", "solve", "finish", "arrange", "keep", "other"] {
         assert!(stderr.lines().any(|line| line.starts_with(stage)), "no {stage} in {stderr}");
     }
     // Without the option, nothing is printed about a profile.
-    assert!(!said(&run(&["encode", KARATE, "-o", &out])).2.contains("profile"));
+    assert!(!said(&run(&["encode", KARATE, "-o", &out, "--overwrite"])).2.contains("profile"));
 }
 
 #[test]
@@ -78,7 +80,10 @@ fn on_an_adapter_there_is_a_table_by_kernel() {
     let (a, out, trace) = (path(&folder, "a.npy"), path(&folder, "c.npz"), path(&folder, "t.json"));
     matrix(&a);
     let place = ["--backend", "gpu", "--adapter", &adapter.name];
-    for words in [&["run", "matmul", &a, &a, "-o", &out][..], &["encode", KARATE, "-o", &out, "--no-cache"]] {
+    for words in [
+        &["run", "matmul", &a, &a, "-o", &out, "--overwrite"][..],
+        &["encode", KARATE, "-o", &out, "--overwrite", "--no-cache"],
+    ] {
         let arguments = [words, &place, &["--profile", &trace]].concat();
         let (code, stdout, stderr) = said(&run(&arguments));
         assert!(code == 0 && stdout.contains(&adapter.name), "{arguments:?}: {code} {stdout} {stderr}");
@@ -104,15 +109,16 @@ fn a_trace_that_cannot_be_written_is_reported_before_the_work() {
         ("t.txt", ".json"),
         (KARATE, "after the inputs"),
     ] {
-        let (code, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--profile", trace]));
+        let (code, _, stderr) = said(&run(&["encode", KARATE, "-o", &out, "--overwrite", "--profile", trace]));
         assert!(code == 2 && stderr.contains(words) && stderr.contains(trace), "{trace}: {code} {stderr}");
         assert!(!Path::new(&out).exists(), "{trace}");
     }
     // Some failures to write the trace can only be noticed after the work. The call then fails, but the output exists.
     #[cfg(target_os = "linux")]
     {
-        let (code, _, stderr) =
-            said(&fiedler(&["encode", KARATE, "-o", &out, "--profile", "/proc/t.json"]).output().unwrap());
+        let (code, _, stderr) = said(
+            &fiedler(&["encode", KARATE, "-o", &out, "--overwrite", "--profile", "/proc/t.json"]).output().unwrap(),
+        );
         assert!(code == 1 && stderr.contains("/proc/t.json") && stderr.contains("cannot write"), "{code} {stderr}");
         assert!(Path::new(&out).exists());
     }

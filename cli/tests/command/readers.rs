@@ -34,14 +34,14 @@ fn notices_are_printed_once_and_are_in_json() {
     let plain = format!("{graph}:2: `5 3` was read as");
     let commands: [&[&str]; 3] = [&["encode", "-k", "2"], &["run", "eigsh", "-k", "2"], &["run", "spmm", "-k", "2"]];
     for words in commands {
-        let call = |more: &[&str]| run(&[words, &[&graph, "-o", &out], more].concat());
+        let call = |more: &[&str]| run(&[words, &[&graph, "-o", &out, "--overwrite"], more].concat());
         let output = call(&[]);
         assert_eq!(code(&output), 0, "{words:?}: {}", said(&output.stderr));
         assert_eq!(said(&output.stderr).matches(&plain).count(), 1, "{words:?}: {}", said(&output.stderr));
         let output = call(&["--quiet"]);
         assert_eq!((code(&output), output.stderr.len()), (0, 0), "{words:?}");
     }
-    let output = run(&["encode", &graph, "-o", &out, "--json"]);
+    let output = run(&["encode", &graph, "-o", &out, "--overwrite", "--json"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["notices"][0].as_str().is_some_and(|notice| notice.contains(&plain)), "{report}");
     assert_eq!((report["notices"].as_array().map(Vec::len), output.stderr.len()), (Some(1), 0));
@@ -58,7 +58,7 @@ fn edge_attributes_become_weights_on_request() {
     write(&folder, "DS_edge_attributes.txt", "9, 3\n9, 3\n9, 5\n9, 5\n");
     let out = TempDir::new().unwrap();
     let (npz, edges) = (out.path().join("o.npz").display().to_string(), write(&out, "g.txt", "0 1\n"));
-    let base = ["encode", &set, "-o", &npz, "--laplacian", "combinatorial", "-k", "2"];
+    let base = ["encode", &set, "-o", &npz, "--overwrite", "--laplacian", "combinatorial", "-k", "2"];
     let output = run(&base);
     assert!(code(&output) == 0 && said(&output.stderr).contains("DS_edge_attributes.txt"), "{}", said(&output.stderr));
     // An edge of weight w has the eigenvalues 0 and 2w, up to a few rounding errors in f32.
@@ -74,12 +74,24 @@ fn edge_attributes_become_weights_on_request() {
         (&set, "x", 2, "a whole number of 1 or more"),
         (&edges, "1", 2, "--edge-weight-column: "),
     ] {
-        let output = run(&["encode", input, "-o", &npz, "--edge-weight-column", column]);
+        let output = run(&["encode", input, "-o", &npz, "--overwrite", "--edge-weight-column", column]);
         assert_eq!(code(&output), want, "{}", said(&output.stderr));
         assert!(said(&output.stderr).contains(words), "{} lacks {words}", said(&output.stderr));
     }
-    let output =
-        run(&["run", "eigsh", &edges, "-o", &npz, "-k", "1", "--laplacian", "none", "--edge-weight-column", "1"]);
+    let output = run(&[
+        "run",
+        "eigsh",
+        &edges,
+        "-o",
+        &npz,
+        "--overwrite",
+        "-k",
+        "1",
+        "--laplacian",
+        "none",
+        "--edge-weight-column",
+        "1",
+    ]);
     assert_eq!(code(&output), 2, "{}", said(&output.stderr));
 }
 
@@ -88,15 +100,15 @@ fn errors_have_the_ids_and_lines_of_the_file() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("o.npz").display().to_string();
     let list = write(&folder, "g.txt", "30 7\n7 30\n7 100\n");
-    let output = run(&["encode", &list, "-o", &out, "--symmetrize", "error"]);
+    let output = run(&["encode", &list, "-o", &out, "--overwrite", "--symmetrize", "error"]);
     let want = format!("{list}:3: expected each edge with its reverse, found the edge from node 7 to node 100");
     assert!(code(&output) == 1 && said(&output.stderr).contains(&want), "{}", said(&output.stderr));
     let matrix = write(&folder, "m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 4\n");
-    let output = run(&["run", "eigsh", &matrix, "-o", &out, "-k", "1", "--laplacian", "none"]);
+    let output = run(&["run", "eigsh", &matrix, "-o", &out, "--overwrite", "-k", "1", "--laplacian", "none"]);
     let want = format!("{matrix}:3: expected a symmetric matrix, found the entry of row 2 and column 1, 4, and none");
     assert!(code(&output) == 1 && said(&output.stderr).contains(&want), "{}", said(&output.stderr));
     let zipped = write(&folder, "g.txt.gz", b"\x1f\x8b\x08\0\0\0");
-    let output = run(&["encode", &zipped, "-o", &out]);
+    let output = run(&["encode", &zipped, "-o", &out, "--overwrite"]);
     let want = "expected a gzip file that is whole and not damaged, found its end too early";
     assert!(code(&output) == 1 && said(&output.stderr).contains(want), "{}", said(&output.stderr));
     assert!(!Path::new(&out).exists());
@@ -111,7 +123,7 @@ fn a_graph_of_a_tudataset_is_counted_as_its_file_does() {
     write(&folder, "DS_A.txt", format!("1, 2\n{path}"));
     write(&folder, "DS_graph_indicator.txt", format!("1\n1\n{}", "2\n".repeat(298)));
     let out = TempDir::new().unwrap().path().with_extension("npz").display().to_string();
-    let mut command = fiedler(&["encode", &set, "-o", &out, "--method", "exact"]);
+    let mut command = fiedler(&["encode", &set, "-o", &out, "--overwrite", "--method", "exact"]);
     let output = command.env("FIEDLER_MEMORY_BUDGET", "1M").output().unwrap();
     assert_eq!(code(&output), 1);
     assert!(said(&output.stderr).contains("of graph 2 (298 nodes)"), "{}", said(&output.stderr));

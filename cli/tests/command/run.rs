@@ -35,23 +35,23 @@ fn integers_and_booleans_are_taken_as_f64() {
     let files = Files::new();
     let out = files.at("out.npz");
     let ints = files.npy("ints.npy", "<i8", &[2, 2], bytemuck::cast_slice(&[2_i64, 1, 1, 2]));
-    let line = done(&["eigh", &ints, "-o", &out]);
+    let line = done(&["eigh", &ints, "-o", &out, "--overwrite"]);
     assert!(line.contains("ints.npy (2, 2) int64 as float64"), "{line}");
     let values = archived::<f64>(&out, "w");
     assert!(values.iter().zip([1.0, 3.0]).all(|(x, want)| (x - want).abs() < 1e-14), "{values:?}");
     let bytes = files.npy("bytes.npy", "|u1", &[4], &[1, 2, 3, 6]);
-    let line = done(&["stats", &bytes, "-o", &out]);
+    let line = done(&["stats", &bytes, "-o", &out, "--overwrite"]);
     assert!(line.contains("uint8 as float64") && archived::<f64>(&out, "mean") == [3.0], "{line}");
     let bools = files.npy("bools.npy", "|b1", &[4], &[1, 0, 1, 1]);
-    let line = done(&["fft", &bools, "-o", &out]);
+    let line = done(&["fft", &bools, "-o", &out, "--overwrite"]);
     assert!(line.contains("bool as float64"), "{line}");
-    let line = done(&["stats", &bools, "-o", &out, "--precision", "f32"]);
+    let line = done(&["stats", &bools, "-o", &out, "--overwrite", "--precision", "f32"]);
     assert!(line.contains("bool as float32") && archived::<f32>(&out, "mean") == [0.75], "{line}");
-    done(&["matmul", &ints, &ints, "-o", &out]);
+    done(&["matmul", &ints, &ints, "-o", &out, "--overwrite"]);
     assert_eq!(archived::<f64>(&out, "c"), [5.0, 4.0, 4.0, 5.0]);
     // No f64 equals 2^53 + 1.
     let large = files.npy("large.npy", "<i8", &[2], bytemuck::cast_slice(&[0, (1_i64 << 53) + 1]));
-    let output = run(&["run", "stats", &large, "-o", &out]);
+    let output = run(&["run", "stats", &large, "-o", &out, "--overwrite"]);
     let said = text(&output);
     assert!(output.status.code() == Some(1) && said.contains("9007199254740993 as element 1"), "{said}");
 }
@@ -76,16 +76,16 @@ fn one_array_is_written_as_npy_and_several_are_not() {
         (vec!["corr", &x], vec![2, 2]),
         (vec!["irfft", &x], vec![2, 2]),
     ] {
-        done(&[&call[..], &["-o", &out]].concat());
+        done(&[&call[..], &["-o", &out, "--overwrite"]].concat());
         let file = NpyFile::new(File::open(&out).unwrap()).unwrap();
         assert_eq!(file.shape(), shape, "{call:?}");
         assert_eq!(file.into_vec::<f64>().expect("f64").len() as u64, shape.iter().product::<u64>(), "{call:?}");
         std::fs::remove_file(&out).unwrap();
     }
     for call in ["fft", "ifft", "rfft", "fft2", "ifft2"] {
-        done(&[call, &x, "-o", &out]);
+        done(&[call, &x, "-o", &out, "--overwrite"]);
     }
-    done(&["eigvalsh", &x, "-o", &out]);
+    done(&["eigvalsh", &x, "-o", &out, "--overwrite"]);
     let values = NpyFile::new(File::open(&out).unwrap()).unwrap().into_vec::<f64>().unwrap();
     assert!((values[0] - 1.0).abs() < 1e-14 && (values[1] - 3.0).abs() < 1e-14, "{values:?}");
     std::fs::remove_file(&out).unwrap();
@@ -101,7 +101,7 @@ fn one_array_is_written_as_npy_and_several_are_not() {
         (vec!["power-spectrum", "absent.npy"], "power, frequencies, spectral_centroid;"),
         (vec!["power-spectrum", "absent.npy", "--bands", "0,1"], "spectral_centroid, band_powers;"),
     ] {
-        let output = run(&[&["run"], &call[..], &["-o", &out]].concat());
+        let output = run(&[&["run"], &call[..], &["-o", &out, "--overwrite"]].concat());
         let said = text(&output);
         assert_eq!(output.status.code(), Some(2), "{call:?}: {said}");
         assert!(said.contains(arrays) && said.contains(".npz") && said.contains(".npy holds one"), "{call:?}: {said}");
@@ -129,7 +129,7 @@ fn zeros_have_one_sign() {
         (vec!["pca", &x, "-k", "2"], vec!["components", "singular_values", "transformed"]),
     ] {
         // The exit code is not checked, because a matrix that is practically zero may not count as converged.
-        run(&[&["run"], &call[..], &["-o", &out]].concat());
+        run(&[&["run"], &call[..], &["-o", &out, "--overwrite"]].concat());
         for name in arrays {
             let numbers = archived::<f64>(&out, name);
             assert!(numbers.iter().all(|x| *x != 0.0 || x.is_sign_positive()), "{call:?}: {name} {numbers:?}");
@@ -179,17 +179,17 @@ fn small_calls_do_not_look_for_an_adapter() {
         vec!["ifft2", &x],
         vec!["power-spectrum", &x],
     ] {
-        let said = text(&on_auto(&[&call[..], &["-o", &out]].concat()));
+        let said = text(&on_auto(&[&call[..], &["-o", &out, "--overwrite"]].concat()));
         assert!(said.contains(", on the CPU (too small to be worth opening a GPU); "), "{call:?}: {said}");
     }
     // There are no kernels for f64, however much work there is, so no adapter is searched for.
     let wide = files.f64s("wide.npy", &[2, 2], &[1.0; 4]);
-    let said = text(&on_auto(&["fft", &wide, "-o", &out]));
+    let said = text(&on_auto(&["fft", &wide, "-o", &out, "--overwrite"]));
     assert!(said.contains(", on the CPU (f64 is computed there); "), "{said}");
     // At the default rate of a thread, the 9 n^3 flop of this call take more than half a second, so an adapter is
     // searched for.
     let large = files.npy("large.npy", "<f4", &[1100, 1100], &vec![0; 4 * 1100 * 1100]);
-    let said = text(&on_auto(&["eigvalsh", &large, "-o", &out]));
+    let said = text(&on_auto(&["eigvalsh", &large, "-o", &out, "--overwrite"]));
     assert!(said.contains(", on the CPU (there is no GPU); "), "{said}");
 }
 
@@ -217,12 +217,14 @@ fn a_wrong_call_is_reported_before_a_missing_device() {
         (vec!["eigsh", &mtx, "-k", "1", "--laplacian", "none"], "--precision f32"),
         (vec!["spmm", &mtx, "--block", &wide], "--precision f32"),
     ] {
-        let arguments = [&["run"], &call[..], &["-o", &out, "--backend", "gpu"]].concat();
+        let arguments = [&["run"], &call[..], &["-o", &out, "--overwrite", "--backend", "gpu"]].concat();
         let output = fiedler(&arguments).env("VK_DRIVER_FILES", "none").output().unwrap();
         let said = text(&output);
         assert!(output.status.code() == Some(2) && said.contains(words), "{call:?}: {:?} {said}", output.status.code());
     }
     // A correct call reports the missing device.
-    let output = fiedler(&["run", "stats", &x, "-o", &out, "--backend", "gpu"]).env("VK_DRIVER_FILES", "none").output();
+    let output = fiedler(&["run", "stats", &x, "-o", &out, "--overwrite", "--backend", "gpu"])
+        .env("VK_DRIVER_FILES", "none")
+        .output();
     assert_eq!(output.unwrap().status.code(), Some(1));
 }

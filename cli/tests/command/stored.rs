@@ -30,7 +30,7 @@ impl Place {
             command.env_remove(name);
         }
         command.env("FIEDLER_BACKEND", "cpu").env("FIEDLER_CACHE_DIR", self.at("cache"));
-        command.arg("encode").arg(self.at("set")).arg("-o").arg(self.at(out)).args(["--json"]);
+        command.arg("encode").arg(self.at("set")).arg("-o").arg(self.at(out)).args(["--overwrite", "--json"]);
         // `exact`, because n^3 determines the cache blocks here.
         command.args(["--method", "exact"]).args(more);
         command

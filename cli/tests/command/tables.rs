@@ -16,7 +16,7 @@ fn said(output: &Output) -> (Option<i32>, String) {
 }
 
 /// Writes a table of 60 molecules in six batches.
-fn molecules_in(files: &Files, name: &str) -> String {
+pub(crate) fn molecules_in(files: &Files, name: &str) -> String {
     let path = files.at(name);
     let table = batches_of(&molecules(60, 3).unwrap(), None).next().unwrap().unwrap();
     let kind = Kind::of_name(Path::new(&path)).unwrap();
@@ -79,7 +79,7 @@ fn tables_have_what_the_arrays_have() {
         [&["--symmetrize", "sum"][..], &["--preset", "networkx"], &["--symmetrize", "mean", "--preset", "dgl"]]
     {
         let call = |output: &str| {
-            let all = ["encode", &weighted, "-o", output, "-k", "3", "--laplacian", "combinatorial"];
+            let all = ["encode", &weighted, "-o", output, "--overwrite", "-k", "3", "--laplacian", "combinatorial"];
             assert_eq!(said(&run(&[&all[..], options].concat())).0, Some(0));
         };
         let (npz, table) = (files.at("w.npz"), files.at("w.arrow"));
@@ -95,6 +95,70 @@ fn tables_have_what_the_arrays_have() {
     let batch = &read(&table)[0];
     let ids = batch["node_ids"].as_list::<i32>().value(0);
     assert_eq!(ids.as_string::<i32>().iter().flatten().collect::<Vec<_>>(), ["x", "y", "z"]);
+}
+
+/// Writes a table with an edge in each row.
+fn table_of_edges(files: &Files, name: &str, columns: [arrow_array::ArrayRef; 2]) -> String {
+    let [src, dst] = columns;
+    let (path, table) = (files.at(name), RecordBatch::try_from_iter([("src", src), ("dst", dst)]).unwrap());
+    let kind = Kind::of_name(Path::new(&path)).unwrap();
+    TableWriter::create(path.as_ref(), kind, &table.schema(), |writer| writer.write(&table)).unwrap();
+    path
+}
+
+#[test]
+fn the_same_edges_are_the_same_graph_in_a_table_and_in_an_edge_list() {
+    use arrow_array::{ArrayRef, Int64Array, StringArray};
+    let files = Files::new();
+    let integers = |all: &[i64]| -> ArrayRef { std::sync::Arc::new(Int64Array::from(all.to_vec())) };
+    let texts = |all: &[&str]| -> ArrayRef { std::sync::Arc::new(StringArray::from(all.to_vec())) };
+    for (at, columns, lines, words) in [
+        (0, [integers(&[0, 1, 5]), integers(&[1, 2, 6])], "0,1\n1,2\n5,6\n", "1 graph, 5 nodes, 3 edges; "),
+        (1, [integers(&[1_000_000_000, 7]), integers(&[7, 8])], "1000000000,7\n7,8\n", "1 graph, 3 nodes, 2 edges; "),
+        (2, [texts(&["ann", "bob"]), texts(&["bob", "cy"])], "ann,bob\nbob,cy\n", "1 graph, 3 nodes, 2 edges; "),
+    ] {
+        let csv = files.text(&format!("g{at}.csv"), &format!("src,dst\n{lines}"));
+        let parquet = table_of_edges(&files, &format!("g{at}.parquet"), columns);
+        let of = |input: &str, name: &str| {
+            let output = files.at(&format!("{at}-{name}"));
+            let done = run(&["encode", input, "-o", &output, "-k", "2"]);
+            assert_eq!(said(&done), (Some(0), String::new()), "{input}");
+            (output, String::from_utf8_lossy(&done.stdout).into_owned())
+        };
+        let ((a, said_of_csv), (b, said_of_table)) = (of(&csv, "a.npz"), of(&parquet, "b.npz"));
+        assert!(said_of_csv.contains(words) && said_of_table.contains(words), "{said_of_csv}{said_of_table}");
+        assert!(std::fs::read(a).unwrap() == std::fs::read(b).unwrap(), "{lines}");
+        // As tables, with the names of the nodes.
+        let ((a, _), (b, _)) = (of(&csv, "a.parquet"), of(&parquet, "b.parquet"));
+        let (a, b) = (&read(&a)[0], &read(&b)[0]);
+        for name in ["eigenvalues", "eigenvectors", "components", "residual", "node_ids"] {
+            assert!(a.column_by_name(name) == b.column_by_name(name), "{name} of {lines}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_nodes_that_no_edge_has_are_told_of() {
+    let files = Files::new();
+    let bytes: Vec<u8> = [1_i64, 2, 3, 2, 3, 4].iter().flat_map(|node| node.to_le_bytes()).collect();
+    let array = files.npy("edge_index.npy", "<i8", &[2, 3], &bytes);
+    let words = "1 node has no edge: node 0 alone, so ids seem to begin at 1";
+    for name in ["o.npz", "o.arrow"] {
+        let done = run(&["encode", &array, "-o", &files.at(name), "-k", "2"]);
+        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(text.contains(words), "{text}");
+    }
+    let mut ends = ["src", "dst"].map(|name| {
+        let mut lists = arrow_array::builder::ListBuilder::new(arrow_array::builder::Int32Builder::new());
+        lists.append_value([Some(0), Some(if name == "dst" { 5 } else { 0 })]);
+        (name, std::sync::Arc::new(lists.finish()) as arrow_array::ArrayRef)
+    });
+    let table = RecordBatch::try_from_iter(ends.each_mut().map(|(name, column)| (*name, column.clone()))).unwrap();
+    let input = files.at("rows.arrow");
+    TableWriter::create(input.as_ref(), Kind::File, &table.schema(), |writer| writer.write(&table)).unwrap();
+    let done = run(&["encode", &input, "-o", &files.at("rows.parquet"), "-k", "2"]);
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(text.contains("1 graph (4 nodes have no edge), 2 eigenpairs each"), "{text}");
 }
 
 #[test]
@@ -188,7 +252,7 @@ fn columns_and_layouts_are_as_asked_for() {
     let files = Files::new();
     let input = molecules_in(&files, "in.arrow");
     let output = files.at("o.arrow");
-    let call = |more: &[&str]| said(&run(&[&["encode", &input, "-o", &output], more].concat()));
+    let call = |more: &[&str]| said(&run(&[&["encode", &input, "-o", &output, "--overwrite"], more].concat()));
     assert_eq!(call(&["--no-edges", "--layout", "fixed", "-k", "3"]).0, Some(0));
     let batch = &read(&output)[0];
     assert_eq!(batch.schema().field(0).name(), "num_nodes");

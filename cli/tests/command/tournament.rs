@@ -79,7 +79,7 @@ fn wrong_calls() {
         (vec!["qgan", &data, "-o", &out], 1, "strings of at least 64 bits, found 32"),
         (vec!["c2st", &plain, "-o", &out], 1, "a label for each string, or a number of devices"),
         (vec!["c2st", &words, "-o", &out], 1, "a string of bits"),
-        (vec!["c2st", &data, "-o", &there], 2, "expected a new folder"),
+        (vec!["c2st", &data, "-o", &there], 2, "it exists already; --overwrite replaces it"),
         (vec!["c2st", &data, "-o", &out, "--devices", "21"], 2, "--devices: expected 2 to 20"),
         (vec!["c2st", &data, "-o", &out, "--devices", "0"], 2, "a whole number of 1 or more"),
         (vec!["c2st", &data, "-o", &out, "--repeats", "0"], 2, "a whole number of 1 or more"),

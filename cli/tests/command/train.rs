@@ -66,7 +66,7 @@ fn a_grid_is_trained_and_predicts() {
     assert!(first["validation.accuracy"].is_number() && first["epoch"] == 0, "{first}");
     assert!(!std::path::Path::new(&files.at("fit/checkpoint.safetensors")).exists());
 
-    let (code, printed, error) = said(&["predict", &dir, &data, "-o", &out, "--ensemble"]);
+    let (code, printed, error) = said(&["predict", &dir, &data, "-o", &out, "--overwrite", "--ensemble"]);
     assert!(code == 0 && printed.contains("the mean of 6 runs"), "{printed}{error}");
     let predicted = std::fs::read_to_string(&out).expect("a table");
     assert!(predicted.starts_with("sample,prediction,p(down),p(up)\n"), "{predicted}");
@@ -77,14 +77,14 @@ fn a_grid_is_trained_and_predicts() {
     // The inputs alone, as an array, by one run.
     let x: Vec<f64> = vec![0.1, -0.9, 0.2, 0.9];
     let (x, out) = (files.f64s("x.npy", &[2, 2], &x), files.at("p.npz"));
-    let (code, printed, error) = said(&["predict", &dir, &x, "-o", &out, "--run", "2"]);
+    let (code, printed, error) = said(&["predict", &dir, &x, "-o", &out, "--overwrite", "--run", "2"]);
     assert!(code == 0 && printed.contains("2 samples predicted by run 2"), "{printed}{error}");
     let mut archive = npyz::npz::NpzArchive::open(&out).expect("an archive");
     let prediction = archive.by_name("prediction").expect("an archive").expect("an array");
     assert_eq!(prediction.into_vec::<i64>().expect("integers"), [0, 1]);
-    fails(2, &["predict", &dir, &x, "-o", &out, "--run", "6"], "--run: expected a run below 6, found 6");
+    fails(2, &["predict", &dir, &x, "-o", &out, "--overwrite", "--run", "6"], "--run: expected a run below 6, found 6");
     let wide = files.f64s("wide.npy", &[1, 3], &[0.0; 3]);
-    fails(1, &["predict", &dir, &wide, "-o", &out], "2 inputs");
+    fails(1, &["predict", &dir, &wide, "-o", &out, "--overwrite"], "2 inputs");
 }
 
 /// The column of the label is where it was in training, and the inputs have the names that they had.
@@ -96,14 +96,18 @@ fn columns_are_remembered() {
     let (data, dir, out) = (files.text("first.csv", &first), files.at("fit"), files.at("p.csv"));
     let (code, _, error) = said(&["train", &data, "-o", &dir, "--label", "kind", "--lr", "0.03", "--epochs", "60"]);
     assert_eq!(code, 0, "{error}");
-    assert_eq!(said(&["predict", &dir, &data, "-o", &out]).0, 0);
+    assert_eq!(said(&["predict", &dir, &data, "-o", &out, "--overwrite"]).0, 0);
     let predicted = std::fs::read_to_string(&out).expect("a table");
     let right =
         predicted.lines().zip(first.lines()).skip(1).filter(|(p, t)| p.split(',').nth(1) == t.split(',').next());
     let right = right.count();
     assert!(right > 180, "{right} of 200: another column was left out");
     let swapped = files.text("swapped.csv", "a,b\n1,2\n");
-    fails(1, &["predict", &dir, &swapped, "-o", &out], "swapped.csv:1: expected the inputs b, a, found a, b");
+    fails(
+        1,
+        &["predict", &dir, &swapped, "-o", &out, "--overwrite"],
+        "swapped.csv:1: expected the inputs b, a, found a, b",
+    );
     // Numbers as names, as pandas writes them.
     let numbered: String = ["0,1,label\n".to_owned()]
         .into_iter()
@@ -296,9 +300,9 @@ fn a_diverged_run_is_told() {
         said(&["train", &data, "-o", &dir, "--optimizer", "sgd", "--lr", "1e38,0.1", "--epochs", "5", "--hidden", "4"]);
     assert!(code == 3 && printed.contains("1 Finished, 1 Diverged"), "{code}: {printed}");
     let out = files.at("p.csv");
-    let (code, printed, _) = said(&["predict", &dir, &data, "-o", &out, "--ensemble"]);
+    let (code, printed, _) = said(&["predict", &dir, &data, "-o", &out, "--overwrite", "--ensemble"]);
     assert!(code == 0 && printed.contains("the mean of 1 runs, without 1 that diverged"), "{printed}");
-    fails(1, &["predict", &dir, &data, "-o", &out, "--run", "0"], "run 0, which diverged");
+    fails(1, &["predict", &dir, &data, "-o", &out, "--overwrite", "--run", "0"], "run 0, which diverged");
     // Even if the last step alone went wrong.
     let (code, printed, _) = said(&[
         "train",

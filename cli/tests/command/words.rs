@@ -34,7 +34,7 @@ fn floats(path: &str, name: &str) -> (Vec<u64>, Vec<f32>) {
 #[test]
 fn encodes_the_sample_into_every_array_that_is_promised() {
     let (_folder, out) = place("karate.npz");
-    let output = run(&["encode", KARATE, "-o", &out, "-k", "4", "--walk-steps", "3"]);
+    let output = run(&["encode", KARATE, "-o", &out, "--overwrite", "-k", "4", "--walk-steps", "3"]);
     assert_eq!(code(&output), 0, "{}", said(&output.stderr));
     let line = said(&output.stdout);
     for word in [
@@ -84,7 +84,7 @@ fn the_same_call_writes_the_same_bytes_whatever_the_budget() {
 #[test]
 fn json_is_one_object_and_quiet_is_silent() {
     let (_folder, out) = place("k.npz");
-    let output = run(&["encode", KARATE, "-o", &out, "--json", "--drop-trivial"]);
+    let output = run(&["encode", KARATE, "-o", &out, "--overwrite", "--json", "--drop-trivial"]);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(report["graphs"], 1);
     assert_eq!(report["on_cpu"], 1);
@@ -93,7 +93,7 @@ fn json_is_one_object_and_quiet_is_silent() {
     assert_eq!((&report["fewest_pairs"], &report["graphs_with_fewer_pairs"]), (&8.into(), &0.into()));
     assert_eq!(report["uncertified"], 0);
     assert!(report["seconds"]["encode"].as_f64().is_some());
-    let output = run(&["encode", KARATE, "-o", &out, "--quiet"]);
+    let output = run(&["encode", KARATE, "-o", &out, "--overwrite", "--quiet"]);
     assert_eq!((code(&output), output.stdout.len(), output.stderr.len()), (0, 0, 0));
 }
 
@@ -111,20 +111,24 @@ fn a_wrong_call_exits_with_2_a_failure_with_1_and_neither_leaves_a_file() {
         (vec!["encode", KARATE, "-o", "out.xyz"], 2, ".npz, .safetensors, .csv, .parquet, .arrow or .arrows"),
         (vec!["encode", KARATE, "-o", &elsewhere], 2, "existing folder"),
         (vec!["encode", KARATE], 2, "--output"),
-        (vec!["encode", KARATE, "-o", &out, "--laplacian", "odd"], 2, "random-walk"),
-        (vec!["encode", KARATE, "-o", &out, "--backend", "tpu"], 2, "auto, gpu or cpu"),
-        (vec!["encode", KARATE, "-o", &out, "-k", "-1"], 2, "a whole number of 0 or more"),
-        (vec!["generate", "path", "--nodes", "-1", "-o", &out], 2, "a whole number of 0 or more"),
+        (vec!["encode", KARATE, "-o", &out, "--overwrite", "--laplacian", "odd"], 2, "random-walk"),
+        (vec!["encode", KARATE, "-o", &out, "--overwrite", "--backend", "tpu"], 2, "auto, gpu or cpu"),
+        (vec!["encode", KARATE, "-o", &out, "--overwrite", "-k", "-1"], 2, "a whole number of 0 or more"),
+        (vec!["generate", "path", "--nodes", "-1", "-o", &out, "--overwrite"], 2, "a whole number of 0 or more"),
         (vec!["frobnicate"], 2, "frobnicate"),
         (vec!["encode", KARATE, "-o", &held], 2, "found a folder"),
         (vec!["encode", bad, "-o", &own], 2, ".npz, .safetensors, .csv, .parquet, .arrow or .arrows"),
         (vec!["run", "eigh", bad, "-o", "out.csv"], 2, ".npz or .safetensors"),
-        (vec!["encode", KARATE, "-o", &out, "-k", "18446744073709551615"], 1, "bytes"),
-        (vec!["encode", KARATE, "-o", &out, "--walk-steps", "6148914691236517206"], 1, "bytes"),
-        (vec!["encode", "no-such-file.txt", "-o", &out], 1, "no-such-file.txt"),
-        (vec!["encode", bad, "-o", &out], 1, "bad.txt:2"),
-        (vec!["encode", KARATE, "-o", &out, "--symmetrize", "error"], 1, "karate.txt"),
-        (vec!["encode", KARATE, "-o", &out, "--backend", "gpu", "--adapter", "no such adapter"], 1, "no such adapter"),
+        (vec!["encode", KARATE, "-o", &out, "--overwrite", "-k", "18446744073709551615"], 1, "bytes"),
+        (vec!["encode", KARATE, "-o", &out, "--overwrite", "--walk-steps", "6148914691236517206"], 1, "bytes"),
+        (vec!["encode", "no-such-file.txt", "-o", &out, "--overwrite"], 1, "no-such-file.txt"),
+        (vec!["encode", bad, "-o", &out, "--overwrite"], 1, "bad.txt:2"),
+        (vec!["encode", KARATE, "-o", &out, "--overwrite", "--symmetrize", "error"], 1, "karate.txt"),
+        (
+            vec!["encode", KARATE, "-o", &out, "--overwrite", "--backend", "gpu", "--adapter", "no such adapter"],
+            1,
+            "no such adapter",
+        ),
     ] {
         let output = run(&arguments);
         let words_said = said(&output.stderr);
@@ -143,8 +147,8 @@ fn the_environment_is_checked_and_options_override_it() {
         let output = fiedler(arguments).env(name, value).output().unwrap();
         (code(&output), said(&output.stderr) + &said(&output.stdout))
     };
-    let plain = ["encode", KARATE, "-o", &out];
-    let auto = ["encode", KARATE, "-o", &out, "--backend", "auto"];
+    let plain = ["encode", KARATE, "-o", &out, "--overwrite"];
+    let auto = ["encode", KARATE, "-o", &out, "--overwrite", "--backend", "auto"];
     for (name, value, words) in [
         ("FIEDLER_BACKEND", "tpu", "auto, gpu or cpu"),
         ("FIEDLER_MEMORY_BUDGET", "lots", "512M"),
@@ -169,7 +173,7 @@ fn pipes_are_read_and_a_full_standard_error_is_no_panic() {
     use std::process::Stdio;
     let (_folder, out) = place("k.npz");
     let piped = |input: &str, content: &[u8]| {
-        let mut command = fiedler(&["encode", input, "-o", &out, "-k", "2"]);
+        let mut command = fiedler(&["encode", input, "-o", &out, "--overwrite", "-k", "2"]);
         let pipe = Stdio::piped;
         let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(content).unwrap();
@@ -186,7 +190,7 @@ fn pipes_are_read_and_a_full_standard_error_is_no_panic() {
         }
     }
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let status = fiedler(&["encode", "no-such-file.txt", "-o", &out]).stderr(full).status().unwrap();
+    let status = fiedler(&["encode", "no-such-file.txt", "-o", &out, "--overwrite"]).stderr(full).status().unwrap();
     assert_eq!(status.code(), Some(1));
 }
 
@@ -233,7 +237,7 @@ fn run_eigh_has_numpys_order_and_meaning() {
     // The upper triangle is not read: the eigenvalues of [[2, 1], [1, 2]] are 1 and 3, and the eigenvalues of [[0,
     // 4], [4, 0]] are -4 and 4.
     write_npy(&input, "2, 2, 2", &[2.0, 99.0, 1.0, 2.0, 0.0, 99.0, 4.0, 0.0]);
-    let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out, "--time", "3"]);
+    let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out, "--overwrite", "--time", "3"]);
     assert_eq!(code(&output), 0, "{}", said(&output.stderr));
     let last = said(&output.stdout).lines().last().map(str::to_owned).unwrap();
     let times: serde_json::Value = serde_json::from_str(&last).expect("the last line is JSON");
@@ -252,13 +256,13 @@ fn run_eigh_has_numpys_order_and_meaning() {
     assert!((v[0] + v[2]).abs() < 1e-14 && (v[1] - v[3]).abs() < 1e-14, "{v:?}");
 
     write_npy(&input, "2, 2", &[1.0, 0.0, 0.5, f64::NAN]);
-    let output = run(&["run", "eigvalsh", input.to_str().unwrap(), "-o", &out]);
+    let output = run(&["run", "eigvalsh", input.to_str().unwrap(), "-o", &out, "--overwrite"]);
     assert_eq!(code(&output), 3, "{}", said(&output.stderr));
     let status: Vec<u8> = NpzArchive::open(&out).unwrap().by_name("status").unwrap().unwrap().into_vec().unwrap();
     assert_eq!(status, [2]);
 
     write_npy(&input, "2, 3", &[0.0; 6]);
-    let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out]);
+    let output = run(&["run", "eigh", input.to_str().unwrap(), "-o", &out, "--overwrite"]);
     assert_eq!(code(&output), 2);
     assert!(said(&output.stderr).contains("square"), "{}", said(&output.stderr));
 }
@@ -275,7 +279,7 @@ fn run_svd_has_numpys_order_and_meaning() {
     // The input is row-major: [[3, 0, 0], [0, 0, 2]] and [[0, 0, 0], [0, -5, 0]].
     write_npy(&input, "2, 2, 3", &[3.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, -5.0, 0.0]);
     for (full, rows) in [(false, 2_u64), (true, 3)] {
-        let mut arguments = vec!["run", "svd", input.to_str().unwrap(), "-o", &out];
+        let mut arguments = vec!["run", "svd", input.to_str().unwrap(), "-o", &out, "--overwrite"];
         arguments.extend(full.then_some("--full"));
         let output = run(&arguments);
         assert_eq!(code(&output), 0, "{}", said(&output.stderr));
@@ -293,12 +297,12 @@ fn run_svd_has_numpys_order_and_meaning() {
             assert!((got - want).abs() < 1e-14, "{u:?} {vh:?}");
         }
     }
-    let output = run(&["run", "svdvals", input.to_str().unwrap(), "-o", &out, "--time", "2"]);
+    let output = run(&["run", "svdvals", input.to_str().unwrap(), "-o", &out, "--overwrite", "--time", "2"]);
     assert_eq!(code(&output), 0, "{}", said(&output.stderr));
     assert_eq!(read("s").0, [2, 2]);
     assert!(NpzArchive::open(&out).unwrap().by_name("u").unwrap().is_none());
     assert!(said(&output.stdout).contains("resident_ms"));
-    let output = run(&["run", "svdvals", "--full", input.to_str().unwrap(), "-o", &out]);
+    let output = run(&["run", "svdvals", "--full", input.to_str().unwrap(), "-o", &out, "--overwrite"]);
     assert_eq!(code(&output), 2);
 }
 
@@ -308,7 +312,7 @@ fn run_statistics_has_numpys_order_and_meaning() {
     let input = folder.path().join("in.npy");
     let input = input.to_str().unwrap();
     let call = |arguments: &[&str]| {
-        let output = run(&[&["run", arguments[0], input, "-o", &out], &arguments[1..]].concat());
+        let output = run(&[&["run", arguments[0], input, "-o", &out, "--overwrite"], &arguments[1..]].concat());
         assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output.stderr));
     };
     let wide = |name: &str| {
@@ -358,9 +362,9 @@ fn run_statistics_has_numpys_order_and_meaning() {
         assert!((got - want).abs() < 1e-14, "{got} for {want}");
     }
     assert_eq!(whole("status").1, [0]);
-    let output = run(&["run", "pca", input, "-o", &out, "-k", "4"]);
+    let output = run(&["run", "pca", input, "-o", &out, "--overwrite", "-k", "4"]);
     assert_eq!(code(&output), 2, "{}", said(&output.stderr));
-    let output = run(&["run", "histogram", input, "-o", &out, "--range", "1"]);
+    let output = run(&["run", "histogram", input, "-o", &out, "--overwrite", "--range", "1"]);
     assert_eq!(code(&output), 2, "{}", said(&output.stderr));
 }
 
@@ -379,7 +383,7 @@ fn doctor_reports_adapters_and_choices() {
 #[test]
 fn without_any_adapter_the_cpu_takes_over_and_says_so() {
     let (_folder, out) = place("k.npz");
-    let mut command = fiedler(&["encode", KARATE, "-o", &out]);
+    let mut command = fiedler(&["encode", KARATE, "-o", &out, "--overwrite"]);
     let output = command.env_remove("FIEDLER_BACKEND").env("VK_DRIVER_FILES", "none").output().unwrap();
     assert_eq!(code(&output), 0, "{}", said(&output.stderr));
     // On macOS and Windows the environment variable does not hide the adapters, so the output names one of them
@@ -397,7 +401,7 @@ fn generate_depends_on_the_seed_and_refuses_to_overwrite() {
     let read = |path: &str, name: &str| std::fs::read(Path::new(path).join(name)).unwrap();
     assert_eq!(read(&set, "set_A.txt"), read(&other, "other_A.txt"));
     let output = run(&["generate", "molecules", "--graphs", "20", "-o", &set]);
-    assert_eq!(code(&output), 1);
+    assert_eq!(code(&output), 2);
     assert!(said(&output.stderr).contains("set"), "{}", said(&output.stderr));
 }
 
@@ -411,7 +415,7 @@ fn generate_writes_graphs_that_can_be_read_again() {
     let head = "# fiedler generate grid --rows 30 --columns 20\n# Nodes: 600 Edges: 1150\n0\t1\n";
     assert!(text.starts_with(head), "{}", &text[..100]);
     let out = at("grid.npz");
-    assert_eq!(code(&run(&["encode", &txt, "-o", &out, "--laplacian", "combinatorial", "-k", "2"])), 0);
+    assert_eq!(code(&run(&["encode", &txt, "-o", &out, "--overwrite", "--laplacian", "combinatorial", "-k", "2"])), 0);
     let want = 4.0 * (std::f32::consts::PI / 60.0).sin().powi(2);
     let got = floats(&out, "eigenvalues").1;
     // The bound covers a few rounding errors of f32 for a matrix of norm 8.
@@ -429,16 +433,17 @@ fn generate_writes_graphs_that_can_be_read_again() {
         ("uniform --nodes 20 --edges 30 --seed 3", 20),
     ] {
         let mtx = at("graph.mtx");
-        let arguments: Vec<&str> = ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &mtx]).collect();
+        let arguments: Vec<&str> =
+            ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &mtx, "--overwrite"]).collect();
         let output = run(&arguments);
         assert!(code(&output) == 0, "{words}: {}", said(&output.stderr));
         assert!(said(&output.stdout).contains(&format!("{nodes} nodes")), "{words}: {}", said(&output.stdout));
         let text = std::fs::read_to_string(&mtx).unwrap();
         assert!(text.starts_with("%%MatrixMarket matrix coordinate pattern symmetric\n% fiedler generate "), "{text}");
-        assert_eq!(code(&run(&["encode", &mtx, "-o", &out, "--json"])), 0);
+        assert_eq!(code(&run(&["encode", &mtx, "-o", &out, "--overwrite", "--json"])), 0);
         assert_eq!(floats(&out, "eigenvectors").0, [nodes, 8], "{words}");
     }
-    let sparse = ["generate", "uniform", "--nodes", "50", "--edges", "3", "-o", &txt];
+    let sparse = ["generate", "uniform", "--nodes", "50", "--edges", "3", "-o", &txt, "--overwrite"];
     let output = run(&sparse);
     assert_eq!(code(&output), 0);
     assert!(said(&output.stderr).contains("nodes have no edge"), "{}", said(&output.stderr));
@@ -454,7 +459,8 @@ fn generate_writes_graphs_that_can_be_read_again() {
         ("blocks --blocks 2 --size 5 --within often --between 0", 2, "such as 1/20"),
         ("grid --rows 2", 2, "--columns"),
     ] {
-        let arguments: Vec<&str> = ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &txt]).collect();
+        let arguments: Vec<&str> =
+            ["generate"].into_iter().chain(words.split(' ')).chain(["-o", &txt, "--overwrite"]).collect();
         let output = run(&arguments);
         assert_eq!(code(&output), want, "{words}: {}", said(&output.stderr));
         assert!(said(&output.stderr).contains(why), "{words}: {}", said(&output.stderr));

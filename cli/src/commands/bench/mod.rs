@@ -4,7 +4,8 @@ mod judge;
 mod peers;
 mod show;
 
-use super::{Failure, Outcome, Where, check_place, print};
+use super::outputs::Overwriting;
+use super::{Failure, Outcome, Where, print};
 use crate::bench::page::page;
 use crate::bench::{Case, Extent, grid, measure, on_device};
 use clap::Args;
@@ -42,6 +43,8 @@ pub(super) struct Bench {
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     peers: Option<PathBuf>,
     #[command(flatten)]
+    overwriting: Overwriting,
+    #[command(flatten)]
     place: Where,
 }
 
@@ -53,7 +56,7 @@ impl Bench {
             return Err(Failure::Call(what.to_owned()));
         }
         if let Some(path) = &self.html {
-            check_place(path, &["html", "htm"])?;
+            self.overwriting.check_place(path, &["html", "htm"])?;
         }
         let peers = self.peers.as_deref().map(peers::peers).transpose()?;
         let mut ctx = self.place.context()?;

@@ -3,12 +3,13 @@
 mod report;
 mod tables;
 
+use super::outputs::Overwriting;
 use super::printing::Printing;
 use super::profile::Profiling;
 use super::reading::{Reading, notify};
 use super::stores::{Form, Stores, Storing};
 use super::values::whole;
-use super::{Failure, Outcome, Where, check_output, print};
+use super::{Failure, Outcome, Where, print};
 use clap::{Args, ValueEnum};
 use fiedler::array::Real;
 use fiedler::encode::{Encoding, Progress, Report, SpectralEncoder, Which};
@@ -72,6 +73,8 @@ pub(super) struct Encode {
     /// matrix of the degrees.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     walk_steps: usize,
+    #[command(flatten)]
+    overwriting: Overwriting,
     #[command(flatten)]
     storing: Storing,
     #[command(flatten)]
@@ -169,7 +172,8 @@ impl Encode {
         if let Some(outcome) = self.tables()? {
             return Ok(outcome);
         }
-        check_output(&self.output, &self.input, &["npz", "safetensors", "csv", "parquet", "arrow", "arrows"])?;
+        let endings = ["npz", "safetensors", "csv", "parquet", "arrow", "arrows"];
+        self.overwriting.check_output(&self.output, &[&self.input], &endings)?;
         self.check_place()?;
         let stores = Stores::open(Form::Files, self.storing, &self.output)?;
         let encoder = self.encoder(&stores);
@@ -185,7 +189,7 @@ impl Encode {
 
     /// Checks where the call is to be computed.
     fn check_place(&self) -> Result<(), Failure> {
-        self.profiling.check()?;
+        self.profiling.check(self.overwriting)?;
         if self.precision == Precision::F64 && self.place.insists() {
             let what = "--precision f64 is computed on the CPU alone: expected --backend cpu or auto, found gpu";
             return Err(Failure::Call(what.to_owned()));
@@ -216,7 +220,7 @@ impl Encode {
             notify(&data);
         }
         let encoder = encoder.first_graph(data.format.first_graph());
-        let listed = data.graphs.nodes();
+        let (listed, isolated) = (data.graphs.nodes(), data.isolated());
         if self.largest_component {
             keep_largest(&mut data);
         }
@@ -251,7 +255,8 @@ impl Encode {
         if !quiet {
             let seconds = [("open", opened), ("read", read), ("encode", encoded), ("write", wrote)];
             let facts = report::Facts::of(&data.graphs, &encoding);
-            let done = report::Done { ctx: &ctx, data: &data, listed, report: &report, stores, seconds, facts };
+            let done =
+                report::Done { ctx: &ctx, data: &data, listed, report: &report, stores, seconds, facts, isolated };
             print(if json { done.as_json(self) } else { done.words(self) });
         }
         self.profiling.finish()?;

@@ -5,7 +5,7 @@ use crate::commands::stores::Stores;
 use crate::commands::{IN_F64, many};
 use fiedler::array::Real;
 use fiedler::encode::{Encoding, Report};
-use fiedler::graph::GraphBatch;
+use fiedler::graph::{GraphBatch, Isolated};
 use fiedler::io::DataSet;
 use fiedler::{Backend, Context};
 use serde_json::Value;
@@ -73,6 +73,8 @@ pub(super) struct Done<'a> {
     pub(super) stores: &'a Stores,
     pub(super) seconds: [(&'static str, f64); 4],
     pub(super) facts: Facts,
+    /// The nodes without edges of the input.
+    pub(super) isolated: Isolated,
 }
 
 impl Done<'_> {
@@ -85,6 +87,7 @@ impl Done<'_> {
             "graphs": data.graphs.len(), "nodes": data.graphs.nodes(), "listed_nodes": self.listed,
             "edges": facts.edges, "entries": data.graphs.entries(), "k": call.k,
             "graphs_with_fewer_pairs": facts.fewer, "fewest_pairs": facts.fewest,
+            "nodes_without_edges": self.isolated.nodes, "ids_seem_to_begin_at_1": self.isolated.seems_from_one(),
             "components": facts.components, "smallest_nonzero": self.smallest(call), "graphs_of_zeros_alone": self.zeros_alone(call),
             "on_gpu": report.on_gpu, "on_cpu": report.on_cpu, "solved_again": report.solved_again, "stored": report.stored,
             "blocks": stores.as_json(), "chunks": report.chunks, "adapter": ctx.adapter().map(|a| a.name.as_str()),
@@ -115,6 +118,7 @@ impl Done<'_> {
             many(facts.edges, "edge", "edges"),
         ];
         let mut parts = vec![format!("{}: {}{}", data.name, of.join(", "), self.left(call))];
+        parts.extend(Some(self.isolated.to_string()).filter(|words| !words.is_empty()));
         parts.push(format!("{}, {}", self.pairs(call), self.place(call)));
         let state = match facts.uncertified {
             0 => "all converged".to_owned(),

@@ -4,14 +4,14 @@
 use super::{Encode, Precision};
 use crate::commands::reading::{columns, is_standard_input};
 use crate::commands::stores::{Form, Stores};
-use crate::commands::{Failure, Outcome, check_output, complain, many, print, print_beside};
+use crate::commands::{Failure, Outcome, complain, many, print, print_beside};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float32Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::Schema;
 use clap::{Args, ValueEnum};
 use fiedler::arrow::{Encoder, Kind, Role, Runs, Shard, TableReader, TableWriter, batches_of};
-use fiedler::graph::{Conventions, Symmetrization};
+use fiedler::graph::{Conventions, Isolated, Symmetrization};
 use fiedler::io::DataSet;
 use fiedler::{Context, Error, ErrorKind};
 use std::io::{self, ErrorKind as IoKind};
@@ -78,6 +78,7 @@ struct Done {
     first: Option<String>,
     uncertified: usize,
     residual: f32,
+    isolated: Isolated,
 }
 
 impl Done {
@@ -140,7 +141,7 @@ impl Encode {
         };
         let to_stdout = is_standard_input(&self.output);
         if !to_stdout {
-            check_output(&self.output, &self.input, &["parquet", "arrow", "feather", "arrows"])?;
+            self.overwriting.check_output(&self.output, &[&self.input], &["parquet", "arrow", "feather", "arrows"])?;
         }
         self.check_place()?;
         if to_stdout && self.storing.resumes() {
@@ -159,6 +160,12 @@ impl Encode {
         let done = match self.open(&ctx)? {
             Input::Table(table) => {
                 let schema = encoder.schema(&ctx, &table.schema())?;
+                if let Some(notice) = encoder.column_names().notice(&table.schema())
+                    && !self.printing.quiet
+                    && !self.printing.json
+                {
+                    complain(&format!("{}: {notice}", self.input.display()));
+                }
                 self.through(&ctx, &encoder, kind, &schema, table)
             }
             Input::Graphs(data) => {
@@ -171,7 +178,8 @@ impl Encode {
                 let conventions = Conventions { symmetrization: Symmetrization::Max, ..data.graphs.conventions() };
                 let encoder = encoder.conventions(conventions);
                 let schema = encoder.schema(&ctx, &first.schema())?;
-                self.through(&ctx, &encoder, kind, &schema, batches)
+                let done = self.through(&ctx, &encoder, kind, &schema, batches);
+                done.map(|done| Done { isolated: data.isolated(), ..done })
             }
         };
         let done = match done {
@@ -246,7 +254,8 @@ impl Encode {
                     done.add(&batch);
                     bar.set_position(done.graphs as u64);
                 }
-                encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                done.isolated = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                Ok(())
             })
         };
         let written = match is_standard_input(&self.output) {
@@ -270,7 +279,8 @@ impl Encode {
         let text = if self.printing.json {
             serde_json::json!({
                 "input": self.input, "output": self.output, "graphs": done.graphs, "k": self.k,
-                "refused": done.refused, "uncertified": done.uncertified, "residual": done.residual,
+                "nodes_without_edges": done.isolated.nodes,
+                "ids_seem_to_begin_at_1": done.isolated.seems_from_one(), "refused": done.refused, "uncertified": done.uncertified, "residual": done.residual,
                 "adapter": adapter, "blocks": stores.as_json(), "seconds": {"all": seconds},
             })
             .to_string()
@@ -285,8 +295,12 @@ impl Encode {
                 true => "standard input".into(),
                 false => self.input.to_string_lossy(),
             };
+            let isolated = match done.isolated.nodes {
+                0 => String::new(),
+                _ => format!(" ({})", done.isolated),
+            };
             format!(
-                "{input}: {}, {} each; {state}, largest residual {:.1e}; {}{seconds:.3} s",
+                "{input}: {}{isolated}, {} each; {state}, largest residual {:.1e}; {}{seconds:.3} s",
                 many(done.graphs, "graph", "graphs"),
                 many(self.k, "eigenpair", "eigenpairs"),
                 done.residual,
@@ -317,22 +331,25 @@ fn encode_all(
     encoder: &Encoder,
     batches: &Receiver<Result<RecordBatch, Error>>,
     give: &SyncSender<RecordBatch>,
-) -> Result<(), Error> {
+) -> Result<Isolated, Error> {
     let mut runs = Runs::new(encoder.column_names().clone());
     let mut ended = false;
-    let mut encode = |batch: &RecordBatch| {
-        encoder.encode_parts(ctx, batch, |made| {
+    let mut isolated = Isolated::default();
+    let mut encode = |batch: &RecordBatch| -> Result<(), Error> {
+        let own = encoder.encode_parts(ctx, batch, |made| {
             ended |= give.send(made).is_err();
             if ended { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
-        })
+        })?;
+        isolated = isolated.and(own);
+        Ok(())
     };
     for batch in batches {
         if let Some(batch) = runs.push(batch?)? {
             encode(&batch)?;
         }
     }
-    match runs.finish()? {
-        Some(batch) => encode(&batch),
-        None => Ok(()),
+    if let Some(batch) = runs.finish()? {
+        encode(&batch)?;
     }
+    Ok(isolated)
 }

@@ -4,6 +4,7 @@ mod shown;
 mod verify;
 
 use super::interrupt::Saved;
+use super::outputs::{self, Overwriting};
 use super::printing::Printing;
 use super::{Failure, Outcome, Where, columns, print};
 use clap::{Args, Subcommand};
@@ -37,7 +38,12 @@ enum Action {
     /// Say what would be run, where, how long it would take and how much memory it would need.
     Plan(Call),
     /// Run the experiment in a new folder.
-    Run(Call),
+    Run {
+        #[command(flatten)]
+        call: Call,
+        #[command(flatten)]
+        overwriting: Overwriting,
+    },
     /// Go on with an experiment: run what is not finished.
     Resume(Call),
     /// Write the report of the runs that are finished.
@@ -66,19 +72,20 @@ struct Call {
 
 impl Experiment {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
-        let (Action::Plan(call) | Action::Run(call) | Action::Resume(call) | Action::Report(call)) = &self.action;
+        let (Action::Plan(call) | Action::Run { call, .. } | Action::Resume(call) | Action::Report(call)) =
+            &self.action;
         let claims = match call.file.is_file() {
             true => Verification::is_one(&call.file)?,
             false => Verification::is_begun(&call.file),
         };
         match (&self.action, claims) {
             (Action::Plan(call), false) => call.plan(),
-            (Action::Run(call), false) => call.work(false),
-            (Action::Resume(call), false) => call.work(true),
+            (Action::Run { call, overwriting }, false) => call.work(Some(*overwriting)),
+            (Action::Resume(call), false) => call.work(None),
             (Action::Report(call), false) => call.report(),
             (Action::Plan(call), true) => call.plan_claims(),
-            (Action::Run(call), true) => call.verify(false),
-            (Action::Resume(call), true) => call.verify(true),
+            (Action::Run { call, overwriting }, true) => call.verify(Some(*overwriting)),
+            (Action::Resume(call), true) => call.verify(None),
             (Action::Report(call), true) => call.report_claims(),
         }
     }
@@ -143,22 +150,13 @@ impl Call {
         Ok(Outcome::Done)
     }
 
-    fn work(&self, resume: bool) -> Result<Outcome, Failure> {
+    /// Runs the experiment, or goes on with it if `new` is `None`.
+    fn work(&self, new: Option<Overwriting>) -> Result<Outcome, Failure> {
         let experiment = self.open()?;
-        let folder = experiment.folder();
-        let shown = folder.display();
-        match (resume, experiment.is_begun()) {
-            (false, true) => {
-                let what = "expected a new folder; `fiedler experiment resume` goes on with the experiment there";
-                return Err(Failure::Call(format!("{shown}: {what}")));
-            }
-            (true, false) => {
-                return Err(Failure::Call(format!("{shown}: expected the folder of an experiment, found none")));
-            }
-            _ => {}
-        }
+        begins(experiment.folder(), new, experiment.is_begun(), "an experiment")?;
         let (ctx, plan) = self.context(&experiment)?;
         self.warn(&plan);
+        clear(experiment.folder(), new)?;
         let bar = self.printing.bar(plan.runs, "{bar:20} {msg}");
         let experiment = experiment.progress(on_progress(bar.clone()));
         let began = Instant::now();
@@ -204,6 +202,26 @@ impl Call {
         }
         Ok(outcome(&report))
     }
+}
+
+/// Checks that a call can begin in a folder, or go on there if `new` is `None`. `begun` says whether it has what `of`
+/// names.
+fn begins(folder: &Path, new: Option<Overwriting>, begun: bool, of: &str) -> Result<(), Failure> {
+    match new {
+        Some(new) if begun && !new.replaces() => {
+            Err(outputs::refused(folder, ", and `fiedler experiment resume` goes on with it"))
+        }
+        None if !begun => Err(Failure::Call(format!("{}: expected the folder of {of}, found none", folder.display()))),
+        _ => Ok(()),
+    }
+}
+
+/// Removes what an experiment or a verification has left in the folder of a call that replaces it.
+fn clear(folder: &Path, new: Option<Overwriting>) -> Result<(), Failure> {
+    if new.is_some_and(Overwriting::replaces) {
+        experiment::clear(folder)?;
+    }
+    Ok(())
 }
 
 /// Writes all files of a report.

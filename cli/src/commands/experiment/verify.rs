@@ -1,8 +1,9 @@
 //! A verification: an experiment whose file has claims.
 
 use super::super::interrupt::Saved;
+use super::super::outputs::Overwriting;
 use super::super::{Failure, Outcome, many, print};
-use super::{Call, of_file, within};
+use super::{Call, begins, clear, of_file, within};
 use fiedler::Context;
 use fiedler::experiment::statistics::{Interval, Status};
 use fiedler::experiment::{Claim, Verification, Verified};
@@ -35,21 +36,13 @@ impl Call {
     }
 
     /// Checks all claims. A claim that fails is a failure of the call.
-    pub(super) fn verify(&self, resume: bool) -> Result<Outcome, Failure> {
+    /// If `new` is `None`, those that were not checked.
+    pub(super) fn verify(&self, new: Option<Overwriting>) -> Result<Outcome, Failure> {
         let (verification, folder) = self.verification()?;
-        let shown = folder.display();
-        match (resume, Verification::is_begun(&folder)) {
-            (false, true) => {
-                let what = "expected a new folder; `fiedler experiment resume` checks there what was not checked";
-                return Err(Failure::Call(format!("{shown}: {what}")));
-            }
-            (true, false) => {
-                return Err(Failure::Call(format!("{shown}: expected the folder of a verification, found none")));
-            }
-            _ => {}
-        }
+        begins(&folder, new, Verification::is_begun(&folder), "a verification")?;
         // A device is compared with the CPU only if one was asked for, or is there anyway.
         let ctx = if self.place.is_said() { self.place.context()? } else { self.place.with(Context::builder())? };
+        clear(&folder, new)?;
         let bar = self.printing.bar(verification.kinds.len(), "{bar:20} {msg}");
         let began = Instant::now();
         let saved = Saved::begin("`fiedler experiment resume`");

@@ -9,11 +9,12 @@ pub(super) use explain::Computed;
 
 use self::source::Source;
 use super::columns::{self, Columns};
+use super::outputs::Overwriting;
 use super::printing::Printing;
 use super::reading::Reading;
 use super::stores::{Stores, Storing};
 use super::values::finite;
-use super::{Failure, Outcome, Where, check_output, check_place, complain, many, print};
+use super::{Failure, Outcome, Where, complain, many, print};
 use clap::Args;
 use fiedler::Error;
 use fiedler::features::{Progress, Report, Representation, Step, Steps};
@@ -48,7 +49,7 @@ pub(super) struct Features {
     /// The data set: one file, or several, of which each is a sample; or graphs.
     #[arg(value_name = "INPUT", required_unless_present = "list")]
     inputs: Vec<PathBuf>,
-    /// The file to write: .npz, .safetensors, .npy or .csv. It must not exist yet.
+    /// The file to write: .npz, .safetensors, .npy or .csv.
     #[arg(short, long, value_name = "OUT", required_unless_present = "list")]
     output: Option<PathBuf>,
     /// What to compute: names that --list shows, kinds with parameters such as 'quantiles(q=[0.1, 0.9])', and files of
@@ -91,9 +92,8 @@ pub(super) struct Features {
     reading: Reading,
     #[command(flatten)]
     place: Where,
-    /// Replace OUT if it exists.
-    #[arg(long)]
-    overwrite: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     #[command(flatten)]
     storing: Storing,
     #[command(flatten)]
@@ -107,20 +107,15 @@ impl Features {
             return Ok(Outcome::Done);
         }
         let Some(output) = &self.output else { return Err(Failure::Call("expected --output".to_owned())) };
-        check_place(output, &["npz", "safetensors", "npy", "csv"])?;
+        let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
+        self.overwriting.check_output(output, &inputs, &["npz", "safetensors", "npy", "csv"])?;
         let about = beside(output);
         let rows = output.extension().is_some_and(|ending| ending == "npy").then(|| RowTable::beside(output));
-        for path in [Some(output), Some(&about), rows.as_ref(), self.fit.as_ref()].into_iter().flatten() {
-            if path.exists() && !self.overwrite {
-                let shown = path.display();
-                return Err(Failure::Call(format!("{shown}: it exists already; --overwrite replaces it")));
-            }
-        }
-        for input in &self.inputs {
-            check_output(output, input, &["npz", "safetensors", "npy", "csv"])?;
+        for path in [Some(&about), rows.as_ref()].into_iter().flatten() {
+            self.overwriting.check(path)?;
         }
         if let Some(fit) = &self.fit {
-            check_place(fit, &["safetensors"]).map_err(|failure| failure.of("--fit"))?;
+            self.overwriting.check_place(fit, &["safetensors"]).map_err(|failure| failure.of("--fit"))?;
         }
         if self.fit.as_ref() == Some(output) {
             return Err(Failure::Call(format!("--fit {0}: expected another file than the output", output.display())));
@@ -201,8 +196,8 @@ impl Features {
         let (shown, targets) = (output.display(), source.targets_in_words());
         let place = adapter.map_or_else(String::new, |name| format!(" on {name}"));
         let inputs = source.inputs().map_or_else(String::new, |inputs| format!(" of {inputs} inputs"));
-        let notes: String =
-            source.findings().into_iter().flat_map(Findings::notes).map(|note| format!("; {note}")).collect();
+        let found_out = source.findings().into_iter().flat_map(Findings::notes).map(|note| note.to_string());
+        let notes: String = found_out.chain(source.isolated_in_words()).map(|note| format!("; {note}")).collect();
         print(format_args!("{shown}: {samples}{inputs}, {columns}, {targets}, {seconds:.2} s{place}{found}{notes}"));
         if ok < source.len() {
             let said = [

@@ -165,6 +165,12 @@ impl Source {
         (!layers.iter().any(ragged)).then(|| layers.iter().map(|layer| layer.extent.numbers()).sum())
     }
 
+    /// Says how many nodes of the graphs have no edge.
+    pub(super) fn isolated_in_words(&self) -> Option<String> {
+        let Self::Graphs(graphs) = self else { return None };
+        Some(graphs.data.isolated().to_string()).filter(|words| !words.is_empty())
+    }
+
     pub(super) fn ids(&self) -> Option<&[String]> {
         match self {
             Self::Layers(data, _) => data.ids(),

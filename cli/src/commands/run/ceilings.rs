@@ -1,6 +1,7 @@
 //! `fiedler run ceilings`: measures the highest rates of this machine, so that a benchmark can report which share of
 //! these rates it reaches.
 
+use crate::commands::outputs::Overwriting;
 use crate::commands::profile::Profiling;
 use crate::commands::values::counted;
 use crate::commands::{Failure, Outcome, Where, print};
@@ -21,6 +22,8 @@ pub(super) struct Ceilings {
     place: Where,
     #[command(flatten)]
     profiling: Profiling,
+    #[command(flatten)]
+    overwriting: Overwriting,
 }
 
 fn parse_bytes(text: &str) -> Result<u64, String> {
@@ -30,7 +33,7 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
 impl Ceilings {
     /// Prints one JSON object with bytes/s, flop/s, and the duration of the smallest call in milliseconds.
     pub(super) fn run(&self) -> Result<Outcome, Failure> {
-        self.profiling.check()?;
+        self.profiling.check(self.overwriting)?;
         let ctx = self.profiling.context(&self.place, true, None)?;
         let binding = ctx.adapter().map_or(u64::MAX, |adapter| adapter.limits.storage_binding);
         let most = (256 << 20).min(binding).min(ctx.memory_budget() / 8) / 16 * 16;

@@ -13,9 +13,11 @@ mod random;
 mod sparse;
 mod stats;
 
+use super::outputs::Overwriting;
+use super::printing::Printing;
 use super::profile::Profiling;
 use super::values::whole;
-use super::{Failure, IN_F64, Outcome, Where, check_output, many, print};
+use super::{Failure, IN_F64, Outcome, Where, many, print};
 use clap::{Args, Subcommand, ValueEnum};
 use fiedler::array::{Array, Real, Scalar};
 use fiedler::io::{NamedArray, NpyData};
@@ -186,9 +188,10 @@ struct To {
     /// resident_ms.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<usize>)]
     time: usize,
-    /// Print nothing but errors and the times that --time asks for.
-    #[arg(long)]
-    quiet: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
+    #[command(flatten)]
+    printing: Printing,
     /// The reason for the choice of the side that computes.
     #[arg(skip)]
     why: OnceCell<String>,
@@ -197,11 +200,8 @@ struct To {
 impl To {
     /// Checks, before the work begins, that these arrays can be written and that the output is not one of the inputs.
     fn check(&self, inputs: &[&Path], arrays: &[&str]) -> Result<(), Failure> {
-        if self.quiet {
-            // --quiet prints only errors, no warnings.
-            log::set_max_level(log::LevelFilter::Error);
-        }
-        self.profiling.check()?;
+        self.printing.begin();
+        self.profiling.check(self.overwriting)?;
         let endings: &[&str] = if arrays.len() == 1 { &["npy", "npz", "safetensors"] } else { &["npz", "safetensors"] };
         if arrays.len() > 1 && self.is_npy() {
             let (shown, names) = (self.output.display(), arrays.join(", "));
@@ -209,10 +209,7 @@ impl To {
                 "{shown}: expected an output that ends in .npz or .safetensors for the arrays {names}; .npy holds one array"
             )));
         }
-        match inputs {
-            [] => super::check_place(&self.output, endings),
-            _ => inputs.iter().try_for_each(|input| check_output(&self.output, input, endings)),
-        }
+        self.overwriting.check_output(&self.output, inputs, endings)
     }
 
     /// Returns whether the output is a .npy file, which holds one array.
@@ -275,9 +272,15 @@ impl To {
         state: impl Display,
         seconds: f64,
     ) -> Result<(), Failure> {
-        if !self.quiet {
-            let why = self.why.get().map(|why| format!(" ({why})")).unwrap_or_default();
-            print(format_args!("{what}, {}{why}; {state} in {seconds:.3} s", place_of(ctx, choice)));
+        let (place, why) = (place_of(ctx, choice), self.why.get());
+        if self.printing.json {
+            print(serde_json::json!({
+                "output": self.output, "computed": what.to_string(), "place": place, "why": why,
+                "state": state.to_string(), "seconds": seconds,
+            }));
+        } else if !self.printing.quiet {
+            let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+            print(format_args!("{what}, {place}{why}; {state} in {seconds:.3} s"));
         }
         self.profiling.finish()
     }

@@ -149,7 +149,7 @@ impl Matrix {
         };
         let conventions = Conventions { self_loops: SelfLoops::Drop, ..Conventions::default() };
         let data = self.reading.read(&self.input, &conventions)?;
-        if !operation.to().quiet {
+        if !operation.to().printing.quiet {
             notify(&data);
         }
         if data.graphs.len() != 1 {

@@ -2,6 +2,7 @@
 
 mod shown;
 
+use super::outputs::{Overwriting, exists};
 use super::printing::Printing;
 use super::values::{counted, whole};
 use super::{Failure, Outcome, Where, print};
@@ -69,7 +70,7 @@ struct Call {
     /// The strings.
     #[arg(value_name = "DATA")]
     data: PathBuf,
-    /// The folder to create, for pairs.csv, report.json and report.md; it must not exist yet.
+    /// The folder to create, for pairs.csv, report.json and report.md.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// Make N groups by the line number modulo N, as `fiedler generate strings --devices N` writes devices.
@@ -80,6 +81,8 @@ struct Call {
     seed: u64,
     #[command(flatten)]
     place: Where,
+    #[command(flatten)]
+    overwriting: Overwriting,
     #[command(flatten)]
     printing: Printing,
 }
@@ -118,9 +121,10 @@ impl Call {
             let what = "expected the backend cpu or auto, found gpu: tournaments are computed on the CPU";
             return Err(Failure::Call(what.to_owned()));
         }
-        if self.output.symlink_metadata().is_ok() {
+        self.overwriting.check(&self.output)?;
+        if exists(&self.output) && !self.output.is_dir() {
             let shown = self.output.display();
-            return Err(Failure::Call(format!("{shown}: expected a new folder; it exists already")));
+            return Err(Failure::Call(format!("{shown}: expected a folder to write to, found a file")));
         }
         let ctx = self.place.with(Context::builder().device(false))?;
         let begun = Instant::now();
@@ -140,7 +144,7 @@ impl Call {
         let found = tournament(&ctx, &groups, on_pairs(bar.clone()));
         bar.finish_and_clear();
         let found = found?;
-        found.write(&self.output)?;
+        fiedler::io::fill_folder(&self.output, |folder| found.write(folder))?;
         let seconds = begun.elapsed().as_secs_f64();
         if self.printing.json {
             print(shown::as_json(&found, seconds, &self.output));

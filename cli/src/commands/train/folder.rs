@@ -1,7 +1,7 @@
 //! The folder of a training: what it may have at the beginning, its checkpoint, and its files at the end.
 
 use super::super::interrupt::Saved;
-use super::super::{Failure, Outcome};
+use super::super::{Failure, Outcome, outputs};
 use super::{Train, progress, wrong};
 use fiedler::io;
 use fiedler::train::{BOUNDS, Fit, LOG, Number, OnProgress, Origin, SUMMARY, WEIGHTS};
@@ -18,17 +18,18 @@ impl Train {
         self.resume && self.output.join(WEIGHTS).exists()
     }
 
-    /// Checks that the folder is new, or that --resume can go on there.
+    /// Checks that the folder is new, that --resume can go on there, or that --overwrite is given.
     pub(super) fn check_folder(&self) -> Result<(), Failure> {
         let begun = self.is_finished() || self.resume && self.output.join(CHECKPOINT).exists();
         if begun || self.output.symlink_metadata().is_err() {
             return Ok(());
         }
         let shown = self.output.display();
-        let exists = || {
-            let what = "expected a new folder, or --resume and a checkpoint in it; it exists already";
-            Err(Failure::Call(format!("{shown}: {what}")))
-        };
+        if self.overwriting.replaces() {
+            let what = format!("{shown}: expected a folder to write to, found a file");
+            return if self.output.is_dir() { Ok(()) } else { Err(Failure::Call(what)) };
+        }
+        let exists = || Err(outputs::refused(&self.output, ", and --resume goes on from a checkpoint in it"));
         let Ok(entries) = std::fs::read_dir(&self.output) else { return exists() };
         let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
         // What a call that was killed may have left in the folder does not count.
@@ -64,6 +65,9 @@ impl Train {
         if new {
             std::fs::create_dir(&self.output)
                 .map_err(|error| Failure::Said(format!("cannot create {}: {error}", self.output.display())))?;
+        }
+        if self.overwriting.replaces() {
+            [WEIGHTS, LOG, SUMMARY, BOUNDS, CHECKPOINT].iter().try_for_each(|name| remove(&self.output.join(name)))?;
         }
         let every = Duration::try_from_secs_f64(self.checkpoint).unwrap_or(Duration::MAX);
         let bar = progress::bar(self.quiet);

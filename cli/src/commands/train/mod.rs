@@ -9,6 +9,7 @@ mod report;
 mod sampling;
 
 use super::columns::{self, About, Columns};
+use super::outputs::Overwriting;
 use super::values::{counted, finite, not_negative, positive, share, whole};
 use super::{Failure, Outcome, Where, print};
 use clap::Args;
@@ -43,7 +44,7 @@ Values separated by commas, such as --lr 1e-3,3e-4, are a grid: every seed is tr
 pub(super) struct Train {
     /// The data set: a table, strings of bits, .npz or .safetensors.
     data: PathBuf,
-    /// The folder to write. It must not exist yet, unless --resume is given.
+    /// The folder to write.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// The column or array that has the targets [default: the one named y, label, labels, class,
@@ -152,8 +153,10 @@ pub(super) struct Train {
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     precision: Precision,
     /// Go on from the checkpoint in DIR. The result has the same bits as without the interruption.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "overwrite")]
     resume: bool,
+    #[command(flatten)]
+    overwriting: Overwriting,
     /// The seconds between checkpoints.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
     checkpoint: f64,
@@ -262,7 +265,7 @@ impl Train {
     /// Opens the context of a training. A training that goes on from a checkpoint may need the device on which it
     /// began.
     fn context(&self, choose: impl Fn(&Context) -> Result<Choice, Error>) -> Result<Context, Failure> {
-        let begun = self.is_finished() || self.output.join(CHECKPOINT).exists();
+        let begun = self.is_finished() || self.resume && self.output.join(CHECKPOINT).exists();
         let opens = || self.place.opens_device(&choose).map_err(Failure::into_call);
         let ctx =
             self.place.with(Context::builder().device(self.precision != Precision::F64 && (begun || opens()?)))?;

@@ -1,0 +1,61 @@
+//! Counts the nodes without edges. Where nodes are numbered by edges alone, such a node is a number that no edge has.
+
+use super::GraphBatch;
+use std::fmt;
+
+/// The nodes without edges of a batch. It displays as a part of a sentence, which is empty if there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Isolated {
+    /// The number of nodes without edges.
+    pub nodes: usize,
+    /// The number of graphs with edges.
+    pub graphs: usize,
+    /// The number of graphs with edges in which node 0 alone has none, so that the nodes seem to count from 1.
+    pub from_one: usize,
+}
+
+impl GraphBatch {
+    /// Counts the nodes without edges.
+    #[must_use]
+    pub fn isolated(&self) -> Isolated {
+        self.iter().fold(Isolated::default(), |all, graph| {
+            let lone = (0..graph.nodes()).filter(|&node| graph.neighbors(node).is_empty()).count();
+            let has_edges = graph.nodes() > lone;
+            let from_one = has_edges && lone == 1 && graph.neighbors(0).is_empty();
+            all.and(Isolated { nodes: lone, graphs: usize::from(has_edges), from_one: usize::from(from_one) })
+        })
+    }
+}
+
+impl Isolated {
+    /// Adds the nodes of other graphs.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            nodes: self.nodes + other.nodes,
+            graphs: self.graphs + other.graphs,
+            from_one: self.from_one + other.from_one,
+        }
+    }
+
+    /// Returns whether the ids of every graph with edges seem to begin at 1, so that a node 0 is there by mistake.
+    #[must_use]
+    pub fn seems_from_one(self) -> bool {
+        self.from_one > 0 && self.from_one == self.graphs
+    }
+}
+
+impl fmt::Display for Isolated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.nodes {
+            0 => Ok(()),
+            1 => write!(f, "1 node has no edge"),
+            some => write!(f, "{some} nodes have no edge"),
+        }?;
+        match self.seems_from_one() {
+            true if self.graphs == 1 => write!(f, ": node 0 alone, so ids seem to begin at 1, and nodes count from 0"),
+            true => write!(f, ": node 0 of each graph alone, so ids seem to begin at 1, and nodes count from 0"),
+            false => Ok(()),
+        }
+    }
+}

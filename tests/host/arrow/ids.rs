@@ -1,0 +1,182 @@
+//! Tables with an edge in each row: ids of any kind, as in an edge list of the same edges.
+
+use super::{added, batch, encoded, encoder, text};
+use arrow_array::builder::{FixedSizeListBuilder, Int64Builder, ListBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use fiedler::arrow::{Columns, Encoder, Role, read};
+use fiedler::encode::SpectralEncoder;
+use fiedler::graph::Conventions;
+use fiedler::io::{DataSet, NodeIds};
+use fiedler::{Context, Result};
+use std::path::Path;
+use std::sync::Arc;
+
+fn integers(values: &[i64]) -> ArrayRef {
+    Arc::new(Int64Array::from(values.to_vec()))
+}
+
+fn texts(values: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from(values.to_vec()))
+}
+
+fn graphs_of(table: &RecordBatch) -> Result<DataSet> {
+    let batches = [Ok(table.clone())].into_iter();
+    read("t".as_ref(), &table.schema(), batches, &Columns::default(), &Conventions::default())
+}
+
+/// Reads the same edges from an edge list.
+fn listed(lines: &str) -> DataSet {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, lines).unwrap();
+    fiedler::io::read(Path::new(&path), &Conventions::default()).unwrap()
+}
+
+fn assert_same(table: &RecordBatch, lines: &str) {
+    let (made, want) = (graphs_of(table).unwrap(), listed(lines));
+    assert_eq!(made.node_ids, want.node_ids, "{lines}");
+    let dense = |data: &DataSet| {
+        (data.graphs.nodes(), data.graphs.columns().to_vec(), data.graphs.weights().map(<[f32]>::to_vec))
+    };
+    assert_eq!(dense(&made), dense(&want), "{lines}");
+}
+
+#[test]
+fn the_same_edges_are_the_same_graph_as_in_an_edge_list() {
+    let of = |src: ArrayRef, dst: ArrayRef| batch(vec![("src", src), ("dst", dst)]);
+    assert_same(&of(integers(&[0, 1, 5]), integers(&[1, 2, 6])), "src,dst\n0,1\n1,2\n5,6\n");
+    assert_same(&of(integers(&[1, 2]), integers(&[2, 3])), "src,dst\n1,2\n2,3\n");
+    assert_same(&of(integers(&[0, 1]), integers(&[1, 2])), "src,dst\n0,1\n1,2\n");
+    let far = of(integers(&[9_000_000_000, 1_000_000_000]), integers(&[1_000_000_000, 7]));
+    assert_same(&far, "src,dst\n9000000000,1000000000\n1000000000,7\n");
+    assert_same(&of(integers(&[5, -1, -1]), integers(&[-1, 3, 5])), "src,dst\n5,-1\n-1,3\n-1,5\n");
+    assert_same(&of(texts(&["b", "a", "c"]), texts(&["a", "c", "d"])), "src,dst\nb,a\na,c\nc,d\n");
+    // Text that is numbers, as a program writes it that reads every column as text.
+    assert_same(&of(texts(&["10", "9"]), texts(&["9", "2"])), "src,dst\n10,9\n9,2\n");
+    assert_same(&of(texts(&["10", "x"]), texts(&["x", "2"])), "src,dst\n10,x\nx,2\n");
+    let names: DictionaryArray<Int32Type> = ["b", "a"].into_iter().collect();
+    assert_same(&of(Arc::new(names), texts(&["a", "c"])), "src,dst\nb,a\na,c\n");
+    let large: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX, 3]));
+    assert_same(&of(large.clone(), large.slice(0, 2)), "src,dst\n18446744073709551615,18446744073709551615\n3,3\n");
+}
+
+#[test]
+fn columns_have_the_names_that_edge_lists_have() {
+    let [a, b] = [integers(&[0, 1, 5]), integers(&[1, 2, 6])];
+    let weights: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 0.5]));
+    let want = "src,dst,weight\n0,1,1\n1,2,2\n5,6,0.5\n";
+    for [source, target, weight] in [
+        ["from", "to", "weight"],
+        ["u", "v", "w"],
+        ["source", "target", "edge_weight"],
+        ["Source", "Target", "Weight"],
+        ["node1", "node2", "score"],
+        ["from_id", "to_id", "value"],
+        ["src", "dst", "x"],
+    ] {
+        let table = batch(vec![(source, a.clone()), (target, b.clone()), (weight, weights.clone())]);
+        assert_same(&table, want);
+        let told = graphs_of(&table).unwrap().notices;
+        let known = ["weight", "edge_weight"].contains(&weight);
+        assert_eq!(told.len(), usize::from(!known), "{told:?}");
+    }
+    // A third column beside a graph of each row has no place in an edge list.
+    let table = batch(vec![("graph", integers(&[0, 0, 1])), ("src", a), ("dst", b), ("x", weights)]);
+    assert!(graphs_of(&table).unwrap().graphs.weights().is_none());
+}
+
+#[test]
+fn a_column_of_pairs_has_an_edge_in_each_row() {
+    let mut fixed = FixedSizeListBuilder::new(Int64Builder::new(), 2);
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for (a, b) in [(0, 1), (1, 2), (5, 6)] {
+        fixed.values().append_slice(&[a, b]);
+        fixed.append(true);
+        lists.append_value([a, b].map(|id| Some(format!("n{id}"))));
+    }
+    assert_same(&batch(vec![("edge", Arc::new(fixed.finish()))]), "0,1\n1,2\n5,6\n");
+    assert_same(&batch(vec![("edges", Arc::new(lists.finish()))]), "n0,n1\nn1,n2\nn5,n6\n");
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    lists.append_value([Some(0), Some(1), Some(2)]);
+    let error = graphs_of(&batch(vec![("edge_index", Arc::new(lists.finish()))])).unwrap_err().to_string();
+    assert!(error.contains("expected the 2 ids of an edge, found 3"), "{error}");
+}
+
+#[test]
+fn each_graph_has_its_own_ids_and_the_result_has_them() {
+    let table = batch(vec![
+        ("graph", texts(&["p", "p", "q"])),
+        ("src", integers(&[10, 20, 7])),
+        ("dst", integers(&[20, 30, 10])),
+    ]);
+    let made = encoded(&table).unwrap();
+    let names: Vec<String> = made.schema().fields().iter().take(3).map(|field| field.name().clone()).collect();
+    assert_eq!(names, ["graph", "node_ids", "eigenvalues"]);
+    let ids = |row: usize| made["node_ids"].as_list::<i32>().value(row).as_primitive::<Int64Type>().values().to_vec();
+    assert_eq!((ids(0), ids(1)), (vec![10, 20, 30], vec![7, 10]));
+    assert_eq!(made["eigenvectors"].as_list::<i32>().value_length(0), 3);
+    assert_eq!(graphs_of(&table).unwrap().node_ids, Some(NodeIds::Integers(vec![10, 20, 30, 7, 10])), "in one batch");
+    // Of text and of the largest integers, in their own types.
+    let made = encoded(&batch(vec![("u", texts(&["b"])), ("v", texts(&["a"]))])).unwrap();
+    assert_eq!(made["node_ids"].as_list::<i32>().value(0).as_string::<i32>().value(1), "a");
+    let large: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX]));
+    let made = encoded(&batch(vec![("u", large.clone()), ("v", Arc::new(UInt64Array::from(vec![1])))])).unwrap();
+    assert_eq!(made["node_ids"].as_list::<i32>().value(0).as_primitive::<UInt64Type>().values(), &[u64::MAX, 1]);
+    // A graph without an encoding has no ids either.
+    let made = encoded(&batch(vec![("u", large), ("v", integers(&[1]))])).unwrap();
+    assert!(made["node_ids"].is_null(0));
+    assert!(text(&made, "error", 0).unwrap().contains("below 2^63"));
+}
+
+#[test]
+fn a_number_of_nodes_counts_those_without_edges() {
+    let of = |ids: [i64; 2], nodes: i64| {
+        let columns = [("src", ids[0]), ("dst", ids[1]), ("num_nodes", nodes)];
+        encoded(&batch(columns.map(|(name, value)| (name, integers(&[value]))).to_vec())).unwrap()
+    };
+    let ids =
+        |made: &RecordBatch| made["node_ids"].as_list::<i32>().value(0).as_primitive::<Int64Type>().values().to_vec();
+    assert_eq!(ids(&of([1, 2], 5)), [0, 1, 2, 3, 4]);
+    assert_eq!(ids(&of([1, 5], 5)), [1, 2, 3, 4, 5]);
+    assert_eq!(ids(&of([70, 80], 2)), [70, 80]);
+    for (ids, nodes) in [([0, 5], 5), ([70, 80], 3), ([-1, 3], 3), ([0, 1], -4), ([0, 1], 1 << 40)] {
+        let made = of(ids, nodes);
+        let error = text(&made, "error", 0).unwrap();
+        assert!(error.contains(&format!("expected {nodes} nodes")) && error.contains("found 2 other ids"), "{error}");
+    }
+    let made = of([0, 1], 1 << 31);
+    assert_eq!(text(&made, "status", 0).as_deref(), Some("too large"));
+}
+
+#[test]
+fn rows_of_lists_keep_the_numbers_of_nodes() {
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    lists.append_value([Some(1)]);
+    let src: ArrayRef = Arc::new(lists.finish());
+    let table = batch(vec![("src", src.clone()), ("dst", src)]);
+    assert_eq!(graphs_of(&table).unwrap().graphs.nodes(), 2);
+    assert!(encoded(&table).unwrap().column_by_name("node_ids").is_none());
+    let text_lists = {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        lists.append_value([Some("x")]);
+        Arc::new(lists.finish()) as ArrayRef
+    };
+    let table = batch(vec![("src", text_lists.clone()), ("dst", text_lists)]);
+    let error = encoded(&table).unwrap_err().to_string();
+    assert!(error.contains("expected the columns src and dst of integers"), "{error}");
+}
+
+#[test]
+fn pairs_are_found_by_the_name_that_a_call_gives() {
+    let mut fixed = FixedSizeListBuilder::new(Int64Builder::new(), 2);
+    fixed.values().append_slice(&[3, 4]);
+    fixed.append(true);
+    let table = batch(vec![("link", Arc::new(fixed.finish()))]);
+    let by = Encoder::new(SpectralEncoder::new(2)).columns(Columns::default().named(Role::EdgeIndex, "link"));
+    let made = by.encode_batch(&Context::cpu(), &table).unwrap();
+    assert_eq!(text(&made, "status", 0).as_deref(), Some("converged"));
+    assert!(encoder().encode_batch(&Context::cpu(), &table).is_err());
+    assert_eq!(added(&made).num_rows(), 1);
+}

@@ -336,13 +336,15 @@ fn tables_without_graphs_are_refused_in_words() {
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
     let words: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
     let ends: ArrayRef = Arc::new(lists(&[&[0]]));
+    let real: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
     let refused = |columns: Vec<(&str, ArrayRef)>| encoded(&batch(columns)).unwrap_err().to_string();
     for (columns, why) in [
         (
             vec![("id", numbers.clone())],
             "expected the columns src and dst of integers, of text or of lists of integers, or edge_index; found id (Int32)",
         ),
-        (vec![("src", words.clone()), ("dst", words.clone())], "found src (Utf8), dst (Utf8)"),
+        (vec![("src", real.clone()), ("dst", real.clone())], "found src (Float64), dst (Float64)"),
+        (vec![("src", words.clone()), ("dst", numbers.clone())], "found src (Utf8), dst (Int32)"),
         (vec![("src", ends.clone()), ("dst", numbers.clone())], "expected the columns src and dst"),
         (vec![("src", ends.clone()), ("dst", ends.clone()), ("status", words.clone())], "expected no column `status`"),
     ] {
@@ -360,7 +362,6 @@ fn tables_without_graphs_are_refused_in_words() {
     assert!(error.contains("expected a column `nope`, found src, dst, num_nodes"), "{error}");
     // A column that is found by its name alone has to be of a type that fits, or graphs would be merged in silence.
     let one: ArrayRef = Arc::new(Int64Array::from(vec![0]));
-    let real: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
     let long = |more: (&'static str, ArrayRef)| vec![("src", one.clone()), ("dst", one.clone()), more];
     for (columns, why) in [
         (long(("graph", real.clone())), "expected integers or text in the column `graph`, found Float64"),

@@ -196,7 +196,7 @@ impl Features {
         let (shown, targets) = (output.display(), source.targets_in_words());
         let place = adapter.map_or_else(String::new, |name| format!(" on {name}"));
         let inputs = source.inputs().map_or_else(String::new, |inputs| format!(" of {inputs} inputs"));
-        let found_out = source.findings().into_iter().flat_map(Findings::notes).map(|note| note.to_string());
+        let found_out = source.findings().into_iter().flat_map(Findings::notes);
         let notes: String = found_out.chain(source.isolated_in_words()).map(|note| format!("; {note}")).collect();
         print(format_args!("{shown}: {samples}{inputs}, {columns}, {targets}, {seconds:.2} s{place}{found}{notes}"));
         if ok < source.len() {

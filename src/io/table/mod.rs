@@ -126,6 +126,8 @@ struct Reader<'a> {
     numbers: Vec<f64>,
     /// Where each row ends in `numbers`.
     ends: Vec<usize>,
+    /// Whether the first row has numbers as names, and a word as the name of the labels.
+    labels_named: bool,
     /// The line of the first row with another number of columns than the first, and that number.
     odd: Option<(u64, usize)>,
 }
@@ -149,6 +151,7 @@ impl<'a> Reader<'a> {
             texts: Vec::new(),
             numbers: Vec::new(),
             ends: Vec::new(),
+            labels_named: false,
             odd: None,
         };
         let mut record = StringRecord::new();

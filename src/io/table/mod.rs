@@ -270,9 +270,8 @@ impl<'a> Reader<'a> {
         let inputs: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
         let wanted = target.is_none() && roles.label != LabelColumn::None;
         if roles.label == LabelColumn::Needed && wanted && inputs.len() < 2 {
-            let what = if self.ask.values { "a target" } else { "a label" };
             let found = if fields.len() == 1 { "1 column".to_owned() } else { found };
-            return Err(self.wrong(line, format!("columns of inputs and {what}"), found));
+            return Err(self.wrong(line, "columns of inputs and a target", found));
         }
         if inputs.is_empty() && !self.uses.iter().any(|own| matches!(own, Use::Index(_))) {
             return Err(self.wrong(line, "columns of numbers", format!("the columns {}", fields.join(", "))));

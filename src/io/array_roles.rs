@@ -100,7 +100,8 @@ impl ArrayRoles {
             }
         }
         if inputs {
-            // The first of the names that are there: scikit-learn's digits have the same numbers as `data` and `images`.
+            // The first of the names that are there: scikit-learn's digits have the same numbers as `data` and
+            // `images`.
             let rank =
                 |name: &str| INPUTS.iter().position(|own| *own == name).or((unnamed && target.is_some()).then_some(0));
             let best = made.layers.iter().filter_map(|(name, _)| Some((rank(name)?, name.clone()))).min();

@@ -130,7 +130,8 @@ impl KnownInputs<'_> {
 /// a number, or if its numbers count from 0 beside the name of an index or of labels, as pandas writes them.
 ///
 /// The index of a table of pandas or R is no input: a first column without a name, `Unnamed: 0`, `index` or
-/// `__index_level_0__`, if its fields count or label the rows. A column `id`, `ids`, `Id` or `ID` identifies the samples.
+/// `__index_level_0__`, if its fields count or label the rows. A column `id`, `ids`, `Id` or `ID` identifies the
+/// samples.
 ///
 /// Labels may be any words. If all are numbers, their classes are in numeric order, and labels that are equal as
 /// numbers, such as 1 and 1.0, are one class. Otherwise, they are in alphabetic order.

@@ -20,7 +20,8 @@ pub(super) struct Predict {
     dir: PathBuf,
     /// The inputs, in a format that `fiedler train` reads. Labels, and an index or ids, are left out.
     data: PathBuf,
-    /// Leave out these columns; in a table without names, by their places, which count from 1. Columns that the training
+    /// Leave out these columns; in a table without names, by their places, which count from 1. Columns that the
+    /// training
     /// did not have are left out anyway, if they have names.
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     ignore: Vec<String>,

@@ -254,7 +254,7 @@ fn defaults_fit_few_samples() {
     assert_eq!(report["adjustments"], serde_json::json!(["batches of 2 instead of 32", "no samples for validation"]));
     // Groups that are asked for, with a batch that is not.
     let (code, printed, error) = call("g", &["--row-group", "9", "--epochs", "1"]);
-    assert!(code == 0 && printed.contains("batches of 6 instead of 32"), "{printed}{error}");
+    assert!(code == 0 && printed.contains("batches of 5 instead of 32"), "{printed}{error}");
     let (code, printed, error) = call("g", &["--row-group", "9", "--epochs", "1", "--resume"]);
     assert!(code == 0 && printed.contains("this training is finished"), "{printed}{error}");
 }

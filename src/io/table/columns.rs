@@ -83,6 +83,7 @@ impl Reader<'_> {
         if !(first && rows > 1 && self.odd.is_none() && (texts.wordy == 1 || texts.wordy == rows && alone())) {
             return;
         }
+        self.labels_named = true;
         self.numbers.drain(..self.uses.len());
         self.ends.remove(0);
         self.ends.iter_mut().for_each(|end| *end -= self.uses.len());
@@ -108,7 +109,7 @@ impl Reader<'_> {
         let by_last = other.wordy == rows || even && other.repeats_numbers(rows);
         let few = 2 * other.classes() <= rows;
         let whole = self.names.is_none() && even && one.repeats_numbers(rows) && one.classes() > 1;
-        let target = if other.wordy == rows || needed && other.wordy > 0 {
+        let target = if self.labels_named || other.wordy == rows || needed && other.wordy > 0 {
             Some(last)
         } else if one.repeats_words(rows) {
             Some(first)

@@ -126,6 +126,8 @@ struct Reader<'a> {
     numbers: Vec<f64>,
     /// Where each row ends in `numbers`.
     ends: Vec<usize>,
+    /// Whether the first row has numbers as names, and a word as the name of the labels.
+    labels_named: bool,
     /// The line of the first row with another number of columns than the first, and that number.
     odd: Option<(u64, usize)>,
 }
@@ -149,6 +151,7 @@ impl<'a> Reader<'a> {
             texts: Vec::new(),
             numbers: Vec::new(),
             ends: Vec::new(),
+            labels_named: false,
             odd: None,
         };
         let mut record = StringRecord::new();
@@ -267,9 +270,8 @@ impl<'a> Reader<'a> {
         let inputs: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
         let wanted = target.is_none() && roles.label != LabelColumn::None;
         if roles.label == LabelColumn::Needed && wanted && inputs.len() < 2 {
-            let what = if self.ask.values { "a target" } else { "a label" };
             let found = if fields.len() == 1 { "1 column".to_owned() } else { found };
-            return Err(self.wrong(line, format!("columns of inputs and {what}"), found));
+            return Err(self.wrong(line, "columns of inputs and a target", found));
         }
         if inputs.is_empty() && !self.uses.iter().any(|own| matches!(own, Use::Index(_))) {
             return Err(self.wrong(line, "columns of numbers", format!("the columns {}", fields.join(", "))));

@@ -35,7 +35,7 @@ fn what_is_wrong_is_named() {
             plain(&[x(), made("z", &[3, 1], &[1.0, 2.0, 3.0])]),
             "2 samples of z, as x has, found the shape [3, 1]",
         ),
-        ("a.npz", plain(&[x(), integers("y", &[1, 2, 3])]), "2 targets, one for each sample of x, found 3"),
+        ("a.npz", plain(&[x(), integers("y", &[1, 2, 3])]), "2 targets, one for each sample, found the shape [3]"),
         ("a.npz", plain(&[x(), words("ids", &["a"])]), "2 ids, one for each sample of x, found 1"),
         ("a.npz", plain(&[x(), words("names", &["a", "b"])]), "layers of numbers, found text in names"),
         ("a.npz", plain(&[x(), made("id", &[2], &[1.0, 2.0])]), "ids that are integers or text"),

@@ -160,7 +160,7 @@ fn wrong_tables_name_the_line() {
         ("1,x\n1,2,y\n", LabelColumn::Auto, ":2: expected 2 columns, as in the first row, found 3"),
         ("1,2\n1,2,3\n", LabelColumn::Needed, ":2: expected 2 columns"),
         ("1,2\n3,4\n", LabelColumn::Named("y"), ":1: expected a column named y, found a first row of numbers"),
-        ("7\n8\n", LabelColumn::Needed, ":1: expected columns of numbers and a label"),
+        ("7\n8\n", LabelColumn::Needed, ":1: expected columns of inputs and a target"),
         ("id,y\na,b\n", LabelColumn::Auto, ":1: expected columns of numbers, found the columns id, y"),
         ("a,y\n1,\n", LabelColumn::Auto, ":2: expected a label, found an empty field"),
     ] {

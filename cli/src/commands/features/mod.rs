@@ -59,8 +59,10 @@ pub(super) struct Features {
     /// Only the layers whose names match, such as 'attn1*'; * stands for any letters.
     #[arg(long, value_name = "PATTERN,..", value_delimiter = ',')]
     layers: Vec<String>,
-    /// The column or array that has the labels or values of the samples [default: the one named y, label, labels, class,
-    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it alone
+    /// The column or array that has the labels or values of the samples [default: the one named y, label, labels,
+    /// class,
+    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it
+    /// alone
     /// has words or whole numbers that repeat]. The report says which it was.
     #[arg(long, value_name = "NAME")]
     label: Option<String>,

@@ -48,7 +48,8 @@ pub(super) struct Train {
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// The column or array that has the targets [default: the one named y, label, labels, class,
-    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it alone
+    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it
+    /// alone
     /// has words or whole numbers that repeat].
     #[arg(long, value_name = "NAME")]
     label: Option<String>,

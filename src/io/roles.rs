@@ -1,4 +1,4 @@
-//! Which columns of a table, and which arrays of a file, are inputs, labels, or neither. All readers follow these rules.
+//! Which columns of a table, and which arrays of a file, are inputs, labels, or neither: rules that all readers follow.
 
 use super::samples::TableTargets;
 use std::collections::BTreeSet;

@@ -14,6 +14,6 @@ struct Lowering { count: u32, inner: u32, words: u32, block: u32 }
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     for (var i = id.x; i < params.count; i += groups.x * WIDTH) {
         let line = i / params.block * params.inner + i / params.words % params.inner;
-        numbers[i] = bitcast<u32>(scaled(numbers[i], bitcast<i32>(exponents[line])));
+        numbers[i] = bitcast<u32>(times_power_of_two(numbers[i], bitcast<i32>(exponents[line])));
     }
 }

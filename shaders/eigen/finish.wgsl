@@ -118,7 +118,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let value = guess + sums.y;
             quotients[own] = value;
             // An eigenvalue may overflow in f32 although no element of A does.
-            if magnitude_bits(scaled(bitcast<u32>(value), e)) >= INFINITE { atomicMax(&residual, INFINITE); }
+            if magnitude_bits(times_power_of_two(bitcast<u32>(value), e)) >= INFINITE { atomicMax(&residual, INFINITE); }
             atomicMax(&residual, magnitude_bits(sqrt(max(sums.x - sums.y * sums.y, 0.0))));
         }
         for (var other = own + part; other < n; other += PARTS) {
@@ -142,7 +142,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         // If the matrix is not finite, its eigenvalues are NaN and its eigenvectors are 0. The NaN is made from bits at
         // run time, because WGSL has no constant NaN.
         if part == 0u {
-            if finite { values[m.rows + rank] = scaled(bitcast<u32>(value), e); }
+            if finite { values[m.rows + rank] = times_power_of_two(bitcast<u32>(value), e); }
             else { values[m.rows + own] = bitcast<f32>(0x7fc00000u | min(params.first, 1u)); }
         }
         for (var row = part; row < n && params.vectors != 0u; row += PARTS) {

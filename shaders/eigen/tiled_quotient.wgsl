@@ -26,6 +26,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     guesses[place] = value;
     var away = magnitude_bits(sqrt(max(sum.x - sum.y * sum.y, 0.0)));
     // An eigenvalue may overflow in f32 although no element of A does.
-    if magnitude_bits(scaled(bitcast<u32>(value), bitcast<i32>(state[m.place].y))) >= INFINITE { away = INFINITE; }
+    if magnitude_bits(times_power_of_two(bitcast<u32>(value), bitcast<i32>(state[m.place].y))) >= INFINITE { away = INFINITE; }
     residuals[place] = away;
 }

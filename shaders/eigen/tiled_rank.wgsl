@@ -28,5 +28,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         if x < own || (x == own && other < column) { rank += 1u; }
     }
     ranks[base + column] = rank;
-    values[m.rows + rank] = scaled(bitcast<u32>(own), bitcast<i32>(state[m.place].y));
+    values[m.rows + rank] = times_power_of_two(bitcast<u32>(own), bitcast<i32>(state[m.place].y));
 }

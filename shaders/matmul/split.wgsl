@@ -35,9 +35,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let words = (params.terms + 1u) / 2u;
     let end = min((chunk + 1u) * params.chunk / 2u, words);
     for (var word = chunk * params.chunk / 2u + own.y; word < end; word += LANES) {
-        let x = scaled(bits_at(line, 2u * word), exponent);
+        let x = times_power_of_two(bits_at(line, 2u * word), exponent);
         var y = 0.0;
-        if 2u * word + 1u < params.terms { y = scaled(bits_at(line, 2u * word + 1u), exponent); }
+        if 2u * word + 1u < params.terms { y = times_power_of_two(bits_at(line, 2u * word + 1u), exponent); }
         let first = narrow(x);
         let second = narrow(y);
         high[line * words + word] = first | (second << 16u);

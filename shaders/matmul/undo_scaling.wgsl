@@ -7,5 +7,5 @@
 fn undo_scaling(sum: f32, matrix: u32, row: u32, column: u32) -> f32 {
     let of_row = down[select(matrix * params.m, 0u, params.a_stride == 0u) + row];
     let of_column = across[select(matrix * params.n, 0u, params.b_stride == 0u) + column];
-    return scaled(bitcast<u32>(sum), -(bitcast<i32>(of_row) + bitcast<i32>(of_column)));
+    return times_power_of_two(bitcast<u32>(sum), -(bitcast<i32>(of_row) + bitcast<i32>(of_column)));
 }

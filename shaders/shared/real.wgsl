@@ -51,7 +51,7 @@ fn raised(x: f32, e: i32) -> f32 {
 // Returns the f32 with the given bits times 2^by, rounded once, to the nearest number, ties to even. The function works
 // on bits for two reasons: a compiler may combine two finite factors into one infinite factor, and a device may flush
 // subnormal numbers to 0.
-fn scaled(bits: u32, by: i32) -> f32 {
+fn times_power_of_two(bits: u32, by: i32) -> f32 {
     let size = bits & 0x7fffffffu;
     let subnormal = size < 0x800000u;
     // A subnormal number is `size` times 2^-149.

@@ -39,7 +39,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     square = sum_over_lanes(lane, square);
     if column < n && part == 0u {
-        let own = scaled(bitcast<u32>(value), bitcast<i32>(state[matrix].y));
+        let own = times_power_of_two(bitcast<u32>(value), bitcast<i32>(state[matrix].y));
         // If the matrix is not finite, its singular values are NaN, made from bits at run time because WGSL has no
         // constant NaN.
         if finite { values[matrix * n + column] = own; }

@@ -1,5 +1,5 @@
-// Computes the state of every matrix: its exponent e, for which 2^-e brings its largest element into [1, 2), and whether
-// the matrix is finite. One workgroup per matrix. Loop iterations: ceil(short / WIDTH).
+// Computes the state of every matrix: its exponent e, for which 2^-e brings its largest element into [1, 2), and
+// whether the matrix is finite. One workgroup per matrix. Loop iterations: ceil(short / WIDTH).
 
 override WIDTH: u32 = 64;
 

@@ -109,7 +109,8 @@ impl Columns {
         Ok(Found { edges, weights, nodes, graph })
     }
 
-    /// Returns the columns that may have edges and weights in a table with a row for each edge, as an edge list has them.
+    /// Returns the columns that may have edges and weights in a table with a row for each edge, as an edge list has
+    /// them.
     fn of_an_edge_list<'a>(&self, schema: &'a Schema) -> (Vec<usize>, Vec<&'a str>) {
         let others = [Role::Graph, Role::NodeCount].map(|role| self.find(schema, role, |_| true).ok().flatten());
         let own = (0..schema.fields().len()).filter(|&at| !others.contains(&Some(at)));

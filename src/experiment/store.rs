@@ -187,8 +187,8 @@ const REPORTS: [&str; 9] = [
 /// Removes what an experiment or a verification has written to a folder, and nothing else.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) if another process works in the folder, or it has none of such files but others;
-/// [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+/// [`Domain`](crate::ErrorKind::Domain) if another process works in the folder, or it has none of such files but
+/// others; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
 pub fn clear(folder: &Path) -> Result<()> {
     if !folder.join(LOCK).exists() {
         // Whatever is there was not written by an experiment.

@@ -86,8 +86,8 @@ pub(super) fn create_folder(path: &Path, fill: impl FnOnce(&Path) -> Result<()>)
     Ok(())
 }
 
-/// Calls `make`, which creates a folder with the given path. If there is a folder at `path` already, the files of the new
-/// one are moved into it, in place of those of the same names, and its other files stay.
+/// Calls `make`, which creates a folder with the given path. If there is a folder at `path` already, the files of the
+/// new one are moved into it, in place of those of the same names, and its other files stay.
 ///
 /// # Errors
 /// Those of `make`; [`Io`](crate::ErrorKind::Io) if a file cannot be moved.

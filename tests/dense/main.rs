@@ -6,6 +6,7 @@ mod forms;
 mod matmul;
 mod matmul_split;
 mod parts;
+mod reports;
 mod subnormal;
 mod svd;
 
@@ -17,6 +18,7 @@ fn main() -> std::process::ExitCode {
         matmul::tests(),
         matmul_split::tests(),
         parts::tests(),
+        reports::tests(),
         subnormal::tests(),
         svd::tests(),
     ])

@@ -105,8 +105,8 @@ fn a_layer_at_a_time(ctx: &Context) -> Checked {
 }
 
 /// A unit that is a power of two changes no bit of a training on scaled inputs. Of numbers near the least normal one,
-/// many are subnormal, which a device may flush to 0. Where f32 does not hold the inverse of a deviation, the training is
-/// refused.
+/// many are subnormal, which a device may flush to 0. Where f32 does not hold the inverse of a deviation, the training
+/// is refused.
 fn inputs_of_any_unit(ctx: &Context) -> Checked {
     let fit = |unit: f32| trainer()?.fit(ctx, &clouds(|x| x * unit)?, &runs()?);
     let found = fit(1.0)?;

@@ -41,9 +41,9 @@ fn along(shape: Shape, axis: Axis) -> Vec<Vec<usize>> {
     }
 }
 
-/// A device may flush subnormal numbers. A line that consists of them, and one that is near them, has a transform of its
-/// own accuracy all the same, also beside lines of ones. On a device, only the result is rounded to a subnormal number;
-/// the CPU rounds the terms of its sums too.
+/// A device may flush subnormal numbers. A line that consists of them, and one that is near them, has a transform of
+/// its own accuracy all the same, also beside lines of ones. On a device, only the result is rounded to a subnormal
+/// number; the CPU rounds the terms of its sums too.
 fn subnormal(ctx: &Context) -> Checked {
     for (rows, cols, batch) in [(16, 3, 2), (30, 4, 1), (67, 2, 2), (1, 9, 5)] {
         let shape = Shape::new(rows, cols, batch);

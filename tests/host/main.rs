@@ -28,6 +28,7 @@ mod mixed;
 mod packs;
 mod policy;
 mod sgld;
+mod strangers;
 mod tournament;
 mod train;
 mod tuning;

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// The number of SIGINT, which Ctrl-C sends.
 const INTERRUPT: u8 = 2;
 
-/// If the work has not stopped this long after a signal, the process is ended. Decomposing one large matrix or compiling
-/// a kernel cannot be interrupted.
+/// If the work has not stopped this long after a signal, the process is ended. Decomposing one large matrix or
+/// compiling a kernel cannot be interrupted.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 static CANCEL: OnceLock<Cancel> = OnceLock::new();

@@ -1,5 +1,5 @@
-//! The outputs of the commands, and the rule for all of them: an output that exists is an error, unless `--overwrite` is
-//! given. This is checked before the work begins.
+//! The outputs of the commands, and the rule for all of them: an output that exists is an error, unless `--overwrite`
+//! is given. This is checked before the work begins.
 
 use super::Failure;
 use clap::Args;
@@ -8,8 +8,8 @@ use std::path::Path;
 /// What becomes of an output that exists.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Overwriting {
-    /// Replace an output that exists; without this, it is an error. In a folder, only the files that this command writes
-    /// are replaced.
+    /// Replace an output that exists; without this, it is an error. In a folder, only the files that this command
+    /// writes are replaced.
     #[arg(long)]
     overwrite: bool,
 }

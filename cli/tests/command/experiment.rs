@@ -224,7 +224,7 @@ fn a_verification_owns_its_folder() {
 #[test]
 fn a_data_set_beside_the_file() {
     let files = Files::new();
-    let row = |i: usize| format!("{},{},{}\n", i, (i * i) % 7, ["a", "b"][i % 2]);
+    let row = |i: usize| format!("{},{},{}\n", i * 3 % 11, (i * i) % 7, ["a", "b"][i % 2]);
     files.text("data.csv", &(0..40).map(row).collect::<String>());
     let text =
         "experiment.name = 'x'\ndata.source = 'data.csv'\nmodel.hidden = [4]\ntrain = { epochs = 2, batch = 8 }\n";

@@ -92,7 +92,7 @@ fn from_raw_series_to_trained_runs() {
     let series = generated(&files, "s.npz", "series --samples 120 --length 40");
     let (out, runs) = (files.at("f.npz"), files.at("runs"));
     let text = done(&[&series], "--representations core33,frequency", &out);
-    assert!(text.contains("120 samples, 47 columns"), "{text}");
+    assert!(text.contains("120 samples of 40 inputs, 47 columns"), "{text}");
     assert_eq!(array(&out, "features").0, [120, 47]);
     let about = description(&out);
     assert_eq!((about["samples"].as_u64(), about["columns"].as_array().map(Vec::len)), (Some(120), Some(47)));

@@ -131,7 +131,6 @@ fn divergences_of_rows_pairs_and_samples() {
         "-o",
         &out,
         "--overwrite",
-        "--overwrite",
     ]);
     assert_eq!(array::<f32>(&out, "d"), (vec![], vec![0.25]));
     let one = save(&folder.path().join("one.npy"), &[3], &[0.5, 0.25, 0.25]);

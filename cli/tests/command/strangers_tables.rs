@@ -57,7 +57,7 @@ fn an_index_is_left_out() {
         // Each file with each model.
         for (model, data) in [(&fit, &plain), (&"plain".to_owned(), &data), (&fit, &data)] {
             let out = files.at("p.csv");
-            let (code, printed, error) = said(&["predict", &dir(model), data, "-o", &out]);
+            let (code, printed, error) = said(&["predict", &dir(model), data, "-o", &out, "--overwrite"]);
             assert!(code == 0 && printed.contains("from 2 inputs, 2 classes"), "{printed}{error}");
         }
         // It is taken if it is asked for.
@@ -72,7 +72,8 @@ fn an_index_is_left_out() {
     let (last, error) = trained(&bare, &dir("bare2"), &["--ignore", "1"]);
     assert!(last.contains("2 inputs, labels from column 4") && error.is_empty(), "{last}{error}");
     for name in ["bare.csv", "plain.csv"] {
-        let (code, _, error) = said(&["predict", &dir("bare2"), &files.at(name), "-o", &files.at("p.csv")]);
+        let (code, _, error) =
+            said(&["predict", &dir("bare2"), &files.at(name), "-o", &files.at("p.csv"), "--overwrite"]);
         assert_eq!(code, 0, "{error}");
     }
 }
@@ -205,7 +206,7 @@ fn arrays_as_people_store_them() {
         let dir = files.at(&format!("{name}.fit"));
         let (last, _) = trained(&path, &dir, &[]);
         assert!(last.contains(wanted), "{name}: {last}");
-        let (code, _, error) = said(&["predict", &dir, &path, "-o", &files.at("p.csv")]);
+        let (code, _, error) = said(&["predict", &dir, &path, "-o", &files.at("p.csv"), "--overwrite"]);
         assert_eq!(code, 0, "{name}: {error}");
     }
     // Parts in every command, unless other shares are asked for.

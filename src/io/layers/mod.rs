@@ -35,9 +35,10 @@ use table::Table;
 /// | lines of at least 8 bits, perhaps with a label | the lines | `bits` |
 ///
 /// [`LabelColumn`](super::LabelColumn) says which column or array has the targets. A column or an array `id` or `ids`
-/// identifies the samples, and the index of a table of pandas or R does, too; neither is a number of a sample. In a file
-/// that is one sample, a target is an array of one number. Integers and text are labels, floats are values. `X_train` and
-/// `X_test`, with `y_train` and `y_test`, are one layer, whose samples are those of the parts, one after another.
+/// identifies the samples, and the index of a table of pandas or R does, too; neither is a number of a sample. In a
+/// file that is one sample, a target is an array of one number. Integers and text are labels, floats are values.
+/// `X_train` and `X_test`, with `y_train` and `y_test`, are one layer, whose samples are those of the parts, one after
+/// another.
 ///
 /// The first row of a table is a header if none of its fields is a number and none but the first is empty, whether or
 /// not they are quoted, or if its numbers count from 0 beside the name of an index or of labels. Another first row that

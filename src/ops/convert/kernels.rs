@@ -11,8 +11,8 @@ uniform! {
 }
 
 uniform! {
-    /// The number of words of all lines (`count`), the number of lines side by side in a block (`inner`), and the number
-    /// of words of an element (`words`) and of a block (`block`).
+    /// The number of words of all lines (`count`), the number of lines side by side in a block (`inner`), and the
+    /// number of words of an element (`words`) and of a block (`block`).
     pub(super) struct Lowering { count: u32, inner: u32, words: u32, block: u32 }
 }
 

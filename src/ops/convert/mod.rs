@@ -1,5 +1,5 @@
-//! Conversions between f32 and f16, which run on the side (host or device) where the array is stored, and of tiny numbers
-//! to and from a scale at which a device does not flush them.
+//! Conversions between f32 and f16, which run on the side (host or device) where the array is stored, and of tiny
+//! numbers to and from a scale at which a device does not flush them.
 
 pub(super) mod kernels;
 pub(super) mod tiny;

@@ -19,15 +19,15 @@ pub(in crate::ops) struct Lines {
 
 /// A line whose largest magnitude is below this bound, 2^-64, is tiny. In any other line, numbers that a device may
 /// flush are below 2^-62 of the largest one.
-const TINY: f32 = 5.421_010_9e-20;
+const BOUND: f32 = 5.421_010_9e-20;
 
 /// The words of some lines as they are uploaded.
 #[derive(Debug)]
 pub(in crate::ops) struct Raised<'a> {
     /// The words, with a largest magnitude from 1 to less than 2 in each line that is tiny.
     pub(in crate::ops) words: Cow<'a, [f32]>,
-    /// The exponent e of each line, whose words are the given ones times 2^-e. It is 0 if the line is not tiny, and there
-    /// is none at all if no line is.
+    /// The exponent e of each line, whose words are the given ones times 2^-e. It is 0 if the line is not tiny, and
+    /// there is none at all if no line is.
     pub(in crate::ops) exponents: Vec<i32>,
 }
 
@@ -52,8 +52,8 @@ impl<'a> Raised<'a> {
         Self { words: words.iter().enumerate().map(raised).collect(), exponents }
     }
 
-    /// Records the multiplication of numbers, which are of degree `degree` in the words of their lines, by 2^(degree e).
-    /// `lines` is their layout, and an element has `each` words.
+    /// Records the multiplication of numbers, which are of degree `degree` in the words of their lines, by 2^(degree
+    /// e). `lines` is their layout, and an element has `each` words.
     ///
     /// # Errors
     /// Device errors.
@@ -87,7 +87,7 @@ fn exponents_of(block: &[f32], inner: usize, each: usize) -> Vec<i32> {
             *peak = element.iter().fold(*peak, |peak, x| peak.max(x.abs()));
         }
         // Most lines begin with an element that is not tiny, so most of a block need not be read.
-        if peaks.iter().all(|&peak| peak >= TINY) {
+        if peaks.iter().all(|&peak| peak >= BOUND) {
             break;
         }
     }
@@ -97,7 +97,7 @@ fn exponents_of(block: &[f32], inner: usize, each: usize) -> Vec<i32> {
 /// Returns the exponent e of the largest magnitude of a tiny line, which is from 2^e to less than 2^(e + 1), and 0 for
 /// any other line.
 fn exponent_of(peak: f32) -> i32 {
-    if peak == 0.0 || peak >= TINY {
+    if peak == 0.0 || peak >= BOUND {
         return 0;
     }
     // Every number of f32 is a normal number of f64.

@@ -105,8 +105,8 @@ pub(super) fn call<T: Real>(name: &'static str, shape: Shape, resident: bool) ->
     Call { name, precision: Precision::of::<T>(), workload, empty: shape.is_empty(), fits, waits: true }
 }
 
-/// Returns the means `(1, cols)` and the covariances or correlations `(cols, cols)` of every matrix, and the unit of the
-/// covariances. It is 1 unless `output` is [`Output::Scaled`] and the device computed the covariances.
+/// Returns the means `(1, cols)` and the covariances or correlations `(cols, cols)` of every matrix, and the unit of
+/// the covariances. It is 1 unless `output` is [`Output::Scaled`] and the device computed the covariances.
 pub(in crate::ops) fn covariance<T: Real>(
     operation: &'static str,
     ctx: &Context,

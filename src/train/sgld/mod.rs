@@ -119,8 +119,8 @@ pub struct Sgld {
 
 impl Sgld {
     /// Creates a sampler of a law with the given deviation of the prior. It has beta = 1, 100 epochs, a step size of
-    /// 0.01, batches of 32 samples (or all training samples, if they are fewer), 10 chains that begin in the prior, and a division of the samples into 0.8 for
-    /// training and 0.2 for test that all chains share.
+    /// 0.01, batches of 32 samples (or all training samples, if they are fewer), 10 chains that begin in the prior, and
+    /// a division of the samples into 0.8 for training and 0.2 for test that all chains share.
     #[must_use]
     pub fn new(law: Law, net: Mlp, loss: Loss, sigma: f64) -> Self {
         let split = Split { shares: [0.8, 0.0, 0.2], seed: Some(SEED) };

@@ -29,9 +29,9 @@ pub(in crate::commands) struct Network {
     /// The number of samples of the data set.
     #[arg(long, value_name = "N", value_parser = counted, requires = "inputs")]
     samples: Option<usize>,
-    /// The number of samples of a step, or of all training samples if they are fewer.
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = counted, requires = "inputs")]
-    batch: usize,
+    /// The number of samples of a step [default: 32, or all training samples if they are fewer].
+    #[arg(long, value_name = "N", value_parser = counted, requires = "inputs")]
+    batch: Option<usize>,
     /// The number of epochs.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = counted, requires = "inputs")]
     epochs: usize,
@@ -95,7 +95,7 @@ impl Network {
         let layers = hidden.chain([Layer { outputs, ..Layer::default() }]).collect();
         let net = Mlp::from_layers(inputs, layers).map_err(super::wrong)?;
         let loss = self.loss.unwrap_or(if outputs == 1 { LossName::Bce } else { LossName::Ce });
-        let (batch, epochs, runs) = (self.batch, self.epochs, self.runs);
+        let (batch, epochs, runs) = (self.batch.unwrap_or(32), self.epochs, self.runs);
         if self.sgld && self.precision.mixed() != MixedPrecision::Off {
             return Err(Failure::Call(super::sampling::PRECISION.to_owned()));
         }
@@ -103,8 +103,9 @@ impl Network {
         let optimizer = if self.sgld { Optimizer::Sgld } else { optimizer };
         let shares = self.split.unwrap_or(super::shares(self.sgld));
         let name = format!("train {net}, batch {batch}, {optimizer}, {samples} samples, {epochs} epochs, runs={runs}");
-        let trainer = Trainer::new(net, loss.of(0.0), optimizer)
-            .batch_at_most(batch)
+        let trainer = Trainer::new(net, loss.of(0.0), optimizer);
+        let trainer = if self.batch.is_some() { trainer.batch(batch) } else { trainer.batch_at_most(batch) };
+        let trainer = trainer
             .epochs(epochs as u64)
             .mixed_precision(self.precision.mixed())
             .split_if_possible(Split { shares, seed: None });

@@ -11,8 +11,8 @@ fn quad(m: Matrix, column: u32, q: u32) -> vec4<f32> {
 
 // Returns x times 2^-e for a matrix with the exponent e.
 fn quad_scaled_down(x: vec4<f32>, e: i32) -> vec4<f32> {
-    var y = x * power_of_two(-max(e, TINY));
-    if e < TINY { y = vec4<f32>(raised(x.x, e), raised(x.y, e), raised(x.z, e), raised(x.w, e)); }
+    var y = x * power_of_two(-max(e, NEAR_SUBNORMAL));
+    if e < NEAR_SUBNORMAL { y = vec4<f32>(raised(x.x, e), raised(x.y, e), raised(x.z, e), raised(x.w, e)); }
     return y;
 }
 

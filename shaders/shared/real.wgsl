@@ -30,16 +30,16 @@ fn exponent_of(size: u32) -> i32 {
 fn matrix_exponent(size: u32) -> i32 { return min(exponent_of(size), 126); }
 
 // Below this exponent, elements that count are near the subnormal numbers, which a device may flush to 0.
-const TINY: i32 = -64;
+const NEAR_SUBNORMAL: i32 = -64;
 
 // Returns x times 2^-e for a matrix with the exponent e.
 fn scaled_down(x: f32, e: i32) -> f32 {
-    var y = x * power_of_two(-max(e, TINY));
-    if e < TINY { y = raised(x, e); }
+    var y = x * power_of_two(-max(e, NEAR_SUBNORMAL));
+    if e < NEAR_SUBNORMAL { y = raised(x, e); }
     return y;
 }
 
-// Returns x times 2^-e, where e is below TINY and |x| is below 2^(e + 1), by operations on bits.
+// Returns x times 2^-e, where e is below NEAR_SUBNORMAL and |x| is below 2^(e + 1), by operations on bits.
 fn raised(x: f32, e: i32) -> f32 {
     let bits = bitcast<u32>(x);
     let size = bits & 0x7fffffffu;

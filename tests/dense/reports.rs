@@ -104,7 +104,7 @@ fn infinities(ctx: &Context) -> Checked {
     for n in [2, 5, 24] {
         let mut a = vec![0.0_f32; 2 * n * n];
         (0..n).for_each(|i| a[i * n + i] = 1.0 + i as f32);
-        a[n * n..].copy_from_slice(&a.clone()[..n * n]);
+        a.copy_within(..n * n, n * n);
         a[n * n + n - 1] = f32::INFINITY;
         let a = Array::from_vec(Shape::new(n, n, 2), a)?;
         let want = [Status::Converged, Status::NonFinite];

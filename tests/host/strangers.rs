@@ -68,11 +68,14 @@ fn tables_of_gephi_have_more_columns() {
     assert_eq!((ids(&set).join(" "), edges(&set)), ("a b c".to_owned(), vec![(0, 1, 2.5), (1, 2, 1.0)]));
 }
 
-/// KONECT: comments, then ids from 1, a weight and a time.
+/// KONECT: comments with the sizes, then ids from 1 and a weight. A time beside them is refused in words.
 #[test]
-fn files_of_konect_have_weights_and_times() {
-    let set = parsed("out.x", "% sym weighted\n% 2 3 3\n1 2 4 1000000000\n2 3 1 1000000001\n");
+fn files_of_konect_have_weights() {
+    let set = parsed("out.x", "% sym weighted\n% 2 3 3\n1 2 4\n2 3 1\n");
     assert_eq!((set.graphs.nodes(), edges(&set)), (3, vec![(0, 1, 4.0), (1, 2, 1.0)]));
+    let error = read("out.x", "% sym weighted\n% 2 3 3\n1 2 4 1000000000\n2 3 1 1000000001\n").expect_err("a time");
+    let words = error.to_string();
+    assert!(words.contains("out.x:3") && words.contains("fourth column") && words.contains("leave it out"), "{words}");
 }
 
 #[test]

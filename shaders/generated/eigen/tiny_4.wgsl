@@ -15,8 +15,8 @@ fn peak(x: Column) -> u32 { return max(magnitude_bits(x.x), max(magnitude_bits(x
 fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j), entry(m, 3u, j)); }
 // Returns x times 2^-e for a matrix with the exponent e.
 fn column_scaled_down(x: Column, e: i32) -> Column {
-    var y = x * power_of_two(-max(e, TINY));
-    if e < TINY { y = Column(raised(x.x, e), raised(x.y, e), raised(x.z, e), raised(x.w, e)); }
+    var y = x * power_of_two(-max(e, NEAR_SUBNORMAL));
+    if e < NEAR_SUBNORMAL { y = Column(raised(x.x, e), raised(x.y, e), raised(x.z, e), raised(x.w, e)); }
     return y;
 }
 // Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.

@@ -15,8 +15,8 @@ fn peak(x: Column) -> u32 { return max(magnitude_bits(x[0].x), max(magnitude_bit
 fn load(m: Matrix, j: u32) -> Column { return Column(entry(m, 0u, j), entry(m, 1u, j), entry(m, 2u, j), entry(m, 3u, j), entry(m, 4u, j), entry(m, 5u, j), entry(m, 6u, j), entry(m, 7u, j)); }
 // Returns x times 2^-e for a matrix with the exponent e.
 fn column_scaled_down(x: Column, e: i32) -> Column {
-    var y = x * power_of_two(-max(e, TINY));
-    if e < TINY { y = Column(raised(x[0].x, e), raised(x[0].y, e), raised(x[0].z, e), raised(x[0].w, e), raised(x[1].x, e), raised(x[1].y, e), raised(x[1].z, e), raised(x[1].w, e)); }
+    var y = x * power_of_two(-max(e, NEAR_SUBNORMAL));
+    if e < NEAR_SUBNORMAL { y = Column(raised(x[0].x, e), raised(x[0].y, e), raised(x[0].z, e), raised(x[0].w, e), raised(x[1].x, e), raised(x[1].y, e), raised(x[1].z, e), raised(x[1].w, e)); }
     return y;
 }
 // Makes two columns orthogonal and updates their squared norms. Returns whether they had to be rotated.

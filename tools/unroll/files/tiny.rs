@@ -72,9 +72,9 @@ fn of_columns(out: &mut Wgsl, n: usize, column: Column) {
     );
     out.line("// Returns x times 2^-e for a matrix with the exponent e.");
     out.block("fn column_scaled_down(x: Column, e: i32) -> Column", |out| {
-        out.line("var y = x * power_of_two(-max(e, TINY));");
+        out.line("var y = x * power_of_two(-max(e, NEAR_SUBNORMAL));");
         let raised = joined(n, ", ", |i| format!("raised({}, e)", column.element("x", i)));
-        out.line(format!("if e < TINY {{ y = Column({raised}); }}"));
+        out.line(format!("if e < NEAR_SUBNORMAL {{ y = Column({raised}); }}"));
         out.line("return y;");
     });
     out.line(

@@ -1,7 +1,7 @@
 // Multiplies the elements of every line by 2^e, where e is the exponent of the line, in place. One invocation per word.
 // Needs shared/real.wgsl.
 
-const WIDTH: u32 = 256;
+const WIDTH: u32 = 64;
 
 // `inner` is the number of lines side by side in a block, an element has `words` words, and a block has `block` words.
 struct Lowering { count: u32, inner: u32, words: u32, block: u32 }

@@ -1,4 +1,5 @@
-"""Estimators of scikit-learn: `PCA` and `SpectralEmbedding` with its names, and `LaplacianEncoder` for lists of graphs.
+"""Estimators of scikit-learn: `PCA`, `SpectralEmbedding`, `MLPClassifier` and `MLPRegressor` with its names, and
+`LaplacianEncoder` for lists of graphs.
 
 >>> from fiedler.sklearn import PCA
 >>> points = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
@@ -24,9 +25,10 @@ from . import _fiedler, linalg
 from ._context import _context
 from ._encode import encode
 from ._errors import UncertifiedWarning
+from ._estimators import MLPClassifier, MLPRegressor
 from ._graphs import GraphBatch, as_graphs
 
-__all__ = ["PCA", "LaplacianEncoder", "SpectralEmbedding"]
+__all__ = ["PCA", "LaplacianEncoder", "MLPClassifier", "MLPRegressor", "SpectralEmbedding"]
 
 Array = Any
 

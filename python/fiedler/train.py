@@ -179,12 +179,7 @@ class Fit:
         return dict(self._native.weights(self.best_run if run is None else whole(run, "run")))
 
     def predict(
-        self,
-        x: Any,
-        *,
-        runs: str | Sequence[int] = "good",
-        device: str | None = None,
-        context: Context | None = None,
+        self, x: Any, *, runs: str | Sequence[int] = "good", device: str | None = None, context: Context | None = None
     ) -> Array:
         """Returns the mean of what runs predict, as `Model.predict` does: the probability of each of ``classes``, or the
         values; (samples, columns)."""
@@ -353,12 +348,7 @@ class Model:
         return list(self._native.classes)
 
     def predict(
-        self,
-        x: Any,
-        *,
-        runs: str | Sequence[int] = "good",
-        device: str | None = None,
-        context: Context | None = None,
+        self, x: Any, *, runs: str | Sequence[int] = "good", device: str | None = None, context: Context | None = None
     ) -> Array:
         """Returns the mean of what runs predict: the probability of each class, or the values; (samples, columns).
 

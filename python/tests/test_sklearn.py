@@ -11,18 +11,20 @@ pytest.importorskip("sklearn")
 
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.datasets import make_swiss_roll
+from sklearn.datasets import make_moons, make_swiss_roll
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import SpectralEmbedding as TheirEmbedding
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
+from sklearn.neural_network import MLPClassifier as TheirClassifier
+from sklearn.neural_network import MLPRegressor as TheirRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fiedler
 from conftest import laplacian
-from fiedler.sklearn import PCA, LaplacianEncoder, SpectralEmbedding
+from fiedler.sklearn import PCA, LaplacianEncoder, MLPClassifier, MLPRegressor, SpectralEmbedding
 
 ESTIMATORS = [
     PCA(),
@@ -31,6 +33,8 @@ ESTIMATORS = [
     PCA(n_components=1, svd_solver="randomized", random_state=0),
     SpectralEmbedding(),
     SpectralEmbedding(n_components=1, affinity="rbf"),
+    MLPClassifier(learning_rate_init=0.01),
+    MLPRegressor(learning_rate_init=0.01, n_runs=2),
 ]
 
 
@@ -196,3 +200,39 @@ def test_laplacian_encoder_is_an_estimator():
         LaplacianEncoder(pooling="mean").fit(graphs)
     with pytest.raises(ValueError, match="names"):
         LaplacianEncoder().get_feature_names_out()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_networks_are_as_good_as_scikit_learns_and_survive_pickling():
+    x, sides = make_moons(300, noise=0.1, random_state=0)
+    values = np.sin(2 * x[:, 0]) + x[:, 1]
+    words = {"hidden_layer_sizes": (32,), "learning_rate_init": 0.01, "random_state": 1}
+    for ours, theirs, y in (
+        (MLPClassifier, TheirClassifier, np.array(["left", "right"])[sides]),
+        (MLPRegressor, TheirRegressor, values),
+    ):
+        for solver in ("adam", "sgd"):
+            found = ours(**words, solver=solver, batch_size=32, n_runs=3).fit(x[:200], y[:200])
+            wanted = theirs(**words, solver=solver, batch_size=32).fit(x[:200], y[:200])
+            assert found.score(x[200:], y[200:]) > wanted.score(x[200:], y[200:]) - 0.05
+        again = pickle.loads(pickle.dumps(found))
+        np.testing.assert_array_equal(again.predict(x), found.predict(x))
+        one = clone(found).fit(x[:200], y[:200])
+        np.testing.assert_array_equal(one.predict(x), found.predict(x))
+
+
+def test_an_ensemble_is_the_mean_of_its_runs_and_takes_few_samples():
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    found = MLPClassifier(max_iter=5, n_runs=3).fit(x, x[:, 0] > 0)
+    alone = [found.fit_.predict(x.astype(np.float32), runs=[run]) for run in range(3)]
+    np.testing.assert_allclose(found.predict_proba(x), np.mean(alone, axis=0), atol=1e-6)
+    for samples in (1, 2, 5, 39):
+        MLPRegressor(max_iter=2).fit(x[:samples], x[:samples, 0]).predict(x)
+    assert MLPRegressor(early_stopping=True, max_iter=2).fit(x, x).predict(x).shape == (40, 2)
+
+
+def test_networks_know_the_names_of_features():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"a": np.arange(6.0), "b": np.ones(6)})
+    found = MLPClassifier(max_iter=2).fit(table, [0, 1] * 3)
+    assert list(found.feature_names_in_) == ["a", "b"]

@@ -78,8 +78,10 @@ class _Networks(BaseEstimator):
             raise ValueError(f"validation_fraction: expected a number between 0 and 1, found {held!r}")
         # One less than the share leaves, so that no way of rounding makes a batch larger than the training samples.
         most = max(int(len(X) * (1 - held)) - bool(held), 1)
-        batch = min(200 if isinstance(self.batch_size, str) and self.batch_size == "auto" else self.batch_size, most)
-        optimizer = {"lr": self.learning_rate_init, "weight_decay": self._factor * self.alpha / max(batch, 1)}
+        if isinstance(self.batch_size, str) and self.batch_size != "auto":
+            raise ValueError(f"batch_size: expected 'auto' or a whole number, found {self.batch_size!r}")
+        batch = min(200 if isinstance(self.batch_size, str) else self.batch_size, most)
+        optimizer: dict[str, Any] = {"lr": self.learning_rate_init, "weight_decay": self._factor * self.alpha / max(batch, 1)}
         if self.solver == "adam":
             optimizer |= {"kind": "adam", "beta1": self.beta_1, "beta2": self.beta_2, "eps": self.epsilon}
         else:

@@ -18,7 +18,7 @@ pub struct BitStrings(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    Layers(Layers),
+    Layers(Box<Layers>),
     Short(Short),
 }
 
@@ -38,7 +38,7 @@ impl BitStrings {
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self(match Short::read(path)? {
             Some(short) => Kind::Short(short),
-            None => Kind::Layers(Layers::open(&[path.to_owned()])?),
+            None => Kind::Layers(Box::new(Layers::open(&[path.to_owned()])?)),
         }))
     }
 

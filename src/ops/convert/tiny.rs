@@ -19,7 +19,7 @@ pub(in crate::ops) struct Lines {
 
 /// A line whose largest magnitude is below this bound, 2^-64, is tiny. In any other line, numbers that a device may
 /// flush are below 2^-62 of the largest one.
-const BOUND: f32 = 5.421_010_9e-20;
+const BOUND: f32 = 1.0 / (1_u64 << 32) as f32 / (1_u64 << 32) as f32;
 
 /// The words of some lines as they are uploaded.
 #[derive(Debug)]

@@ -374,7 +374,10 @@ mod tests {
             ("[train]\nstop.on = 'validation.loss'\n[data.split]\nvalidation = 0\n", "a share of 0 for validation"),
             ("[train]\nschedule = { kind = 'constant', factor = 2 }\n", "no key beside kind"),
             ("[train]\nepochs = -1\n", "a whole number of at least 0"),
-            ("[train]\nloss = 'mse'\n", "loss, r2, rmse or mae for compare.metric, because values have no classes, found"),
+            (
+                "[train]\nloss = 'mse'\n",
+                "loss, r2, rmse or mae for compare.metric, because values have no classes, found",
+            ),
             ("[data.split]\nfolds = 1\n", "2 to 100"),
             ("[data.split]\ntrain = 0.5\n", "sum to 1"),
             ("[model]\nhidden = [0]\n", "model"),

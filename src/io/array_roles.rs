@@ -123,7 +123,7 @@ impl ArrayRoles {
         let find = |part: usize, fits: &dyn Fn(&str) -> bool| {
             let own =
                 |name: &&str| !roles.ignores(name) && part_of(name).is_some_and(|(base, at)| at == part && fits(base));
-            names.iter().position(|name| own(name))
+            names.iter().position(own)
         };
         let input = find(0, &|base| INPUTS.contains(&base))?;
         let target = find(0, &is_target);

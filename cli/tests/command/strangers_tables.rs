@@ -156,7 +156,7 @@ fn labels_are_found_wherever_they_stand() {
 fn write(path: &str, arrays: &[(&str, &[usize], Data<'_>)]) {
     let arrays: Vec<NamedArray<'_>> = arrays
         .iter()
-        .map(|(name, shape, data)| NamedArray { name, rows: Rows::Other, shape: shape.to_vec(), data: data.clone() })
+        .map(|(name, shape, data)| NamedArray { name, rows: Rows::Other, shape: shape.to_vec(), data: *data })
         .collect();
     io::write(Path::new(path), &arrays).expect("written");
 }
@@ -172,12 +172,12 @@ fn arrays_as_people_store_them() {
     for (name, arrays, wanted) in [
         (
             "words.npz",
-            vec![("x", &[40, 3][..], x3.clone()), ("y", &[40], Data::Text(&words))],
+            vec![("x", &[40, 3][..], x3), ("y", &[40], Data::Text(&words))],
             "data: 3 inputs, labels from the array `y`, 2 classes",
         ),
         (
             "unnamed.npz",
-            vec![("arr_0", &[40, 3], x3.clone()), ("arr_1", &[40], Data::I64(&y))],
+            vec![("arr_0", &[40, 3], x3), ("arr_1", &[40], Data::I64(&y))],
             "data: 3 inputs, labels from the array `arr_1`, 2 classes",
         ),
         (
@@ -187,7 +187,7 @@ fn arrays_as_people_store_them() {
         ),
         (
             "more.npz",
-            vec![("x", &[40, 3], x3.clone()), ("y", &[40], Data::I64(&y)), ("names", &[40], Data::Text(&words))],
+            vec![("x", &[40, 3], x3), ("y", &[40], Data::I64(&y)), ("names", &[40], Data::Text(&words))],
             "data: 3 inputs, labels from the array `y`, 2 classes; left out: `names`",
         ),
         (
@@ -195,7 +195,7 @@ fn arrays_as_people_store_them() {
             vec![
                 ("X_test", &[10, 3], Data::F64(&x[..30])),
                 ("y_test", &[10], Data::I64(&y[..10])),
-                ("X_train", &[40, 3], x3.clone()),
+                ("X_train", &[40, 3], x3),
                 ("y_train", &[40], Data::I64(&y)),
             ],
             "data: 3 inputs, labels from the array `y`, 2 classes; 40 training, 10 test samples as in the file",

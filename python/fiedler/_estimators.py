@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,9 +103,12 @@ class _Networks(BaseEstimator):
             **stop,
         )
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
-        self.fit_: Fit = trainer.fit(
-            X, y, runs=self.n_runs, seed=seed, progress=bool(self.verbose) or None, device=self.device
-        )
+        with warnings.catch_warnings():
+            # Which columns are inputs is for the caller of scikit-learn to say.
+            warnings.filterwarnings("ignore", message="the input ")
+            self.fit_: Fit = trainer.fit(
+                X, y, runs=self.n_runs, seed=seed, progress=bool(self.verbose) or None, device=self.device
+            )
         if not any(run["good"] for run in self.fit_.runs):
             raise DomainError("fit: every run diverged; expected a smaller learning_rate_init or scaled samples")
         best = self.fit_.runs[self.fit_.best_run]

@@ -17,7 +17,7 @@ pub(super) struct ArrayFile {
     pub(super) arrays: Vec<Stored>,
     /// The metadata of a safetensors file that are lists of strings, which is where it has text.
     texts: Vec<(String, String)>,
-    /// The arrays whose types are not supported, and why.
+    /// The arrays of types that cannot be read, such as objects, with the reasons.
     refused: Vec<(String, Error)>,
 }
 
@@ -61,7 +61,7 @@ impl ArrayFile {
     /// Returns an array.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) if its type is not supported.
+    /// [`Parse`](crate::ErrorKind::Parse) if its type cannot be read.
     pub(super) fn array(&mut self, at: usize) -> Result<Stored> {
         let before = self.arrays.len() + self.texts.len();
         match self.arrays.get(at) {

@@ -47,7 +47,7 @@ impl ArrayRoles {
     /// so are layers.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) if an array that is asked for is missing, or if several have the labels.
+    /// [`Parse`](crate::ErrorKind::Parse) if a named array is missing, or if several arrays have names of labels.
     pub(super) fn find(path: &Path, arrays: &[(&str, usize)], roles: Roles<'_>, inputs: bool) -> Result<Self> {
         let names: Vec<&str> = arrays.iter().map(|(name, _)| *name).collect();
         let wrong = |expected: String, found: String| Err(Error::parse(path, None, expected, found));

@@ -60,7 +60,7 @@ fn an_index_is_left_out() {
             let (code, printed, error) = said(&["predict", &dir(model), data, "-o", &out, "--overwrite"]);
             assert!(code == 0 && printed.contains("from 2 inputs, 2 classes"), "{printed}{error}");
         }
-        // It is taken if it is asked for.
+        // `--take` makes it an input.
         let (last, error) = trained(&data, &dir(&format!("take{place}")), &["--take", shown]);
         assert!(last.contains("data: 3 inputs") && !last.contains("left out"), "{last}");
         assert_eq!(error, "", "it was asked for");

@@ -210,7 +210,7 @@ fn refused(path: &Path, error: ZipError) -> Error {
     }
 }
 
-/// The arrays of an archive, and the names of those whose type is not supported, with the reasons.
+/// The arrays of an archive, and the names of those of types that cannot be read, with the reasons.
 pub(super) type Archived = (Vec<Stored>, Vec<(String, Error)>);
 
 /// Returns the arrays of an `.npz` archive, in its order.

@@ -207,7 +207,8 @@ impl Columns {
         found.find_map(|(source, target)| ends(source, target)).or_else(as_listed).ok_or_else(|| {
             let fields = schema.fields().iter().map(|field| format!("{} ({})", field.name(), field.data_type()));
             let found = fields.collect::<Vec<_>>().join(", ");
-            let expected = "expected the columns src and dst of ids or of lists of integers, or edge_index";
+            let expected =
+                "expected the columns src and dst of integers, of text or of lists of integers, or edge_index";
             wrong(format!("{expected}; found {}", if found.is_empty() { "no columns" } else { &found }))
         })
     }

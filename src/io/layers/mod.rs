@@ -134,7 +134,8 @@ pub enum Numbers {
 
 impl Layers {
     /// Opens a data set: a file, several files, a folder, or a pattern with `*` in the name of the file. All headers
-    /// are read and compared, but no numbers, apart from labels, tables, and arrays that cannot be read in parts.
+    /// are read and compared, but no numbers, apart from labels, tables, and arrays that cannot be read in parts. More
+    /// than two axes of a sample become one.
     ///
     /// # Errors
     /// [`Parse`](crate::ErrorKind::Parse), which names the file and the layer or the line, if there are no samples or

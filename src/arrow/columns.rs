@@ -136,13 +136,15 @@ impl Columns {
             self.said(Role::Weights) == Some(name(*index)) || Role::Weights.names().contains(&name(*index))
         };
         let weights = found.weights.filter(|index| !known(index));
-        let weights =
-            weights.map(|at| format!("the column `{}` was read as the weights of the edges, as in an edge list.", name(at)));
+        let weights = weights
+            .map(|at| format!("the column `{}` was read as the weights of the edges, as in an edge list.", name(at)));
         let (ends, unread) = match found.edges {
             Edges::Table(source, target, _) => {
                 let in_order = self.said(Role::Sources).is_none() && !are_named(schema, source, target);
                 let (one, other) = (name(source), name(target));
-                let words = || format!("the columns `{one}` and `{other}` were read as the ends of the edges, as in an edge list.");
+                let words = || {
+                    format!("the columns `{one}` and `{other}` were read as the ends of the edges, as in an edge list.")
+                };
                 (in_order.then(words), Some([source, target]))
             }
             Edges::Pairs(index, _) => (None, Some([index; 2])),

@@ -286,7 +286,9 @@ impl Findings {
             notes.push(format!("{} samples as in the file", named.collect::<Vec<_>>().join(", ")));
         }
         if let Some(name) = &self.coordinate {
-            notes.push(format!("`{name}` is an input, a coordinate like `x`; `label` with this name makes it the label"));
+            notes.push(format!(
+                "`{name}` is an input, a coordinate like `x`; `label` with this name makes it the label"
+            ));
         }
         if !self.left_out.is_empty() {
             let each = self.left_out.iter().map(|(name, why)| match why {

@@ -224,9 +224,7 @@ impl About {
                 let labels = labels.iter().map(|&label| numbers[label as usize]).collect();
                 Self { labels, classes: Vec::new(), parts }
             }
-            None => {
-                Self { labels: labels.iter().map(|&label| label.into()).collect(), classes: names.clone(), parts }
-            }
+            None => Self { labels: labels.iter().map(|&label| label.into()).collect(), classes: names.clone(), parts },
         }
     }
 

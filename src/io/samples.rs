@@ -215,7 +215,10 @@ pub(super) fn roles_of(path: &Path, names: &[(&str, usize)], wanted: Wanted<'_>)
         (wanted, made.target_name.as_deref(), names.iter().any(|(name, _)| *name == "classes"))
     {
         // The numbers of the classes that features write beside labels that are no integers.
-        return Err(wrong("values as targets", "numbers of the classes, whose names are in the array classes".to_owned()));
+        return Err(wrong(
+            "values as targets",
+            "numbers of the classes, whose names are in the array classes".to_owned(),
+        ));
     }
     if made.layers.is_empty() { Err(wrong(NO_INPUTS, format!("the arrays {}", all()))) } else { Ok(made) }
 }

@@ -312,10 +312,14 @@ fn values_are_values_everywhere() {
     }
     let many = "a,b,y\n".to_owned() + &rows(120, |i, x| format!("{x},{}", i * 7 % 30));
     let (_, error) = trained(&files.text("m.csv", &many), &files.at("m"), &[]);
-    assert!(error.contains("column `y` are numbers of 30 classes in 120 samples; if they are values, --loss"), "{error}");
+    assert!(
+        error.contains("column `y` are numbers of 30 classes in 120 samples; if they are values, --loss"),
+        "{error}"
+    );
     // An experiment has a metric that fits.
     let run = |name: &str, data: &str, more: &str| {
-        let text = format!("features = ['raw']\nexperiment.name = 'e'\ndata.source = '{data}.csv'\ntrain.epochs = 2\n{more}");
+        let text =
+            format!("features = ['raw']\nexperiment.name = 'e'\ndata.source = '{data}.csv'\ntrain.epochs = 2\n{more}");
         let (file, out) = (files.text("e.toml", &text), files.at(name));
         said(&["experiment", "run", &file, "-o", &out, "--no-cache"])
     };
@@ -359,7 +363,8 @@ fn parts_and_stopping_rules_are_kept() {
     let part = "expected one group of the samples, because the file divides them into parts, found 5 groups";
     assert!(code == 2 && error.contains(part), "{error}");
 
-    let few = files.text("few.csv", &("a,y\n".to_owned() + &(0..5).map(|i| format!("{i}.5,{i}.25\n")).collect::<String>()));
+    let few =
+        files.text("few.csv", &("a,y\n".to_owned() + &(0..5).map(|i| format!("{i}.5,{i}.25\n")).collect::<String>()));
     let rule = ["--loss", "mse", "--stop", "validation.r2", "--epochs", "2"];
     let (code, printed, error) = said(&[&["train", &few, "-o", &files.at("r")][..], &rule].concat());
     assert!(code == 0 && printed.contains("a validation with 2 samples says little"), "{printed}{error}");
@@ -369,7 +374,8 @@ fn parts_and_stopping_rules_are_kept() {
     let part = "stop on validation.r2: expected at least 2 samples for validation, found 1";
     assert!(code == 2 && error.contains(part), "{error}");
     // All validation samples are of one class.
-    let one = "a,kind\n".to_owned() + &(0..40).map(|i| format!("{i}.5,{}\n", if i == 0 { "u" } else { "v" })).collect::<String>();
+    let one = "a,kind\n".to_owned()
+        + &(0..40).map(|i| format!("{i}.5,{}\n", if i == 0 { "u" } else { "v" })).collect::<String>();
     let rule = ["--stop", "validation.auc", "--epochs", "2", "--runs", "3"];
     let (_, printed, _) = said(&[&["train", &files.text("one.csv", &one), "-o", &files.at("o")][..], &rule].concat());
     assert!(printed.contains("validation.auc was defined in no epoch of "), "{printed}");

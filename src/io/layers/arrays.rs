@@ -99,12 +99,7 @@ pub(super) fn open(path: &Path, roles: Roles<'_>, values: Option<bool>) -> Resul
 }
 
 /// Reads the parts of a data set, which become one after another the samples of a layer in memory.
-fn of_parts(
-    mut file: ArrayFile,
-    found: ArrayRoles,
-    arrays: &[Vec<Stored>],
-    values: Option<bool>,
-) -> Result<Layers> {
+fn of_parts(mut file: ArrayFile, found: ArrayRoles, arrays: &[Vec<Stored>], values: Option<bool>) -> Result<Layers> {
     let Some((first, parts)) = arrays.first().zip(found.parts) else { return Layers::of_memory(Vec::new()) };
     let (name, places) = &found.layers[0];
     check_held(&file.path, first.iter())?;

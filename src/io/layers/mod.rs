@@ -173,7 +173,10 @@ impl Layers {
         for at in 0..self.layers.len() {
             let Layer { name, extent: Extent::Vector(length), .. } = &self.layers[at] else { continue };
             let few = length.saturating_mul(self.len) <= MOST_SEARCHED / self.layers.len();
-            if !few || !matches!(self.source, Source::Arrays(_) | Source::Memory(_)) || self.findings.flattened.is_some() {
+            if !few
+                || !matches!(self.source, Source::Arrays(_) | Source::Memory(_))
+                || self.findings.flattened.is_some()
+            {
                 continue;
             }
             let names: Vec<String> = (0..*length).map(|column| format!("{name}[{column}]")).collect();

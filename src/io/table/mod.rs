@@ -325,8 +325,7 @@ impl<'a> Reader<'a> {
         let mut all: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
         if self.names.is_some() && all.len() > known.inputs {
             // What a header tells of an index, of ids or of labels.
-            let others: Vec<usize> =
-                all.iter().copied().filter(|&at| no_input(at, fields) == LeftOut::Other).collect();
+            let others: Vec<usize> = all.iter().copied().filter(|&at| no_input(at, fields) == LeftOut::Other).collect();
             if others.len() >= known.inputs {
                 let told = all.iter().filter(|at| !others.contains(at));
                 told.for_each(|&at| self.uses[at] = Use::No(no_input(at, fields)));

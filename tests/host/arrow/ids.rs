@@ -101,7 +101,8 @@ fn columns_have_the_names_that_edge_lists_have() {
         assert!(told[0].contains(&format!("the columns `{source}` and `{target}` were read as the ends")), "{told:?}");
         assert_same(&batch(vec![(source, a.clone()), (target, b.clone())]), "0,1\n1,2\n5,6\n");
     }
-    let more = vec![("src", a.clone()), ("dst", b.clone()), ("kind", texts(&["u", "v", "w"])), ("n", integers(&[1, 2, 3]))];
+    let more =
+        vec![("src", a.clone()), ("dst", b.clone()), ("kind", texts(&["u", "v", "w"])), ("n", integers(&[1, 2, 3]))];
     let told = graphs_of(&batch(more)).unwrap().notices;
     assert!(told[0].contains("the columns `kind` and `n` were not read, and every edge weighs 1"), "{told:?}");
     let times = integers(&[1_600_000_000, 1_600_000_001, 1_600_000_002]);

@@ -215,13 +215,22 @@ fn doubtful_rows_and_columns_are_told() {
     for (text, names, samples, doubt) in [
         ("0,1,2\n0.5,-1,1\n1.5,2,0\n", "0 1", 2, "was read as names of the columns, not as a sample"),
         ("0,1,2\n-3,4,7\n5,6,7\n", "0 1", 2, "was read as names of the columns"),
-        ("0,1,2\n3,4,2\n5,6,0\n", "", 3, "line 1 counts the columns from 0, as a header of pandas does, and was read as a \
-          sample"),
+        (
+            "0,1,2\n3,4,2\n5,6,0\n",
+            "",
+            3,
+            "line 1 counts the columns from 0, as a header of pandas does, and was read as a \
+          sample",
+        ),
         ("0,1\n0.5,1\n", "", 2, ""),
         ("0,2,1\n0.5,1,1\n", "", 2, ""),
     ] {
         let (found, count, findings) = read(text);
-        assert_eq!((&found[..], count, findings.doubts.len()), (names, samples, usize::from(!doubt.is_empty())), "{text:?}");
+        assert_eq!(
+            (&found[..], count, findings.doubts.len()),
+            (names, samples, usize::from(!doubt.is_empty())),
+            "{text:?}"
+        );
         assert!(findings.doubts.iter().all(|own| own.contains(doubt)), "{findings:?}");
         assert_eq!(findings.warnings(|_| String::new()), findings.doubts);
     }
@@ -265,7 +274,12 @@ fn columns_that_are_no_inputs() {
         (",a\n3,1.5\n0,2.5\n3,1.5\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![1.5, 2.5, 1.5]),
         // R's write.table, whose header does not name the column of the rows.
         ("a b\n1 5.5 6\n2 7 8.5\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![5.5, 6.0, 7.0, 8.5]),
-        ("\"a\" \"k\"\n\"r\" 5.5 \"u\"\n\"s\" 7 \"v\"\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![5.5, 7.0]),
+        (
+            "\"a\" \"k\"\n\"r\" 5.5 \"u\"\n\"s\" 7 \"v\"\n",
+            Roles::default(),
+            own("Unnamed: 0", LeftOut::Index),
+            vec![5.5, 7.0],
+        ),
     ] {
         let (findings, found) = found(text, roles);
         assert_eq!((findings.left_out, found), (left_out, numbers), "{text:?}");

@@ -140,7 +140,10 @@ fn suspicious_inputs_of_arrays() {
     assert_eq!(rows.findings().suspects, wanted);
     // What cannot be taken is no input in silence.
     let path = folder.file("a.npz", npz(&arrays, CompressionMethod::Stored));
-    for (name, part) in [("id", "expected one array of inputs, which others cannot join, found id to take"), ("k", "an array named k to take")] {
+    for (name, part) in [
+        ("id", "expected one array of inputs, which others cannot join, found id to take"),
+        ("k", "an array named k to take"),
+    ] {
         let take = [name.to_owned()];
         let roles = Roles { take: &take, ..Roles::default() };
         let said = read_samples(&path, Wanted::Labels(roles)).expect_err(name).to_string();

@@ -110,8 +110,11 @@ impl Features {
         let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
         let about = beside(output);
         let rows = output.extension().is_some_and(|ending| ending == "npy").then(|| RowTable::beside(output));
-        let all: Vec<&Path> =
-            [Some(output), Some(&about), rows.as_ref(), self.fit.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
+        let all: Vec<&Path> = [Some(output), Some(&about), rows.as_ref(), self.fit.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
         if self.storing.finished(self.overwriting, self.printing, &all) {
             return Ok(Outcome::Done);
         }

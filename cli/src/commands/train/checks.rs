@@ -58,12 +58,7 @@ impl Train {
     }
 
     /// Checks that the classes are such that a network can tell them apart.
-    pub(super) fn check_classes(
-        &self,
-        samples: usize,
-        classes: &[String],
-        findings: &Findings,
-    ) -> Result<(), Failure> {
+    pub(super) fn check_classes(&self, samples: usize, classes: &[String], findings: &Findings) -> Result<(), Failure> {
         let shown = self.data.display();
         let coordinate = findings.coordinate.as_ref().map_or_else(String::new, |name| format!(", such as {name}"));
         match classes {

@@ -139,7 +139,10 @@ pub fn read(
     let node_ids = found.edges.ids().and_then(|kind| joined(&ids, kind));
     let stamps = stamps.map(|weights| {
         let name = schema.field(weights).name();
-        format!("the column `{name}` was read as weights, though each is beyond 1e8, as timestamps are; without it every edge weighs 1.")
+        format!(
+            "the column `{name}` was read as weights, though each is beyond 1e8, as timestamps are; without it every \
+             edge weighs 1."
+        )
     });
     let notices = columns.notice(schema).into_iter().chain(stamps);
     let notices = notices.map(|notice| format!("{}: {notice}", path.display())).collect();

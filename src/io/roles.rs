@@ -300,7 +300,8 @@ impl Findings {
         notes
     }
 
-    /// Returns the doubts, and a warning for each kind of suspicion. `advice` returns how inputs of a table are left out.
+    /// Returns the doubts, and a warning for each kind of suspicion. `advice` returns how inputs of a table are left
+    /// out.
     #[must_use]
     pub fn warnings(&self, advice: impl Fn(&str) -> String) -> Vec<String> {
         const SHOWN: usize = 3;

@@ -296,8 +296,8 @@ fn has_fraction(number: &f64) -> bool {
     number.is_finite() && number.fract() != 0.0
 }
 
-/// Returns whether the classes of so many samples seem to be values: if all are numbers, of which some are not whole, or
-/// which are more than 20 and more than twice the square root of the number of samples.
+/// Returns whether the classes of so many samples seem to be values: if all are numbers, of which some are not whole,
+/// or which are more than 20 and more than twice the square root of the number of samples.
 ///
 /// ```
 /// let classes = |count: i32| (0..count).map(|class| class.to_string()).collect::<Vec<_>>();

@@ -40,8 +40,8 @@ pub(super) fn warn_of_values(
     if let (Some(origin), true) = (&findings.target, io::seem_values(samples, classes)) {
         let (classes, samples) = (classes.len(), many(samples, "sample", "samples"));
         super::complain(&format_args!(
-            "{data}: the labels from {origin} are numbers of {classes} classes in {samples}; if they are values, {loss} \
-             predicts them"
+            "{data}: the labels from {origin} are numbers of {classes} classes in {samples}; if they are values, \
+             {loss} predicts them"
         ));
     }
 }

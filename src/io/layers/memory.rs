@@ -27,8 +27,8 @@ impl Memory {
 
 impl Layers {
     /// Makes a data set of layers in memory. Each has a name, the axes of a sample (none for a number, one for a
-    /// vector, two for a matrix; more become one), and the numbers of all samples in row-major order. If the samples of a layer have
-    /// lengths of their own, the axes are ignored.
+    /// vector, two for a matrix; more become one), and the numbers of all samples in row-major order. If the samples of
+    /// a layer have lengths of their own, the axes are ignored.
     ///
     /// ```
     /// use fiedler::io::{Extent, LayerRows, Layers, Numbers};

@@ -164,8 +164,8 @@ impl Layers {
         }
     }
 
-    /// Looks for inputs that are suspicious in vectors of a file of arrays, which are read for that if they are not many.
-    /// In a table, they were found when it was opened.
+    /// Looks for suspicious inputs in the vectors of a file of arrays, which are read for that if they are not many. In
+    /// a table, they were found when it was opened.
     ///
     /// # Errors
     /// The errors of [`Layers::read`].
@@ -332,8 +332,8 @@ impl Layers {
 }
 
 impl Extent {
-    /// Returns the extent of a layer whose samples have the given axes, or `None` if there are no numbers. More than two
-    /// axes become one.
+    /// Returns the extent of a layer whose samples have the given axes, or `None` if there are no numbers. More than
+    /// two axes become one.
     fn of(axes: &[usize]) -> Option<Self> {
         let extent = match *axes {
             [] => Self::Vector(1),

@@ -73,8 +73,8 @@ pub(super) fn numbered(fields: &[&str]) -> bool {
 }
 
 impl Reader<'_> {
-    /// Makes the first row names, if its last field is the only word of a column of numbers, or if it counts the columns
-    /// as pandas does and is unlike the other rows.
+    /// Makes the first row names, if its last field is the only word of a column of numbers, or if it counts the
+    /// columns as pandas does and is unlike the other rows.
     pub(super) fn take_numbers_as_names(&mut self) {
         self.labels_named = self.last_is_name();
         if !self.labels_named && !self.counts_columns() {
@@ -110,8 +110,9 @@ impl Reader<'_> {
         first && rows > 1 && self.odd.is_none() && (texts.wordy == 1 || texts.wordy == rows && alone())
     }
 
-    /// Returns whether the first row is 0, 1, 2 and so on in at least three columns, while a later row has a number that
-    /// is negative or not whole: names as pandas writes those of an array. Either way, what it was read as is a doubt.
+    /// Returns whether the first row is 0, 1, 2 and so on in at least three columns, while a later row has a number
+    /// that is negative or not whole: names as pandas writes those of an array. Either way, what it was read as is a
+    /// doubt.
     fn counts_columns(&mut self) -> bool {
         let counts = self.first_fields.iter().zip(0..).all(|(field, place)| field.parse() == Ok(place));
         if !(self.names.is_none() && self.first_fields.len() > 2 && counts && self.odd.is_none()) {

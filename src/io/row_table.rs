@@ -34,9 +34,9 @@ impl RowTable<'_> {
     ///
     /// `.npz` and `.safetensors` files have the arrays `features` (samples, columns), `status`, `labels` or `targets`,
     /// `ids`, `parts`, and `names`, those of the columns. Labels that are not integers are numbered, and `classes` has
-    /// their names; safetensors files have text in their metadata, as JSON lists. A `.csv` file has the columns under their
-    /// names, and the label or value as the last column. A `.npy` file has the features in column-major order, so that
-    /// a program that maps it into memory reads some columns without the others; the other arrays are in
+    /// their names; safetensors files have text in their metadata, as JSON lists. A `.csv` file has the columns under
+    /// their names, and the label or value as the last column. A `.npy` file has the features in column-major order, so
+    /// that a program that maps it into memory reads some columns without the others; the other arrays are in
     /// [`RowTable::beside`].
     ///
     /// The file is either written completely or not at all.

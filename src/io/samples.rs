@@ -296,7 +296,7 @@ fn has_fraction(number: &f64) -> bool {
     number.is_finite() && number.fract() != 0.0
 }
 
-/// Returns whether the classes of so many samples seem to be values: if all are numbers, of which some are not whole,
+/// Returns whether the classes of `samples` samples seem to be values: if all are numbers, of which some are not whole,
 /// or which are more than 20 and more than twice the square root of the number of samples.
 ///
 /// ```
@@ -305,7 +305,7 @@ fn has_fraction(number: &f64) -> bool {
 /// ```
 #[must_use]
 pub fn seem_values(samples: usize, classes: &[String]) -> bool {
-    /// A data set of any size may have so many classes.
+    /// The number of classes that a data set of any size may have.
     const FEW: usize = 20;
     let numbers: Option<Vec<f64>> = classes.iter().map(|class| class.parse().ok()).collect();
     let many = classes.len() > FEW && classes.len().saturating_mul(classes.len()) > samples.saturating_mul(4);

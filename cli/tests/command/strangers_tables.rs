@@ -401,7 +401,7 @@ fn a_finished_call_is_resumed() {
         assert!(before == std::fs::read(files.at(out)).expect("an output") && said(&call[..call.len() - 1]).0 == 2);
         assert!(!Path::new(&files.at(&format!("{out}.resume"))).exists());
     }
-    // An option that nobody gave is not named.
+    // An option that the call does not give is not named.
     let list = files.text("g.csv", "src,dst,graph\n0,1,0\n1,2,1\n");
     let (code, _, error) = said(&["encode", &list, "-o", &files.at("g.npz")]);
     assert!(code == 1 && error.contains("g.csv:1: ") && !error.contains("--edge-weight-column"), "{error}");

@@ -303,8 +303,8 @@ impl Train {
         self.train_on(&Data { samples: count, inputs, values, origin, findings, source, whole: true })
     }
 
-    /// Returns the network for these numbers of samples, inputs and values, after a check that the classes are such that
-    /// it can tell them apart, and warns of what is doubtful about the data.
+    /// Returns the network for these numbers of samples, inputs and values, after a check that the classes are such
+    /// that it can tell them apart, and warns of what is doubtful about the data.
     fn checked_net(
         &self,
         [samples, inputs, values]: [usize; 3],

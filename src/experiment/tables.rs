@@ -120,7 +120,7 @@ fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
     let label = spec.data.label.as_deref().map_or(found, LabelColumn::Named);
     let roles = Roles { label, ignore: &spec.data.ignore, take: &spec.data.take };
     let mut layers = Layers::open_as(paths, roles, values)?;
-    layers.search()?;
+    layers.search();
     if let Some(rows) = spec.data.rows {
         layers = layers.first(rows);
     }

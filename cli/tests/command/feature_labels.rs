@@ -76,8 +76,8 @@ fn train_says_that_features_have_no_labels_or_nan() {
         let out = files.at(name);
         report(&format!("{x} --no-labels -o {out}"));
         let (code, _, error) = said(&["train", &out, "-o", &files.at("fit")]);
-        for part in [name, "expected targets under the name y, labels or targets, found no labels", "features --label"]
-        {
+        let names = "expected targets under the name y, label, labels, class, target, targets, species, variety,";
+        for part in [name, names, "found no labels, only the arrays features", "features --label"] {
             assert!(code == 1 && error.contains(part), "{error}");
         }
         let (_, _, error) = said(&["train", &out, "-o", &files.at("fit"), "--label", "shade"]);

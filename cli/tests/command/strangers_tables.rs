@@ -144,7 +144,7 @@ fn labels_are_found_wherever_they_stand() {
         files.text("two.csv", &("label,a,b,target\n".to_owned() + &rows(40, |i, x| format!("{},{x},1", kind(i, 40)))));
     for call in [&["train", &two, "-o", &files.at("two")][..], &["features", &two, "-o", &files.at("two.csv.npz")]] {
         let (code, _, error) = said(call);
-        assert!(code == 1 && error.contains("--label") && error.contains("found label and target"), "{error}");
+        assert!(code == 1 && error.contains("`label` with the name of one, found label and target"), "{error}");
     }
     assert!(trained(&two, &files.at("one"), &["--label", "label"]).0.contains("column `label`"));
     // Values are numbers, in the column with the name or in the last one.

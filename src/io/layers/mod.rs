@@ -165,11 +165,8 @@ impl Layers {
     }
 
     /// Looks for suspicious inputs in the vectors of a file of arrays, which are read for that if they are not many. In
-    /// a table, they were found when it was opened.
-    ///
-    /// # Errors
-    /// The errors of [`Layers::read`].
-    pub fn search(&mut self) -> Result<()> {
+    /// a table, they were found when it was opened. What is wrong with a file is left to [`Layers::read`].
+    pub fn search(&mut self) {
         for at in 0..self.layers.len() {
             let Layer { name, extent: Extent::Vector(length), .. } = &self.layers[at] else { continue };
             let few = length.saturating_mul(self.len) <= MOST_SEARCHED / self.layers.len();
@@ -180,13 +177,13 @@ impl Layers {
                 continue;
             }
             let names: Vec<String> = (0..*length).map(|column| format!("{name}[{column}]")).collect();
-            let numbers = match self.read(&[at], 0..self.len)?.swap_remove(0).numbers {
+            let Ok(mut rows) = self.read(&[at], 0..self.len) else { continue };
+            let numbers = match rows.swap_remove(0).numbers {
                 Numbers::F32(numbers) => numbers.into_iter().map(f64::from).collect(),
                 Numbers::F64(numbers) => numbers,
             };
             self.findings.suspects.extend(suspects(&names, &numbers, &self.targets, true));
         }
-        Ok(())
     }
 
     /// Leaves out all samples but the first `rows`, if there are more.

@@ -71,7 +71,7 @@ impl Source {
         }
         check_numbers(call, &representations)?;
         let mut data = Layers::open_with(&call.inputs, call.roles())?;
-        data.search()?;
+        data.search();
         if !call.printing.quiet && !call.printing.json {
             columns::warn(data.findings(), &call.inputs[0].display(), columns::ignoring);
         }

@@ -107,7 +107,7 @@ pub enum Feature {
 }
 
 /// What is compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Compare {
     /// The factors whose values are compared: `features`, `layers` and keys of the grid.
@@ -116,18 +116,12 @@ pub struct Compare {
     /// are compared to their first value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Value>,
-    /// The metric, such as `test.accuracy`, which is the default; of values, it is `test.r2`.
+    /// The metric, such as `test.accuracy`. If it is empty, reading the file sets it to the accuracy, or of values r2,
+    /// of the test samples, or of the last part that has samples.
     pub metric: String,
     /// The difference of the metric that does not matter, for tests of equivalence; none without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-}
-
-impl Default for Compare {
-    fn default() -> Self {
-        // Without a metric, `Spec::complete` finds one that fits the loss and the parts.
-        Self { by: Vec::new(), baseline: None, metric: String::new(), margin: None }
-    }
 }
 
 pub(super) fn wrong(what: impl Into<String>) -> Error {

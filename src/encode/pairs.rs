@@ -3,7 +3,7 @@
 //! the certificate. All steps run in f64 on the host and are the same for every solver.
 
 use super::canonical::canonical_basis;
-use super::separate::{CLOSE, is_due, separate, small};
+use super::separate::{CLOSE, Limits, is_due, separate, small};
 use super::settings::Settings;
 use super::walks::return_probabilities;
 use crate::array::Real;
@@ -11,7 +11,7 @@ use crate::graph::GraphRef;
 use crate::ops::eigen::{Certificate, Which};
 use crate::ops::laplacian::{Laplacian, Normalization};
 use crate::ops::sparse::Operator;
-use crate::ops::ties::tie_groups;
+use crate::ops::ties::{relative_tie_groups, tie_groups};
 use crate::ops::{ITERATED, Status};
 use crate::parallel;
 use std::ops::Range;
@@ -80,6 +80,8 @@ pub(super) struct Candidates {
     pub(super) status: Status,
     /// Whether the solver is iterative. This determines the limits for the measures of the certificate.
     pub(super) iterated: bool,
+    /// Whether each value is accurate relative to itself.
+    pub(super) relative: bool,
 }
 
 /// Computes the encoding of one graph. `operator` is the Laplacian in f64 whose pairs the solver found, and `known` is
@@ -94,14 +96,15 @@ pub(super) fn pairs<T: Real>(
     let n = graph.nodes();
     let bounds = operator.bounds(0);
     let null = operator.null_vectors();
-    let Candidates { mut values, mut vectors, selected, apart, next, status, iterated } = candidates;
-    if is_due(&values, null > 0, bounds.upper) {
-        let small = small(&values, bounds.upper);
+    let Candidates { mut values, mut vectors, selected, apart, next, status, iterated, relative } = candidates;
+    let limits = if iterated { Limits::of::<f32>(n) } else { Limits::of::<T>(n) };
+    if !relative && is_due(&values, null > 0, bounds.upper, limits) {
+        let small = small(&values, bounds.upper, limits);
         let separated =
             separate(graph, super::sparse::solved_normalization(settings.normalization), &mut vectors[..small * n]);
         values[..small].copy_from_slice(&separated);
     }
-    let groups = tie_groups(&values, bounds.upper);
+    let groups = if relative { relative_tie_groups(&values) } else { tie_groups(&values, bounds.upper) };
     let mut basis = operator.canonical_null(known);
     let mut unresolved = !apart;
     let mut start = 0;
@@ -115,7 +118,7 @@ pub(super) fn pairs<T: Real>(
         let space = &mut vectors[group.start * n..group.end * n];
         canonical_basis(space, n, taken.end - group.start);
         let columns = &space[(taken.start - group.start) * n..(taken.end - group.start) * n];
-        if null > 0 && values[group.start] <= DOUBTFUL * bounds.upper {
+        if !relative && null > 0 && values[group.start] <= DOUBTFUL * bounds.upper {
             let beyond = values[group.start..].windows(2).find(|pair| pair[1] - pair[0] > CLOSE * bounds.upper);
             let beyond = beyond.map(|pair| pair[1]).or(next);
             unresolved |= !is_told_from_zero(operator, &values[taken.clone()], columns, beyond);

@@ -3,6 +3,7 @@
 use super::encoding::Encoding;
 use super::pairs::{Pairs, Selection, not_finite, pairs};
 use super::plan::Chunk;
+use super::separate::Limits;
 use super::settings::Settings;
 use super::spectral::Progress;
 use super::{dense, sparse};
@@ -126,7 +127,7 @@ impl<T: Real> Run<'_, T> {
     fn solve<U: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<U>> {
         let ctx = self.ctx.with_backend(backend);
         let solved = sparse::solved_normalization(self.settings.normalization);
-        let needed = |i: usize, values: &[f64]| dense::needed(self.settings, graphs.graph(i), values);
+        let needed = |i: usize, values: &[f64]| dense::needed::<T>(self.settings, graphs.graph(i), values);
         let laplacians = self.timed("laplacian", backend, || laplacian::<U>(&ctx, graphs, solved))?;
         self.timed("solve", backend, || eigh_uncertified(&ctx, &laplacians, &needed)?.read(&ctx))
     }
@@ -218,7 +219,13 @@ impl<T: Real> Run<'_, T> {
             dense::decided(&selection, &operator, similarity.as_deref(), (values, vectors), certificate)
         } else {
             let (values, vectors) = (U::all_to_f64(values), U::all_to_f64(vectors));
-            Some(dense::candidates(&selection, &operator, &values, &vectors, certificate))
+            let weighted = graph.is_weighted();
+            Some(if dense::must_be_factored::<T>(&selection, &operator, &values, weighted) {
+                dense::factored(&selection, graph, sparse::solved_normalization(self.settings.normalization))
+            } else {
+                let limits = Limits::of::<T>(graph.nodes());
+                dense::candidates(&selection, &operator, (&values, &vectors), limits, certificate)
+            })
         };
         Ok(candidates.map(|found| pairs(self.settings, graph, &operator, selection.known, found)))
     }

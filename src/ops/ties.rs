@@ -26,11 +26,22 @@ pub(crate) fn tied(a: f64, b: f64, bound: f64) -> bool {
 /// is a separate group.
 #[must_use]
 pub(crate) fn tie_groups(values: &[f64], bound: f64) -> Vec<u32> {
+    chains(values, |a, b| tied(a, b, bound))
+}
+
+/// Does the same as [`tie_groups`] for eigenvalues that are accurate relative to themselves, so that the larger of two
+/// takes the place of the bound.
+#[must_use]
+pub(crate) fn relative_tie_groups(values: &[f64]) -> Vec<u32> {
+    chains(values, |a, b| tied(a, b, a.max(b)))
+}
+
+fn chains(values: &[f64], tied: impl Fn(f64, f64) -> bool) -> Vec<u32> {
     let mut group = 0;
     let mut groups = Vec::with_capacity(values.len());
     for (i, &value) in values.iter().enumerate() {
         if i > 0 {
-            group += u32::from(!tied(values[i - 1], value, bound));
+            group += u32::from(!tied(values[i - 1], value));
         }
         groups.push(group);
     }

@@ -1,6 +1,7 @@
 //! Graph Laplacians, dense and batched.
 
 mod cpu;
+pub(crate) mod factor;
 mod gpu;
 pub(super) mod kernels;
 

@@ -11,7 +11,7 @@ use crate::graph::GraphRef;
 use crate::ops::eigen::{Certificate, Which};
 use crate::ops::laplacian::{Laplacian, Normalization};
 use crate::ops::sparse::Operator;
-use crate::ops::ties::{relative_tie_groups, tie_groups};
+use crate::ops::ties::{TIE, fine_tie, tie_groups};
 use crate::ops::{ITERATED, Status};
 use crate::parallel;
 use std::ops::Range;
@@ -104,7 +104,8 @@ pub(super) fn pairs<T: Real>(
             separate(graph, super::sparse::solved_normalization(settings.normalization), &mut vectors[..small * n]);
         values[..small].copy_from_slice(&separated);
     }
-    let groups = if relative { relative_tie_groups(&values) } else { tie_groups(&values, bounds.upper) };
+    let tolerance = if iterated || T::EPSILON > 1e-10 { TIE } else { fine_tie(n) };
+    let groups = tie_groups(&values, tolerance, (!relative).then_some(bounds.upper));
     let mut basis = operator.canonical_null(known);
     let mut unresolved = !apart;
     let mut start = 0;
@@ -208,7 +209,7 @@ fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut b
     let orthogonality = orthogonality::<T>(&basis, n, values.len());
     let laplacian = Laplacian::new(graph, settings.normalization);
     if settings.normalization == Normalization::RandomWalk {
-        to_random_walk(&mut basis, n, &laplacian.similarity_scale());
+        to_random_walk(&mut basis, graph, &laplacian.similarity_scale(), values);
     }
     let vectors: Vec<T> = basis.into_iter().map(stored::<T>).collect();
     let residual = residual(&laplacian, values, &vectors);
@@ -241,12 +242,40 @@ fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     })
 }
 
+/// The spread of degrees up to which the rounding errors of D^-1/2 v are invisible.
+const SPREAD: f64 = 1e4;
+
 /// Replaces each column v by D^-1/2 v, where `scale` is the diagonal of D^-1/2. The result is scaled to unit 2-norm,
 /// and its sign is chosen so that the entry of largest magnitude is positive.
-fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
-    for column in basis.chunks_exact_mut(n.max(1)) {
+fn to_random_walk<T: Real>(basis: &mut [f64], graph: GraphRef<'_>, scale: &[f64], values: &[T]) {
+    let n = graph.nodes();
+    let (least, most) = scale.iter().fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), &x| (a.min(x), b.max(x)));
+    // The nodes with the largest degrees, whose entries are the most accurate, come first.
+    let order = (most > SPREAD.sqrt() * least).then(|| {
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&i, &j| scale[i].total_cmp(&scale[j]));
+        order
+    });
+    for (column, value) in basis.chunks_exact_mut(n.max(1)).zip(values) {
         column.iter_mut().zip(scale).for_each(|(x, s)| *x *= s);
+        if let Some(order) = &order {
+            average(column, graph, scale, order, 1.0 - value.to_f64());
+        }
         canonical_basis(column, n, 1);
+    }
+}
+
+/// Replaces the entries of an eigenvector of the random-walk Laplacian at nodes of small degree, where D^-1/2 has
+/// amplified rounding errors, by averages of their neighbors' entries: `x_i = sum_j w_ij x_j / (d_i (1 - l))`. A neighbor
+/// with a larger degree has a more accurate entry, and one with a smaller degree has little weight. `rest` is 1 - l.
+fn average(column: &mut [f64], graph: GraphRef<'_>, scale: &[f64], order: &[usize], rest: f64) {
+    let least = scale[order[0]];
+    // Near the eigenvalue 1, the division would amplify the errors more than D^-1/2 has.
+    for &i in order.iter().filter(|&&i| scale[i] * rest.abs() > 10.0 * least) {
+        let sum: f64 = graph.row(i).map(|(j, weight)| weight * column[j]).sum();
+        if sum != 0.0 {
+            column[i] = sum * scale[i] * scale[i] / rest;
+        }
     }
 }
 

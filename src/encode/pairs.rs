@@ -269,11 +269,10 @@ fn to_random_walk<T: Real>(basis: &mut [f64], graph: GraphRef<'_>, scale: &[f64]
 /// amplified rounding errors, by averages of their neighbors' entries: `x_i = sum_j w_ij x_j / (d_i (1 - l))`. A neighbor
 /// with a larger degree has a more accurate entry, and one with a smaller degree has little weight. `rest` is 1 - l.
 fn average(column: &mut [f64], graph: GraphRef<'_>, scale: &[f64], order: &[usize], rest: f64) {
-    let least = scale[order[0]];
-    // Near the eigenvalue 1, the division would amplify the errors more than D^-1/2 has.
-    for &i in order.iter().filter(|&&i| scale[i] * rest.abs() > 10.0 * least) {
-        let sum: f64 = graph.row(i).map(|(j, weight)| weight * column[j]).sum();
-        if sum != 0.0 {
+    for &i in order {
+        // The entry of v has a relative error of about eps / |v_i|. That of the average is eps / |1 - l|.
+        if (column[i] / scale[i]).abs() < 0.1 * rest.abs() {
+            let sum: f64 = graph.row(i).map(|(j, weight)| weight * column[j]).sum();
             column[i] = sum * scale[i] * scale[i] / rest;
         }
     }

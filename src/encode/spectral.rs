@@ -196,7 +196,8 @@ impl SpectralEncoder {
     /// Encodes every graph.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a graph is directed or there is not enough memory for the encoding;
+    /// [`crate::ErrorKind::Domain`] if a graph is directed, f32 does not hold its largest weight or twice a degree (which
+    /// bound the eigenvalues of a combinatorial Laplacian), or there is not enough memory for the encoding;
     /// [`crate::ErrorKind::Limit`] if a graph is too large for the memory budget or, with [`Backend::Gpu`], for the
     /// device; device errors.
     pub fn encode(&self, ctx: &Context, graphs: &GraphBatch) -> Result<Encoding> {
@@ -291,6 +292,9 @@ impl SpectralEncoder {
             let what = format!("graph {number} is directed; choose a symmetrization (sum, mean or max)");
             return Err(Error::domain("encode", what));
         }
+        if T::ON_DEVICE && self.0.normalization == Normalization::Combinatorial {
+            check_range(graphs, self.0.first_graph)?;
+        }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
         let encoding = self.empty(graphs)?;
         let mut run = Run { settings: &self.0, ctx, graphs, encoding, waiting, done: 0, solved_again: 0 };
@@ -332,6 +336,18 @@ impl SpectralEncoder {
             random_walk: filled(nodes, walk_steps, 0.0)?,
         })
     }
+}
+
+/// Checks that f32 holds the largest weight of each graph, and the bound of the eigenvalues of D - W.
+fn check_range(graphs: &GraphBatch, first: usize) -> Result<()> {
+    for (number, graph) in (first..).zip(graphs.iter()) {
+        let Some((_, most)) = graph.extremes() else { continue };
+        if most < f32::MIN_POSITIVE.into() || !graph.degrees_are_within_f32() {
+            let what = format!("graph {number}: its largest weight is {most:e}, expected eigenvalues that f32 holds");
+            return Err(Error::domain("encode", format!("{what}; the encoding in f64 takes it")));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the result of a future that is never pending, because all that it waits for blocks.

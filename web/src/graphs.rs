@@ -82,7 +82,7 @@ impl Graphs {
     pub fn from_edges(
         nodes: f64,
         edges: &[u32],
-        weights: Option<Vec<f32>>,
+        weights: Option<Vec<f64>>,
         #[wasm_bindgen(unchecked_optional_param_type = "ReadOptions")] options: JsValue,
     ) -> Result<Self, JsValue> {
         let conventions = options::read::<ReadOptions>(options)?.conventions()?;

@@ -87,8 +87,12 @@ impl<'a> Edges<'a> {
                 line.push(space);
                 push_number(&mut line, right);
                 if let Some(weights) = weights {
-                    // `{}` writes the shortest digits that parse to the same f64.
-                    write!(line, "{}{}", char::from(space), weights.at(place))?;
+                    // Both forms have the shortest digits that parse to the same f64.
+                    line.push(space);
+                    match weights.at(place) {
+                        usual @ 1e-5..1e16 => write!(line, "{usual}")?,
+                        other => write!(line, "{other:e}")?,
+                    }
                 }
                 line.push(b'\n');
                 out.write_all(&line)?;

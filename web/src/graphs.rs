@@ -73,7 +73,7 @@ impl Graphs {
         Ok(Self { name, format: Some(format), notices, ids, batch })
     }
 
-    /// Returns the graph with these edges: a pair of node numbers for each edge, and perhaps a weight.
+    /// Returns the graph with these edges: a pair of node numbers for each edge, and perhaps a weight in f64.
     ///
     /// # Errors
     /// A number of nodes that is not whole or does not fit in memory, an odd number of node numbers, a number that is

@@ -71,7 +71,13 @@ mod tests {
     fn arrays_that_are_no_graphs_are_refused() {
         let made = |nodes: &[usize], rows: &[usize], columns: &[u32], weights: Option<&[f32]>| {
             let (nodes, rows, columns) = (nodes.to_vec(), rows.to_vec(), columns.to_vec());
-            GraphBatch::from_csr(nodes, rows, columns, weights.map(|weights| weights.to_vec().into()), Conventions::default())
+            GraphBatch::from_csr(
+                nodes,
+                rows,
+                columns,
+                weights.map(|weights| weights.to_vec().into()),
+                Conventions::default(),
+            )
         };
         assert!(made(&[0, 2, 3], &[0, 1, 2, 2], &[1, 0], Some(&[1.0, 1.0])).is_ok());
         assert!(made(&[0], &[0], &[], None).is_ok());

@@ -100,7 +100,8 @@ mod tests {
             let (leveled, levels) = batch.leveled().unwrap();
             assert_eq!(levels, [0, level]);
             assert_eq!(leveled.select(&[0]), usual[0].clone().into());
-            for (row, own) in leveled.graph(1).all_weights().unwrap().iter().zip(graph.view().all_weights().unwrap().iter())
+            for (row, own) in
+                leveled.graph(1).all_weights().unwrap().iter().zip(graph.view().all_weights().unwrap().iter())
             {
                 assert_eq!(row * 2_f64.powi(level), own);
                 assert!(row < 2.0 || level == 0, "{row}");

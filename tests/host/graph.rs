@@ -3,9 +3,8 @@
 
 use fiedler::ErrorKind;
 use fiedler::graph::{
-    WeightsRef,
     Conventions, Duplicates, EdgeList, Graph, GraphBatch, GraphRef, IsolatedDiagonal, LargestComponents, Preset,
-    SelfLoops, Symmetrization, molecules,
+    SelfLoops, Symmetrization, WeightsRef, molecules,
 };
 use fiedler::ops::laplacian::{Laplacian, Normalization};
 use nalgebra::DMatrix;

@@ -161,7 +161,8 @@ fn weights_of(arrays: &Arrays, edges: usize, notices: &mut Vec<String>) -> Resul
 fn read_weights(arrays: &Arrays, name: &str, array: Elements) -> Result<Option<Weights>> {
     let mut found = Weights::default();
     array.floats(|weight| {
-        let refused = |expected| arrays.error(expected, format!("{weight} as element {} of {name}", found.view().len()));
+        let refused =
+            |expected| arrays.error(expected, format!("{weight} as element {} of {name}", found.view().len()));
         found.push(checked(weight).map_err(refused)?);
         Ok(())
     })?;

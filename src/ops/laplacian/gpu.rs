@@ -1,9 +1,9 @@
 //! Dense Laplacians on the device: only the edges are transferred, not the matrices.
 
-use super::{Normalization, check_range};
 use super::kernels::{
     Assemble, COMBINATORIAL, Degree, First, Nodes, RANDOM_WALK, SYMMETRIC, assemble_variant, degree_variant,
 };
+use super::{Normalization, check_range};
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{Result, within_limits};
 use crate::graph::{DegreeDirection, GraphBatch, IsolatedDiagonal, Symmetrization, ZeroDegreeScale};

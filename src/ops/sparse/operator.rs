@@ -87,8 +87,7 @@ impl<'a, T: Real> Operator<'a, T> {
         let (mut diagonal, mut scale) = (Vec::with_capacity(nodes), Vec::new());
         let mut bounds = Vec::with_capacity(graphs.len());
         let mut null = NullSpace::new();
-        let levels: Vec<i32> =
-            graphs.iter().map(|graph| if normalized { graph.level() } else { 0 }).collect();
+        let levels: Vec<i32> = graphs.iter().map(|graph| if normalized { graph.level() } else { 0 }).collect();
         let weights = weights.map(|weights| scaled(weights, graphs, &levels));
         for (number, (graph, &level)) in graphs.iter().zip(&levels).enumerate() {
             let mut degrees = graph.degrees();

@@ -1,8 +1,8 @@
 //! Weights that are not exactly f32, in every format.
 
 use super::samples::{
-    EDGES, GEXF, GML, GRAPHML, MARKET, NODE_LINK, SOURCES, TARGETS, WEIGHTS, arrays, doubles, integers, npy, safetensors,
-    scipy, stored,
+    EDGES, GEXF, GML, GRAPHML, MARKET, NODE_LINK, SOURCES, TARGETS, WEIGHTS, arrays, doubles, integers, npy,
+    safetensors, scipy, stored,
 };
 use super::{parsed, stream, weighted};
 use fiedler::arrow::{Columns, batches_of, read as read_table};

@@ -41,9 +41,6 @@ _SOLVERS = {
 }
 _TYPES = [np.float64, np.float32]
 
-# The smallest weight of an edge, relative to the largest, that single precision has room for.
-_LEAST = 1e-36
-
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal components, as ``sklearn.decomposition.PCA`` has them.
@@ -234,17 +231,12 @@ class SpectralEmbedding(BaseEstimator):
             most = samples - bool(self.drop_first)
             raise ValueError(f"n_components: expected 1 to {most} for {samples} samples, found {self.n_components}")
         self.affinity_matrix_ = self._affinities(X)
-        # The Laplacian does not depend on the scale of the affinities.
         edges = scipy.sparse.coo_array(self.affinity_matrix_)
         edges.setdiag(0)
-        scale = edges.data.max(initial=0.0) or 1.0
-        edges = scipy.sparse.coo_array(edges.multiply(1 / scale))
-        kept = (edges.data >= _LEAST) | (edges.data < 0)
-        edges = scipy.sparse.coo_array((edges.data[kept], (edges.row[kept], edges.col[kept])), shape=edges.shape)
         precision = "f32" if X.dtype == np.float32 else "f64"
         graph = GraphBatch.from_scipy_sparse(edges)
         found = encode(graph, k, precision=precision, device=self.device, cache=False)
-        roots = np.sqrt(np.asarray(edges.sum(axis=1)).ravel() * scale)
+        roots = np.sqrt(np.asarray(edges.sum(axis=1)).ravel())
         roots[roots == 0] = 1
         vectors = found.eigenvectors / roots[:, None].astype(found.eigenvectors.dtype)
         largest = np.abs(vectors).argmax(axis=0)

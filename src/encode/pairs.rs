@@ -32,6 +32,26 @@ pub(super) struct Pairs<T> {
     pub(super) random_walk: Vec<f32>,
 }
 
+impl<T: Real> Pairs<T> {
+    /// Multiplies the eigenvalues by a power of two with the given exponent. They are unresolved if T does not hold
+    /// them.
+    pub(super) fn scale(&mut self, exponent: i32) {
+        let factor = 2_f64.powi(exponent);
+        for value in &mut self.values {
+            let exact = value.to_f64() * factor;
+            *value = T::from_f64(exact);
+            if leaves_range(exact, *value) && self.certificate.status == Status::Converged {
+                self.certificate.status = Status::Unresolved;
+            }
+        }
+    }
+}
+
+/// Returns whether T holds only an infinity, or a number with fewer digits, for an eigenvalue.
+fn leaves_range<T: Real>(exact: f64, value: T) -> bool {
+    exact != 0.0 && !(T::SMALLEST..f64::INFINITY).contains(&value.to_f64().abs())
+}
+
 /// The pairs of the spectrum that an encoding contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Selection {
@@ -137,8 +157,9 @@ pub(super) fn pairs<T: Real>(
     let tie_group = std::iter::repeat_n(0, known).chain(groups[selected.clone()].iter().map(|&g| own + i64::from(g)));
     let first = groups.get(selected.start).map_or(0, |&g| i64::from(g));
     let tie_group = tie_group.enumerate().map(|(i, g)| if i < known { g } else { g - first }).collect();
-    let values: Vec<T> =
-        std::iter::repeat_n(0.0, known).chain(values[selected].iter().copied()).map(stored::<T>).collect();
+    let all = std::iter::repeat_n(0.0, known).chain(values[selected].iter().copied());
+    let values: Vec<T> = all.clone().map(stored::<T>).collect();
+    unresolved |= all.zip(&values).any(|(exact, &value)| leaves_range(exact, value));
     let Finished { vectors, residual, orthogonality } = finish(settings, graph, &values, basis);
     let certificate = Certificate { status, sweeps: 0, residual, orthogonality };
     let certificate = if iterated {

@@ -9,6 +9,7 @@ mod laplacian;
 mod sameness;
 mod spmm;
 mod weak;
+mod weights;
 
 fn main() -> std::process::ExitCode {
     common::run([
@@ -21,5 +22,6 @@ fn main() -> std::process::ExitCode {
         sameness::tests(),
         spmm::tests(),
         weak::tests(),
+        weights::tests(),
     ])
 }

@@ -92,6 +92,19 @@ impl ArrayFile {
         if array.kind.is_text() { array.read_text(&self.path).map(Some) } else { Ok(None) }
     }
 
+    /// Returns the numbers of training, validation and test samples that an array `parts` has, as features of a divided
+    /// file do.
+    pub(super) fn parts(&mut self, samples: usize) -> Result<Option<[usize; 3]>> {
+        let is_own = |array: &Stored| array.name == "parts" && array.shape == [3] && !array.kind.is_float();
+        let Some(at) = self.arrays.iter().position(|array| is_own(array) && !array.kind.is_text()) else {
+            return Ok(None);
+        };
+        let counts = self.numbers::<f64>(at)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of 0 or more")]
+        let counts = [0, 1, 2].map(|part| counts[part].max(0.0) as usize);
+        Ok((counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count)) == Some(samples)).then_some(counts))
+    }
+
     /// Reads the ids of the samples.
     pub(super) fn ids(&mut self, at: usize) -> Result<Vec<String>> {
         if let Some(words) = self.words(at)? {
@@ -153,7 +166,7 @@ impl ArrayFile {
             return wrong("one label for each sample", format!("the shape {:?}", shapes[0]));
         }
         if let Some(value) = numbers.iter().find(|value| value.fract() != 0.0 || value.abs() >= 1e15) {
-            return wrong("whole numbers as labels", value.to_string());
+            return wrong("whole numbers as labels, or a loss of values, such as mse", value.to_string());
         }
         Ok(labels_of(numbers.iter().map(|value| format!("{value:.0}")).collect()))
     }

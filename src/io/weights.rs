@@ -81,7 +81,7 @@ pub(super) fn vanished(path: &Path, count: u64) -> Option<String> {
 
 /// The bound above which weights may be timestamps. The number of seconds since 1970 exceeded this bound in 1973,
 /// whereas the weights of a graph seldom all exceed it.
-pub(super) const STAMPS: f32 = 1e8;
+pub(crate) const STAMPS: f32 = 1e8;
 
 /// Returns the notice that the weights may be timestamps.
 pub(super) fn timestamps(path: &Path) -> String {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,16 @@ class _Networks(BaseEstimator):
     # The factor of the loss to scikit-learn's.
     _factor = 1.0
 
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        if "__init__" not in vars(cls):
+            # The same function, but Python's error of an unknown parameter names the class.
+            init = cls.__init__
+            own = FunctionType(init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__)
+            own.__kwdefaults__, own.__annotations__ = init.__kwdefaults__, init.__annotations__
+            own.__qualname__ = f"{cls.__qualname__}.__init__"
+            setattr(cls, "__init__", own)
+
     def __init__(
         self,
         hidden_layer_sizes: int | Sequence[int] = (100,),
@@ -60,11 +71,7 @@ class _Networks(BaseEstimator):
         n_iter_no_change: int = 10,
         n_runs: int = 1,
         device: str | None = None,
-        **unknown: Any,
     ) -> None:
-        if unknown:
-            known = ", ".join(self._get_param_names())
-            raise TypeError(f"{type(self).__name__}: expected the parameters {known}, found {', '.join(unknown)}")
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
         self.solver = solver

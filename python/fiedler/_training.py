@@ -67,8 +67,10 @@ def samples_of(x: Any, y: Any, train: Mapping[str, Any]) -> Samples:
         notes.append(f"samples of {' x '.join(map(str, axes))} as rows of numbers")
     # The names of the columns, or the places of inputs as NumPy takes them.
     shown = names or [f"x[:, {', '.join(map(str, place))}]" for place in np.ndindex(*axes)]
-    for one in _fiedler.suspects(inputs, shown, labels, values):
-        warn(one)
+    # Others are an error of the training.
+    if np.isfinite(inputs).all():
+        for one in _fiedler.suspects(inputs, shown, labels, values, len(axes) > 1):
+            warn(one)
     return Samples(inputs, labels, values, classes, names, notes)
 
 

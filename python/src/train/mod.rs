@@ -8,7 +8,7 @@ use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
 use fiedler::experiment::Settings;
-use fiedler::io::{Data, Findings, NamedArray, Rows, TableTargets};
+use fiedler::io::{Data, Findings, NamedArray, Rows, Suspicion, TableTargets};
 use fiedler::train::{self, Fit, Loss, Metric, Mlp, Origin, Part, RunStatus, Runs, Samples, Split, Targets, Trainer};
 use fiedler::{Context, Error, Result};
 use numpy::{PyArrayDyn, PyUntypedArrayMethods as _};
@@ -158,15 +158,17 @@ fn samples_of<T: Precision>(
     Ok((inputs, outputs, samples))
 }
 
-/// Returns warnings about inputs `(samples, inputs)` that number the samples, equal the label or are constant.
+/// Returns warnings about inputs `(samples, inputs)` that number the samples, equal the label or, unless they are pixels,
+/// are the same in all samples.
 #[pyfunction]
 pub(crate) fn suspects<'py>(
     x: &Bound<'py, PyAny>,
     names: Vec<String>,
     labels: Option<&Bound<'py, PyArrayDyn<u32>>>,
     values: Option<&Bound<'py, PyAny>>,
+    pixels: bool,
 ) -> PyResult<Vec<String>> {
-    by_type!(x, [f32, f64], suspects_in(&names, labels, values))
+    by_type!(x, [f32, f64], suspects_in(&names, labels, values, pixels))
 }
 
 fn suspects_in<'py, T: Precision>(
@@ -174,6 +176,7 @@ fn suspects_in<'py, T: Precision>(
     names: &[String],
     labels: Option<&Bound<'py, PyArrayDyn<u32>>>,
     values: Option<&Bound<'py, PyAny>>,
+    pixels: bool,
 ) -> PyResult<Vec<String>> {
     let wide = |array: &Bound<'py, PyArrayDyn<T>>| -> PyResult<Vec<f64>> {
         Ok(Borrowed::of(array)?.as_ref().iter().map(|x| x.to_f64()).collect())
@@ -190,7 +193,8 @@ fn suspects_in<'py, T: Precision>(
         }
         (None, None) => TableTargets::None,
     };
-    let findings = Findings::of_matrix(names, &wide(x)?, &targets);
+    let mut findings = Findings::of_matrix(names, &wide(x)?, &targets);
+    findings.suspects.retain(|(_, what)| !(pixels && *what == Suspicion::Constant));
     Ok(findings.warnings(|_| "leave out what is no input".to_owned()))
 }
 

@@ -283,6 +283,7 @@ def test_wrong_parameters_are_named_as_the_user_named_them():
 
 def test_networks_know_the_names_of_features():
     pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"a": np.arange(6.0), "b": np.ones(6)})
+    table = pandas.DataFrame({"a": np.arange(6.0), "b": np.ones(6), "c": np.ones(6)})
+    # Without a warning of what is constant, which is for the caller to know.
     found = MLPClassifier(max_iter=2).fit(table, [0, 1] * 3)
-    assert list(found.feature_names_in_) == ["a", "b"]
+    assert list(found.feature_names_in_) == ["a", "b", "c"]

@@ -82,7 +82,7 @@ def test_progress_and_wrong_calls() -> None:
     assert told[-1] == (5, 5)
     for call, words in [
         (lambda: features.extract(np.ones((2, 3)), "momnts"), "moments"),
-        (lambda: features.extract(np.ones((2, 3, 4, 5)), MOMENTS), "matrices"),
+        (lambda: features.extract(np.ones((2, 3, 0)), MOMENTS), "samples of values"),
         (lambda: features.extract(np.ones((0, 3)), MOMENTS), "samples"),
         (lambda: features.extract({"a": np.ones((2, 3)), "b": np.ones((3, 3))}, MOMENTS), "2 samples in b"),
         (lambda: features.extract(np.ones((2, 3)), MOMENTS, layers=["zz"]), "zz"),

@@ -76,7 +76,7 @@ class Fit:
     why : str
         Where it was trained, and why.
     notes : list of str
-        What was made to fit: the default batch and the default split to a small data set, and images to rows of numbers.
+        What was made to fit a small data set: the default batch, and the default split; and what has become of images.
     """
 
     def __init__(self, native: Any, samples: Samples) -> None:
@@ -119,8 +119,8 @@ class Fit:
     def predict(
         self, x: Any, *, runs: str | Sequence[int] = "good", device: str | None = None, context: Context | None = None
     ) -> Array:
-        """Returns the mean of what runs predict, as `Model.predict` does: the probability of each of ``classes``, or the
-        values; (samples, columns).
+        """Returns the mean of what runs predict, as `Model.predict` does: the probability of each of ``classes``, or
+        the values; (samples, columns).
 
         >>> x = np.random.default_rng(0).normal(size=(100, 2))
         >>> fit = Trainer(hidden=[8], optimizer={"kind": "adam", "lr": 0.05}, epochs=30).fit(x, x[:, 0] > 0, runs=2)

@@ -273,7 +273,7 @@ def test_wrong_parameters_are_named_as_the_user_named_them():
             ("batch_size", 2.5, "batch_size: expected an integer, found float"),
             ("max_iter", 0, f"max_iter: expected an integer from 1 to {2**63 - 1}, found 0"),
             ("n_runs", 0, f"n_runs: expected an integer from 1 to {2**63 - 1}, found 0"),
-            ("hidden_layer_sizes", (3, 0), f"hidden_layer_sizes: expected an integer from 1 to {2**63 - 1}, found 0"),
+            ("hidden_layer_sizes", 0, f"hidden_layer_sizes: expected an integer from 1 to {2**63 - 1}, found 0"),
         ):
             with pytest.raises((TypeError, ValueError), match=f"^{re.escape(said)}$"):
                 estimator(**{name: value}).fit(x, y)

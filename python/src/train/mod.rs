@@ -158,8 +158,8 @@ fn samples_of<T: Precision>(
     Ok((inputs, outputs, samples))
 }
 
-/// Returns warnings about inputs `(samples, inputs)` that number the samples, equal the label or, unless they are pixels,
-/// are the same in all samples.
+/// Returns warnings about inputs `(samples, inputs)` that number the samples, equal the label or, unless they are
+/// pixels, are the same in all samples.
 #[pyfunction]
 pub(crate) fn suspects<'py>(
     x: &Bound<'py, PyAny>,

@@ -259,7 +259,7 @@ def test_early_stopping_takes_few_samples(samples):
 def test_wrong_parameters_are_named_as_the_user_named_them():
     x, y = make_moons(20, random_state=0)
     for estimator in (MLPClassifier, MLPRegressor):
-        with pytest.raises(TypeError, match=rf"^{estimator.__name__}\.__init__\(\) got an unexpected keyword argument 'tol'$"):
+        with pytest.raises(TypeError, match=rf"^{estimator.__name__}\.__init__\(\) got an unexpected .* 'tol'$"):
             estimator(tol=1e-3)
         with pytest.raises(TypeError, match="sample_weight"):
             estimator().fit(x, y, sample_weight=np.ones(20))

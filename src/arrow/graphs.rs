@@ -112,7 +112,9 @@ pub fn read(
     let no_graph = |listed: &Listed| match listed.faults.first() {
         Some((place, fault)) => {
             let at = format!("a graph at place {}", place + 1);
-            Err(match fault.what.strip_prefix("expected ").and_then(|what| what.split_once(", found ")) {
+            let words = fault.what.strip_prefix("expected ");
+            let parts = words.and_then(|what| what.split_once(", found ").or_else(|| what.split_once("; found ")));
+            Err(match parts {
                 Some((expected, found)) => Error::parse(path, None, format!("{expected} in {at}"), found),
                 None => Error::parse(path, None, at, &*fault.what),
             })

@@ -79,12 +79,12 @@ impl SampleRows {
         if format == Format::Npz {
             check_sums(path)?;
         }
-        let parts = file.parts(len)?;
+        let mut left_out = roles.left_out;
+        let parts = file.parts(len, &mut left_out)?;
         let (path, file, values) = (path.to_owned(), Mutex::new(file.file), if labeled { 0 } else { values });
         let (classes, names) = (Vec::new(), Vec::new());
         let target = roles.target_name.map(TargetOrigin::Array);
-        let findings =
-            Findings { target, left_out: roles.left_out, flattened, parts, of_arrays: true, ..Findings::default() };
+        let findings = Findings { target, left_out, flattened, parts, of_arrays: true, ..Findings::default() };
         let mut made = Self { path, file, len, inputs, values, x, y, classes, names, findings };
         if labeled {
             made.find_classes()?;

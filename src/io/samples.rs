@@ -267,11 +267,13 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
             parts[part] = samples;
         }
     }
-    let parts = parts.or(file.parts(samples.iter().sum())?);
+    let mut left_out = roles.left_out;
+    let stored = file.parts(samples.iter().sum(), &mut left_out)?;
+    let parts = parts.or(stored);
     let names: Vec<String> = (0..inputs).map(|at| format!("{}[{at}]", roles.layers[0].0)).collect();
     let findings = Findings {
         target: roles.target_name.map(TargetOrigin::Array),
-        left_out: roles.left_out,
+        left_out,
         // The edges of many images are the same in all of them.
         suspects: if values.is_some() { suspects(&names, &x, &targets, of_sample.len() == 1) } else { Vec::new() },
         flattened: (of_sample.len() > 1).then_some(of_sample),

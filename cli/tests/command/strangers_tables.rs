@@ -392,7 +392,8 @@ fn a_finished_call_is_resumed() {
         (&["encode", &edges, "-k", "2"], "e.parquet"),
         (&["features", &table, "--representations", "raw"], "f.npy"),
     ] {
-        let call = [call, &["-o", &files.at(out), "--resume"]].concat();
+        let path = files.at(out);
+        let call = [call, &["-o", &path, "--resume"]].concat();
         let (code, _, error) = said(&call);
         assert_eq!(code, 0, "{error}");
         let before = std::fs::read(files.at(out)).expect("an output");

@@ -165,6 +165,7 @@ fn features_keep_parts_and_values() {
     let (labels, values) = (Wanted::Labels(Roles::default()), Wanted::Values(Roles::default()));
     let found = read_samples(&path, values).expect("samples");
     assert_eq!((found.targets, found.findings.parts), (TableTargets::Values(vec![0.5, 1.0, 2.0], 1), Some([2, 0, 1])));
+    assert!(!found.findings.left_out.iter().any(|(name, _)| name == "parts"), "{:?}", found.findings.left_out);
     let rows = SampleRows::open(&path, values).expect("a file").expect("rows that are read later");
     assert_eq!((rows.values(), rows.findings().parts), (1, Some([2, 0, 1])));
     let said = read_samples(&path, labels).expect_err("values").to_string();

@@ -9,7 +9,6 @@ array([-1.4142,  0.    ,  1.4142])
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _fiedler, linalg
 from ._context import _context
 from ._encode import encode
-from ._errors import UncertifiedWarning
+from ._errors import UncertifiedWarning, warn
 from ._estimators import MLPClassifier, MLPRegressor
 from ._graphs import GraphBatch, as_graphs
 
@@ -102,7 +101,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         found = _fiedler.pca(_context(None, self.device), X, k, _SOLVERS[self.svd_solver], seed)
         if found["status"]:
-            warnings.warn("the components lack the status converged", UncertifiedWarning, stacklevel=2)
+            warn("the components lack the status converged", UncertifiedWarning)
         ratio = found["explained_variance_ratio"]
         noise = found["noise_variance"]
         if share is not None:

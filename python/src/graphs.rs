@@ -1,7 +1,12 @@
 //! Batches of graphs, from arrays of edges or from files.
 
+<<<<<<< HEAD
 use crate::arrays::{Borrowed, Number, by_type, returned};
 use crate::errors::raised;
+=======
+use crate::arrays::{Borrowed, returned};
+use crate::errors::{in_words, raised};
+>>>>>>> main
 use crate::wait::alone;
 use fiedler::arrow::{Columns, Kind, Shard, TableReader};
 use fiedler::graph::{Conventions, EdgeList, GraphBatch, Isolated, Preset, Symmetrization, Weights, WeightsRef};
@@ -59,7 +64,7 @@ impl Graphs {
     fn of_data(data: DataSet, preset: Option<String>, symmetrize: Option<String>) -> Self {
         let first = usize::from(data.format == Format::TuDataset);
         let isolated = data.isolated();
-        let mut notices = data.notices;
+        let mut notices: Vec<String> = data.notices.iter().map(|one| in_words(one)).collect();
         notices.extend(from_one(&data.name, isolated));
         Self { batch: data.graphs, first, preset, symmetrize, node_ids: data.node_ids, notices }
     }

@@ -3,7 +3,7 @@
 use super::ids::IdKind;
 use super::wrong;
 use crate::error::Result;
-use crate::io::{edge_columns, weight_column};
+use crate::io::{NO_COLUMN, edge_columns, ignored, weight_column};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -105,7 +105,7 @@ impl Columns {
         let kind = |index: Option<usize>| index.map(|index| schema.field(index).data_type());
         check(weights, kind(weights).is_none_or(numbers), if long { "numbers" } else { "lists of numbers" })?;
         check(nodes, kind(nodes).is_none_or(is_number), "integers")?;
-        check(graph, kind(graph).is_none_or(is_id), "integers or text")?;
+        check(graph, kind(graph).is_none_or(is_name), "integers or text")?;
         Ok(Found { edges, weights, nodes, graph })
     }
 
@@ -126,17 +126,38 @@ impl Columns {
         schema.field(found).data_type().is_numeric().then_some(found)
     }
 
-    /// Says which column of a table was taken for the weights although its name does not say so.
+    /// Says which columns of a table were taken for the ends and the weights of edges although their names do not say
+    /// so, and which columns of a table with a row for each edge are not read.
     #[must_use]
     pub fn notice(&self, schema: &Schema) -> Option<String> {
         let found = self.of(schema).ok()?;
+        let name = |index: usize| schema.field(index).name().as_str();
         let known = |index: &usize| {
-            let name = schema.field(*index).name();
-            self.said(Role::Weights) == Some(name) || Role::Weights.names().contains(&name.as_str())
+            self.said(Role::Weights) == Some(name(*index)) || Role::Weights.names().contains(&name(*index))
         };
-        let index = found.weights.filter(|index| !known(index))?;
-        let name = schema.field(index).name();
-        Some(format!("the column `{name}` was read as the weights of the edges, as in an edge list."))
+        let weights = found.weights.filter(|index| !known(index));
+        let weights = weights
+            .map(|at| format!("the column `{}` was read as the weights of the edges, as in an edge list.", name(at)));
+        let (ends, unread) = match found.edges {
+            Edges::Table(source, target, _) => {
+                let in_order = self.said(Role::Sources).is_none() && !are_named(schema, source, target);
+                let (one, other) = (name(source), name(target));
+                let words = || {
+                    format!("the columns `{one}` and `{other}` were read as the ends of the edges, as in an edge list.")
+                };
+                (in_order.then(words), Some([source, target]))
+            }
+            Edges::Pairs(index, _) => (None, Some([index; 2])),
+            Edges::Rows(..) | Edges::Index(_) => (None, None),
+        };
+        let read = [found.graph, found.nodes];
+        let own = |at: usize| if read.contains(&Some(at)) { String::new() } else { name(at).to_owned() };
+        let unread = unread.and_then(|[source, target]| {
+            let names: Vec<String> = (0..schema.fields().len()).map(own).collect();
+            ignored(&names, [source, target, found.weights.unwrap_or(NO_COLUMN)])
+        });
+        let all: Vec<String> = ends.into_iter().chain(weights).chain(unread).collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     fn edges(&self, schema: &Schema) -> Result<Edges> {
@@ -145,12 +166,12 @@ impl Columns {
         let kind_of = |index: usize| schema.field(index).data_type();
         let ends = |source: usize, target: usize| match [source, target].map(kind_of) {
             [a, b] if lists(a) && lists(b) => Some(Edges::Rows(source, target)),
-            [a, b] if is_id(a) && is_id(b) => IdKind::of(a, b).map(|kind| Edges::Table(source, target, kind)),
+            [a, b] if is_id(a) && is_id(b) => Some(Edges::Table(source, target, IdKind::of(a, b))),
             _ => None,
         };
         let both = |index: usize| match item(kind_of(index)) {
             Some(inner) if item(inner).is_some_and(whole) => Some(Edges::Index(index)),
-            Some(inner) if is_id(inner) => IdKind::of(inner, inner).map(|kind| Edges::Pairs(index, kind)),
+            Some(inner) if is_name(inner) => Some(Edges::Pairs(index, IdKind::of(inner, inner))),
             _ => None,
         };
         if self.said(Role::Sources).or(self.said(Role::Targets)).is_some() {
@@ -175,7 +196,14 @@ impl Columns {
         let mut found = names.filter_map(|(a, b)| Some((schema.index_of(a).ok()?, schema.index_of(b).ok()?)));
         let as_listed = || {
             let (places, names) = self.of_an_edge_list(schema);
-            let (source, target) = edge_columns(&names)?;
+            let own = |at: usize| kind_of(places[at]);
+            // As in an edge list, two columns of ids are the ends under any names, and so are those before a number.
+            let in_order = || match places.len() {
+                2 => is_name(own(0)) && is_name(own(1)),
+                3 => is_name(own(0)) && is_name(own(1)) && own(2).is_numeric(),
+                _ => false,
+            };
+            let (source, target) = edge_columns(&names).or_else(|| in_order().then_some((0, 1)))?;
             ends(places[source], places[target]).filter(|edges| edges.ids().is_some())
         };
         found.find_map(|(source, target)| ends(source, target)).or_else(as_listed).ok_or_else(|| {
@@ -253,9 +281,24 @@ fn is_number(kind: &DataType) -> bool {
     kind.is_numeric() || *kind == DataType::Null
 }
 
-/// Returns whether values of this type can name graphs and nodes.
+/// Returns whether values of this type can name nodes in columns of edges.
 fn is_id(kind: &DataType) -> bool {
-    kind.is_integer() || is_text(kind)
+    kind.is_floating() || is_name(kind)
+}
+
+/// Returns whether values of this type can name graphs and nodes.
+fn is_name(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_id(values),
+        _ => kind.is_integer() || is_text(kind),
+    }
+}
+
+/// Returns whether the names of two columns say that they are the ends of edges.
+fn are_named(schema: &Schema, source: usize, target: usize) -> bool {
+    let names = [source, target].map(|at| schema.field(at).name().as_str());
+    let pairs = Role::Sources.names().iter().zip(Role::Targets.names());
+    pairs.into_iter().any(|(a, b)| [*a, *b] == names) || edge_columns(&names).is_some()
 }
 
 /// Returns whether values of this type are text.

@@ -9,10 +9,16 @@ use super::runs::Runs;
 use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
+<<<<<<< HEAD
 use crate::graph::{Conventions, GraphBatch, WeightsRef};
 use crate::io::{DataSet, Format, NodeIds, TableTargets};
 use arrow_array::builder::{Int64Builder, ListBuilder, PrimitiveBuilder, StringBuilder, UInt32Builder};
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
+=======
+use crate::graph::{Conventions, GraphBatch};
+use crate::io::{DataSet, Format, NodeIds, STAMPS, TableTargets};
+use arrow_array::builder::{Float32Builder, Int64Builder, ListBuilder, StringBuilder, UInt32Builder};
+>>>>>>> main
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use std::borrow::Cow;
@@ -122,7 +128,15 @@ pub fn read(
     let mut listed = Listed::new(found.weights.is_some());
     let mut runs = Runs::new(columns.clone());
     let no_graph = |listed: &Listed| match listed.faults.first() {
-        Some((place, fault)) => Err(Error::parse(path, None, format!("a graph at place {}", place + 1), &*fault.what)),
+        Some((place, fault)) => {
+            let at = format!("a graph at place {}", place + 1);
+            let words = fault.what.strip_prefix("expected ");
+            let parts = words.and_then(|what| what.split_once(", found ").or_else(|| what.split_once("; found ")));
+            Err(match parts {
+                Some((expected, found)) => Error::parse(path, None, format!("{expected} in {at}"), found),
+                None => Error::parse(path, None, at, &*fault.what),
+            })
+        }
         None => Ok(()),
     };
     let mut add = |batch: &RecordBatch| {
@@ -138,11 +152,20 @@ pub fn read(
     if let Some(batch) = runs.finish()? {
         add(&batch)?;
     }
+    let stamps = found.weights.filter(|_| found.is_long() && listed.has_only_weights_above(STAMPS));
     let (graphs, _) = listed.graphs(&Cancel::new(), conventions)?;
     no_graph(&listed)?;
     let ids: Vec<GraphIds> = listed.ids.into_iter().map(|(_, ids)| ids).collect();
     let node_ids = found.edges.ids().and_then(|kind| joined(&ids, kind));
-    let notices = columns.notice(schema).map(|notice| format!("{}: {notice}", path.display())).into_iter().collect();
+    let stamps = stamps.map(|weights| {
+        let name = schema.field(weights).name();
+        format!(
+            "the column `{name}` was read as weights, though each is beyond 1e8, as timestamps are; without it every \
+             edge weighs 1."
+        )
+    });
+    let notices = columns.notice(schema).into_iter().chain(stamps);
+    let notices = notices.map(|notice| format!("{}: {notice}", path.display())).collect();
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     Ok(DataSet { name, graphs, node_ids, format: Format::Table, labels: TableTargets::None, notices })
 }

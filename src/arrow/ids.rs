@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::io::{NodeIds, distinct, integer, numbering};
 use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use std::collections::HashMap;
@@ -25,18 +25,38 @@ pub(super) enum Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Borrows the names of an array.
+    /// Borrows the names of an array: integers as they are, and what else names something as text.
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if it has neither integers nor text.
+    /// [`Domain`](crate::ErrorKind::Domain) if it has neither numbers nor text.
     pub(super) fn of(column: &'a ArrayRef) -> Result<Self> {
         match column.data_type() {
-            DataType::Dictionary(..) => {
-                let dictionary = column.as_any_dictionary();
-                Ok(Self::Text(take(dictionary.values(), dictionary.keys(), None).map_err(|error| refused(&error))?))
-            }
-            kind if is_text(kind) => Ok(Self::Text(Arc::clone(column))),
-            _ => Ok(Self::Numbers(Numbers::of(column)?)),
+            kind if kind.is_integer() || *kind == DataType::Null => Ok(Self::Numbers(Numbers::of(column)?)),
+            _ => Ok(Self::Text(as_text(column)?)),
+        }
+    }
+
+    /// Borrows the names of an array of ids whose type in the result is `kind`.
+    fn of_kind(column: &'a ArrayRef, kind: IdKind) -> Result<Self> {
+        if kind == IdKind::Text { Ok(Self::Text(as_text(column)?)) } else { Self::of(column) }
+    }
+}
+
+/// Returns an array as text, in which numbers are written as in a CSV file.
+fn as_text(column: &ArrayRef) -> Result<ArrayRef> {
+    match column.data_type() {
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            as_text(&take(dictionary.values(), dictionary.keys(), None).map_err(|error| refused(&error))?)
+        }
+        kind if is_text(kind) => Ok(Arc::clone(column)),
+        kind => {
+            let (numbers, floats) = (Numbers::of(column)?, kind.is_floating());
+            let text = |row: usize| match floats {
+                true => numbers.real(row).map(|number| format!("{number:?}")),
+                false => numbers.integer(row).map(|number| number.to_string()),
+            };
+            Ok(Arc::new((0..column.len()).map(text).collect::<StringArray>()))
         }
     }
 }
@@ -50,13 +70,13 @@ pub(super) enum IdKind {
 }
 
 impl IdKind {
-    /// Returns the type for two columns, or `None` if one of them has text and the other numbers.
-    pub(super) fn of(source: &DataType, target: &DataType) -> Option<Self> {
-        match (is_text(source), is_text(target)) {
-            (true, true) => Some(Self::Text),
-            (false, false) if [source, target].iter().all(|kind| **kind == DataType::UInt64) => Some(Self::UInt64),
-            (false, false) => Some(Self::Int64),
-            _ => None,
+    /// Returns the type for the ids of two columns, which is text unless both have integers.
+    pub(super) fn of(source: &DataType, target: &DataType) -> Self {
+        let both = |own: fn(&DataType) -> bool| [source, target].into_iter().all(own);
+        match (both(|kind| *kind == DataType::UInt64), both(DataType::is_integer)) {
+            (true, _) => Self::UInt64,
+            (_, true) => Self::Int64,
+            _ => Self::Text,
         }
     }
 
@@ -171,12 +191,12 @@ enum Ends<'a> {
 
 impl<'a> EdgeIds<'a> {
     pub(super) fn two(source: &'a ArrayRef, target: &'a ArrayRef, kind: IdKind) -> Result<Self> {
-        Ok(Self { ends: Ends::Two([Names::of(source)?, Names::of(target)?]), kind })
+        Ok(Self { ends: Ends::Two([Names::of_kind(source, kind)?, Names::of_kind(target, kind)?]), kind })
     }
 
     pub(super) fn pairs(column: &'a ArrayRef, kind: IdKind) -> Result<Self> {
         let lists = Lists::of(column)?;
-        let names = Names::of(lists.values)?;
+        let names = Names::of_kind(lists.values, kind)?;
         Ok(Self { ends: Ends::Pairs(lists, names), kind })
     }
 

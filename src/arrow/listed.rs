@@ -97,6 +97,11 @@ impl Listed {
         }
     }
 
+    /// Returns whether there are weights, all of which are above a number.
+    pub(super) fn has_only_weights_above(&self, least: f32) -> bool {
+        self.weights.as_ref().is_some_and(|all| !all.is_empty() && all.iter().all(|&weight| weight > least))
+    }
+
     fn nodes(&self) -> usize {
         self.node_offsets.last().copied().unwrap_or(0)
     }

@@ -375,7 +375,7 @@ mod tests {
             ("[train]\nschedule = { kind = 'constant', factor = 2 }\n", "no key beside kind"),
             ("[train]\nepochs = -1\n", "a whole number of at least 0"),
             (
-                "[train]\nloss = 'mse'\n",
+                "[train]\nloss = 'mse'\n[compare]\nmetric = 'test.accuracy'\n",
                 "loss, r2, rmse or mae for compare.metric, because values have no classes, found",
             ),
             ("[data.split]\nfolds = 1\n", "2 to 100"),
@@ -432,6 +432,21 @@ mod tests {
         ] {
             assert_eq!(shares(split), wanted, "{split}");
             assert!(shares(split).iter().all(|share| share.is_sign_positive()), "{split}");
+        }
+    }
+
+    #[test]
+    fn the_default_metric_fits() {
+        for (text, wanted) in [
+            ("", "test.accuracy"),
+            ("train.loss = 'mse'\n", "test.r2"),
+            ("[data.split]\ntrain = 0.7\nvalidation = 0.3\n", "validation.accuracy"),
+            ("train.loss = 'mse'\n[data.split]\ntrain = 1\n", "train.r2"),
+            ("compare.metric = 'test.loss'\n", "test.loss"),
+        ] {
+            let first = spec(&format!("{BASE}{text}")).unwrap();
+            assert_eq!(first.compare.metric, wanted, "{text}");
+            assert_eq!(spec(&first.to_toml()).unwrap(), first);
         }
     }
 

@@ -1,10 +1,10 @@
 //! Runs that are trained together: those of one network, one way of training, one data set and one fold.
 
 use super::grid::{Cell, FEATURES, LAYERS, Row};
-use super::spec::{Spec, SplitBy};
+use super::spec::{Spec, SplitBy, wrong};
 use super::tables::{Pair, Source, pair};
 use crate::error::Result;
-use crate::train::{Fold, Runs, Split, Trainer};
+use crate::train::{Fold, Metric, Runs, Split, Trainer};
 use serde_json::json;
 use std::collections::HashMap;
 
@@ -49,6 +49,12 @@ impl Group {
         let named = |error: crate::Error| error.within(self.name());
         let split = Split { shares: spec.shares(), seed };
         let trainer = self.cell.settings.trainer(inputs, source.targets(), split).map_err(named)?;
+        let (_, metric) = spec.metric()?;
+        if !metric.fits(trainer.loss(), trainer.net()) {
+            let what = format!("expected a metric that {} has, found {}", self.name(), spec.compare.metric);
+            let why = if metric == Metric::Auc { ", which is of two classes" } else { "" };
+            return Err(wrong(format!("compare.metric: {what}{why}")));
+        }
         // Shares that are asked for divide all samples.
         let parts = source.layers.findings().parts.filter(|_| split.shares == Split::default().shares);
         Ok(match (self.fold, spec.data.split.folds, parts) {

@@ -34,6 +34,9 @@ pub struct Plan {
     pub inputs: usize,
     /// The number of classes, or 0 if the targets are values.
     pub classes: usize,
+    /// The names of the classes.
+    #[serde(skip)]
+    pub class_names: Vec<String>,
     /// What was found out about the columns or arrays of the data set.
     #[serde(skip)]
     pub findings: Findings,
@@ -148,6 +151,7 @@ impl Experiment {
             samples: source.samples,
             inputs: layers.layers().iter().map(|layer| layer.extent.numbers()).sum(),
             classes: source.classes().len(),
+            class_names: source.classes().to_vec(),
             findings: layers.findings().clone(),
             adjustments,
             configurations: cells.len(),

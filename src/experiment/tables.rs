@@ -115,9 +115,12 @@ fn paths(spec: &Spec) -> Vec<PathBuf> {
 }
 
 fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
-    let label = spec.data.label.as_deref().map_or(LabelColumn::Auto, LabelColumn::Named);
+    let values = spec.are_values()?;
+    let found = if values == Some(true) { LabelColumn::Needed } else { LabelColumn::Auto };
+    let label = spec.data.label.as_deref().map_or(found, LabelColumn::Named);
     let roles = Roles { label, ignore: &spec.data.ignore, take: &spec.data.take };
-    let mut layers = Layers::open_with(paths, roles)?;
+    let mut layers = Layers::open_as(paths, roles, values)?;
+    layers.search()?;
     if let Some(rows) = spec.data.rows {
         layers = layers.first(rows);
     }

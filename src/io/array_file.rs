@@ -1,6 +1,7 @@
 //! A file of arrays that was opened, and what is read from it as a whole: targets, ids, and arrays without rows.
 
 use super::layers::Format;
+use super::roles::LeftOut;
 use super::samples::{TableTargets, labels_of};
 use super::stored::{Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
 use crate::array::Real;
@@ -92,6 +93,28 @@ impl ArrayFile {
         if array.kind.is_text() { array.read_text(&self.path).map(Some) } else { Ok(None) }
     }
 
+    /// Returns the numbers of training, validation and test samples that an array `parts` has, as features of a divided
+    /// file do. Then this array is not left out.
+    pub(super) fn parts(
+        &mut self,
+        samples: usize,
+        left_out: &mut Vec<(String, LeftOut)>,
+    ) -> Result<Option<[usize; 3]>> {
+        let is_own = |array: &Stored| array.name == "parts" && array.shape == [3] && !array.kind.is_float();
+        let Some(at) = self.arrays.iter().position(|array| is_own(array) && !array.kind.is_text()) else {
+            return Ok(None);
+        };
+        let counts = self.numbers::<f64>(at)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of 0 or more")]
+        let counts = [0, 1, 2].map(|part| counts[part].max(0.0) as usize);
+        let all = counts.iter().try_fold(0_usize, |sum, &count| sum.checked_add(count));
+        if all != Some(samples) {
+            return Ok(None);
+        }
+        left_out.retain(|(name, _)| name != "parts");
+        Ok(Some(counts))
+    }
+
     /// Reads the ids of the samples.
     pub(super) fn ids(&mut self, at: usize) -> Result<Vec<String>> {
         if let Some(words) = self.words(at)? {
@@ -153,7 +176,7 @@ impl ArrayFile {
             return wrong("one label for each sample", format!("the shape {:?}", shapes[0]));
         }
         if let Some(value) = numbers.iter().find(|value| value.fract() != 0.0 || value.abs() >= 1e15) {
-            return wrong("whole numbers as labels", value.to_string());
+            return wrong("whole numbers as labels, or a loss of values, such as mse", value.to_string());
         }
         Ok(labels_of(numbers.iter().map(|value| format!("{value:.0}")).collect()))
     }

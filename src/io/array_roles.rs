@@ -1,11 +1,13 @@
 //! Which arrays of a file are inputs, targets and ids.
 
-use super::roles::{IDS, LabelColumn, LeftOut, Roles, is_label};
+use super::roles::{IDS, LabelColumn, LeftOut, Roles, is_label, one_label};
 use crate::error::{Error, Result};
 use std::path::Path;
 
 /// The names under which files of arrays store the inputs.
 const INPUTS: [&str; 6] = ["x", "X", "features", "inputs", "data", "images"];
+/// What an error says of an array that cannot be taken.
+const ONE_INPUT: &str = "one array of inputs, which others cannot join";
 /// The words before or after the name of an array that is a part of a data set.
 const PARTS: [(&str, usize); 8] = [
     ("train", 0),
@@ -51,11 +53,18 @@ impl ArrayRoles {
     pub(super) fn find(path: &Path, arrays: &[(&str, usize)], roles: Roles<'_>, inputs: bool) -> Result<Self> {
         let names: Vec<&str> = arrays.iter().map(|(name, _)| *name).collect();
         let wrong = |expected: String, found: String| Err(Error::parse(path, None, expected, found));
-        if let Some(missing) = roles.ignore.iter().find(|name| !names.contains(&name.as_str())) {
-            return wrong(format!("an array named {missing} to leave out"), format!("the arrays {}", names.join(", ")));
+        roles.check(path)?;
+        for (wanted, what) in [(roles.ignore, "leave out"), (roles.take, "take")] {
+            if let Some(missing) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
+                let found = format!("the arrays {}", names.join(", "));
+                return wrong(format!("an array named {missing} to {what}"), found);
+            }
         }
         if let Some(found) = Self::parts(&names, roles) {
-            return Ok(found);
+            return match roles.take.first() {
+                Some(name) => wrong(ONE_INPUT.to_owned(), format!("{name} to take")),
+                None => Ok(found),
+            };
         }
         let mut made = Self::default();
         let place = |wanted: &str| names.iter().position(|name| *name == wanted);
@@ -78,9 +87,7 @@ impl ArrayRoles {
                     [one] => Some(one),
                     ref several => {
                         let several: Vec<&str> = several.iter().map(|&at| names[at]).collect();
-                        let expected =
-                            "one array whose name says that it has the labels, or --label with the name of one";
-                        return wrong(expected.to_owned(), several.join(" and "));
+                        return wrong(one_label("array"), several.join(" and "));
                     }
                 }
             }
@@ -105,10 +112,13 @@ impl ArrayRoles {
             let rank =
                 |name: &str| INPUTS.iter().position(|own| *own == name).or((unnamed && target.is_some()).then_some(0));
             let best = made.layers.iter().filter_map(|(name, _)| Some((rank(name)?, name.clone()))).min();
-            let (own, others) =
+            let (own, others): (Vec<_>, Vec<_>) =
                 made.layers.into_iter().partition(|(name, _)| best.as_ref().is_some_and(|best| best.1 == *name));
             made.layers = own;
-            made.left_out.extend(others.into_iter().map(|(name, _): (String, Vec<usize>)| (name, LeftOut::Other)));
+            if let Some((name, _)) = others.iter().find(|(name, _)| roles.takes(name)) {
+                return wrong(ONE_INPUT.to_owned(), format!("{name} to take"));
+            }
+            made.left_out.extend(others.into_iter().map(|(name, _)| (name, LeftOut::Other)));
         }
         Ok(made)
     }

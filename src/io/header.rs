@@ -16,8 +16,11 @@ const LETTERS: [(&str, &str); 2] = [("u", "v"), ("i", "j")];
 const WEIGHTS: [&str; 10] =
     ["weights", "edgeweight", "wt", "value", "val", "strength", "score", "combinedscore", "similarity", "rating"];
 
+/// Names of columns that only tables in Parquet and Arrow may have: an edge list is one graph.
+const OF_TABLES: [&str; 3] = ["graph", "graphid", "numnodes"];
+
 /// The index that stands for a column that does not exist.
-pub(super) const NO_COLUMN: usize = usize::MAX;
+pub(crate) const NO_COLUMN: usize = usize::MAX;
 
 /// What a header says about the columns of the rows.
 #[derive(Clone, Copy)]
@@ -60,6 +63,8 @@ struct Roles {
     source: Option<usize>,
     target: Option<usize>,
     weight: Option<usize>,
+    /// A column that a text may not have.
+    of_tables: Option<usize>,
     /// Whether both id columns have names that are unlikely to be ids, such as `source` and `target`. A name such as
     /// `node1` may also be an id.
     plain: bool,
@@ -84,7 +89,8 @@ impl Roles {
             "w" if both => Some(1),
             other => WEIGHTS.contains(&other).then_some(1),
         })?;
-        Ok(Self { source, target, weight, plain })
+        let of_tables = names.iter().position(|name| OF_TABLES.contains(&name.as_str()));
+        Ok(Self { source, target, weight, of_tables, plain })
     }
 
     fn are_certain(&self, fields: &[String], wordy: bool) -> bool {
@@ -105,6 +111,9 @@ impl Roles {
 
     fn header(&self, fields: &[String]) -> Result<Header, String> {
         let columns = fields.len();
+        if let (Some(place), true) = (self.of_tables, self.source.is_some() && self.target.is_some()) {
+            return Err(format!("`{}`, which only a table in Parquet or Arrow may have", fields[place]));
+        }
         let in_order = if self.plain || columns != 3 { Header::InOrder } else { Header::Three };
         if let (Some(source), Some(target)) = (self.source, self.target) {
             if (source, target) == (0, 1) && columns <= 3 {
@@ -175,7 +184,7 @@ fn pair(names: &[String]) -> Option<(usize, usize)> {
 }
 
 /// Returns the notice that lists the named columns that are not used.
-pub(super) fn ignored(fields: &[String], places: [usize; 3]) -> Option<String> {
+pub(crate) fn ignored(fields: &[String], places: [usize; 3]) -> Option<String> {
     const SHOWN: usize = 4;
     let others = fields.iter().enumerate().filter(|(place, name)| !places.contains(place) && !name.is_empty());
     let others: Vec<String> = others.map(|(_, name)| format!("`{name}`")).collect();

@@ -7,6 +7,8 @@ use super::lines::natural;
 pub(super) const LOOKED_AT: usize = 4096;
 
 const UNPACK: &str = "decompress it first";
+const UNPACK_ARCHIVE: &str = "unpack it first";
+const SAVE_AS_UTF_8: &str = "save it as UTF-8";
 const ARRAY: &str = "`fiedler run` takes arrays in .npy files";
 const ARROW: &str = "the command and `fiedler::arrow` read its graphs, but not from a stream or an archive";
 const TABLE: &str = "write an edge list of it, as CSV: two ids a line, and perhaps a weight";
@@ -21,8 +23,8 @@ const BINARIES: &[(&[u8], &str, &str)] = &[
     (b"\xfd7zXZ\0", "an xz file", UNPACK),
     (b"\x28\xb5\x2f\xfd", "a Zstandard file", UNPACK),
     (b"\x04\x22\x4d\x18", "an LZ4 file", UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first"),
-    (b"Rar!\x1a\x07", "a RAR archive", "unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK_ARCHIVE),
+    (b"Rar!\x1a\x07", "a RAR archive", UNPACK_ARCHIVE),
     (b"PAR1", "a Parquet file", ARROW),
     (b"ARROW1", "an Arrow file", ARROW),
     (b"FEA1", "a Feather file", TABLE),
@@ -32,8 +34,8 @@ const BINARIES: &[(&[u8], &str, &str)] = &[
     (b"\x89PNG\r\n\x1a\n", "a PNG image", ""),
     (b"\xff\xd8\xff", "a JPEG image", ""),
     (b"GIF89a", "a GIF image", ""),
-    (b"\xff\xfe", "UTF-16 text", "save it as UTF-8"),
-    (b"\xfe\xff", "UTF-16 text", "save it as UTF-8"),
+    (b"\xff\xfe", "UTF-16 text", SAVE_AS_UTF_8),
+    (b"\xfe\xff", "UTF-16 text", SAVE_AS_UTF_8),
 ];
 
 /// The beginnings of text formats that do not consist of lines of ids, each with the name of the format and a remedy.
@@ -58,10 +60,11 @@ pub(super) fn name(head: &[u8]) -> Option<String> {
     named(head).map(with_way_out)
 }
 
-/// Returns the same for compressed files alone, whatever they contain.
-pub(super) fn compressed(head: &[u8]) -> Option<String> {
-    let mut known = BINARIES.iter().filter(|(.., way_out)| *way_out == UNPACK);
-    known.find(|(magic, ..)| head.starts_with(magic)).map(|&(_, name, way_out)| with_way_out((name, way_out)))
+/// Returns the name and a remedy for a file that has to be a table in text.
+pub(super) fn of_no_table(head: &[u8]) -> Option<String> {
+    let (name, way_out) = binary(head, head.iter().any(|&byte| is_control(byte)))?;
+    let general = [UNPACK, UNPACK_ARCHIVE, SAVE_AS_UTF_8, ""].contains(&way_out);
+    Some(with_way_out((name, if general { way_out } else { "write its numbers as CSV or .npz" })))
 }
 
 /// Returns the same as [`name`] for a file that is read line by line. Below the first line, a byte that cannot occur in
@@ -159,7 +162,7 @@ fn binary(head: &[u8], odd: bool) -> Option<Named> {
         return Some(("a safetensors file", ARRAY));
     }
     if is_tar(head) {
-        return Some(("a tar archive", "unpack it first"));
+        return Some(("a tar archive", UNPACK_ARCHIVE));
     }
     let is = |start: &[u8]| head.starts_with(start) && (odd || !start.iter().all(u8::is_ascii));
     BINARIES.iter().find(|(start, ..)| is(start)).map(|&(_, name, way_out)| (name, way_out))
@@ -192,7 +195,7 @@ fn archive(head: &[u8]) -> Named {
     } else if member.ends_with(b"/data.pkl") {
         (TORCH, LIST)
     } else {
-        ("a zip archive", "unpack it first")
+        ("a zip archive", UNPACK_ARCHIVE)
     }
 }
 

@@ -57,7 +57,7 @@ pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_from, read_
 pub use encoded::encoding_arrays;
 pub use graph::write_graph;
 #[cfg(feature = "arrow")]
-pub(crate) use header::{edge_columns, weight_column};
+pub(crate) use header::{NO_COLUMN, edge_columns, ignored, weight_column};
 #[cfg(feature = "arrow")]
 pub(crate) use ids::{distinct, numbering};
 pub(crate) use layers::fits;
@@ -71,8 +71,10 @@ pub use roles::{Findings, LabelColumn, LeftOut, Roles, Suspicion, TargetOrigin};
 pub use row_table::{RowTable, TakeRows};
 pub(crate) use safetensors::checksum;
 pub use sample_rows::SampleRows;
-pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, read_samples};
+pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, read_samples, seem_values};
 pub(crate) use stream::{SampleFolder, StreamedArray, StreamedData, write_blocks, write_streamed};
 pub use tensors::{StoredArray, Tensors, read_arrays};
 pub use tudataset::write_tudataset;
+#[cfg(feature = "arrow")]
+pub(crate) use weights::STAMPS;
 pub use write::{to_bytes, write, write_text, write_texts};

@@ -1,16 +1,21 @@
 //! Which columns of a table, and which arrays of a file, are inputs, labels, or neither: rules that all readers follow.
 
 use super::samples::TableTargets;
+use crate::error::{Error, Result};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::Path;
 
 /// The names of columns and arrays that are labels, also with a capital at the front or in capitals.
-const LABELS: [&str; 10] =
+pub(super) const LABELS: [&str; 10] =
     ["y", "label", "labels", "class", "target", "targets", "species", "variety", "diagnosis", "outcome"];
 /// The names of columns and arrays that identify the samples.
 pub(super) const IDS: [&str; 4] = ["id", "ids", "ID", "Id"];
 /// The names of other columns that often number the samples.
 const NUMBERS: [&str; 8] = ["sample", "sample_id", "row", "row_id", "rowid", "number", "no", "nr"];
+/// The most inputs, of all samples together, among which suspicious ones are looked for in a file whose rows are read
+/// when they are needed.
+pub(super) const MOST_SEARCHED: usize = 1 << 24;
 /// The fewest rows in which a column that counts, or that tells the label, is unlikely to do so by chance.
 const FEWEST: usize = 5;
 
@@ -18,8 +23,8 @@ const FEWEST: usize = 5;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LabelColumn<'a> {
     /// The column or array with one of these names: `y`, `label`, `labels`, `class`, `target`, `targets`, `species`,
-    /// `variety`, `diagnosis` or `outcome`, also with a capital at the front or in capitals. In a table with a column
-    /// `x`, the column `y` is a coordinate. If several columns have such names, that is an error.
+    /// `variety`, `diagnosis` or `outcome`, also with a capital at the front or in capitals. In a table, a column `y`
+    /// behind a column `x` is a coordinate. If several columns have such names, that is an error.
     ///
     /// If none has, a column of a table may be labels: if it has words, or only whole numbers, with at least two
     /// samples of a class on average. It is the last column, unless the first column alone may be labels, as in the
@@ -63,6 +68,22 @@ impl Roles<'_> {
     pub(super) fn takes(&self, name: &str) -> bool {
         self.take.iter().any(|own| own == shown(name))
     }
+
+    /// Checks that no name has two roles.
+    ///
+    /// # Errors
+    /// [`Parse`](crate::ErrorKind::Parse) if the label or what is to be taken is to be left out, too.
+    pub(super) fn check(&self, path: &Path) -> Result<()> {
+        let both = |name: &str, role: &str| {
+            let expected = format!("other names to leave out than that {role}");
+            Err(Error::parse(path, None, expected, format!("{name} for both")))
+        };
+        match (self.label, self.take.iter().find(|name| self.ignores(name))) {
+            (LabelColumn::Named(name), _) if self.ignores(name) => both(name, "of the label"),
+            (_, Some(name)) => both(name, "of an input to take"),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Returns the name of a column as pandas writes it.
@@ -78,9 +99,19 @@ pub(super) fn is_label(name: &str) -> bool {
 
 /// Returns the places of the columns whose names say that they have labels.
 pub(super) fn labels_among(names: &[&str]) -> Vec<usize> {
-    let coordinates = names.iter().any(|name| matches!(*name, "x" | "X"));
-    let is_one = |name: &str| is_label(name) && !(coordinates && matches!(name, "y" | "Y"));
-    (0..names.len()).filter(|&at| is_one(names[at])).collect()
+    let coordinate = coordinate_among(names);
+    (0..names.len()).filter(|&at| is_label(names[at]) && Some(at) != coordinate).collect()
+}
+
+/// Says that one column or array has to have the labels, where several have such names.
+pub(super) fn one_label(what: &str) -> String {
+    format!("one {what} whose name says that it has the labels, or `label` with the name of one")
+}
+
+/// Returns the place of a column `y` behind a column `x`, which is a coordinate.
+pub(super) fn coordinate_among(names: &[&str]) -> Option<usize> {
+    let x = names.iter().position(|name| matches!(*name, "x" | "X"))?;
+    Some(x + names[x..].iter().position(|name| matches!(*name, "y" | "Y"))?)
 }
 
 /// An index of pandas or R that a table may have.
@@ -117,6 +148,10 @@ pub(super) fn is_index(name: IndexName, fields: &[String]) -> bool {
         return true;
     }
     let whole = numbers.as_ref().is_none_or(|numbers| numbers.iter().all(|x| x.fract() == 0.0));
+    // The index of samples that were drawn or joined has numbers several times, in any order.
+    if name == IndexName::Own && numbers.is_some() && whole {
+        return true;
+    }
     let words = numbers.is_some() || fields.iter().all(|field| field.parse::<f64>().is_err());
     let different = fields.iter().collect::<BTreeSet<_>>().len() == fields.len();
     different && (name == IndexName::Own || whole && words)
@@ -221,14 +256,20 @@ pub struct Findings {
     pub flattened: Option<Vec<usize>>,
     /// The numbers of training, validation and test samples, if the file divides them.
     pub parts: Option<[usize; 3]>,
+    /// The input `y` behind an input `x`, which is a coordinate although labels may have this name.
+    pub coordinate: Option<String>,
+    /// What the reader decided although it might be meant otherwise, each in words.
+    pub doubts: Vec<String>,
+    /// Whether the inputs are in arrays, of which no column can be left out by its name.
+    pub of_arrays: bool,
 }
 
 impl Findings {
     /// Looks for what is suspicious about the inputs of a matrix, row by row, whose columns have these names: columns
-    /// that number the rows or equal the label.
+    /// that number the rows, are the same in all of them, or equal the label.
     #[must_use]
     pub fn of_matrix(names: &[String], x: &[f64], targets: &TableTargets) -> Self {
-        Self { suspects: suspects(names, x, targets, false), ..Self::default() }
+        Self { suspects: suspects(names, x, targets, true), ..Self::default() }
     }
 
     /// Returns in words what was left out, and what has become of the arrays.
@@ -244,6 +285,11 @@ impl Findings {
             let named = named.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}"));
             notes.push(format!("{} samples as in the file", named.collect::<Vec<_>>().join(", ")));
         }
+        if let Some(name) = &self.coordinate {
+            notes.push(format!(
+                "`{name}` is an input, a coordinate like `x`; `label` with this name makes it the label"
+            ));
+        }
         if !self.left_out.is_empty() {
             let each = self.left_out.iter().map(|(name, why)| match why {
                 LeftOut::Other | LeftOut::Ignored => format!("`{name}`"),
@@ -254,7 +300,8 @@ impl Findings {
         notes
     }
 
-    /// Returns a warning for each kind of suspicion. `advice` returns how an input is left out.
+    /// Returns the doubts, and a warning for each kind of suspicion. `advice` returns how inputs of a table are left
+    /// out.
     #[must_use]
     pub fn warnings(&self, advice: impl Fn(&str) -> String) -> Vec<String> {
         const SHOWN: usize = 3;
@@ -265,10 +312,13 @@ impl Findings {
             let first = names[..names.len().min(SHOWN)].iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
             let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
             let each = if names.len() > 1 { "each of the inputs" } else { "the input" };
-            let advice = advice(&names[..names.len().min(SHOWN)].join(","));
+            let advice = match self.of_arrays {
+                true => "an array without it leaves out what is no input".to_owned(),
+                false => advice(&names[..names.len().min(SHOWN)].join(",")),
+            };
             (!names.is_empty()).then(|| format!("{each} {}{more} {}; {advice}", first.join(", "), kind.words()))
         };
-        kinds.filter_map(warning).collect()
+        self.doubts.iter().cloned().chain(kinds.filter_map(warning)).collect()
     }
 }
 
@@ -348,6 +398,7 @@ mod tests {
         }
         assert_eq!(labels_among(&["x", "y", "ring"]), [0; 0]);
         assert_eq!(labels_among(&["x1", "y"]), [1]);
+        assert_eq!(labels_among(&["y", "x", "z"]), [0]);
         assert_eq!(labels_among(&["y", "label"]), [0, 1]);
     }
 
@@ -361,9 +412,10 @@ mod tests {
             ("7 3 5", true, true),
             ("a b c", true, true),
             ("a b a", false, false),
-            ("0 1 0 1", false, false),
-            ("0 0 0", false, false),
-            ("1 1 2", false, false),
+            ("0 1 0 1", true, false),
+            ("0 0 0", true, false),
+            ("1 1 2", true, false),
+            ("17 3 17 0", true, false),
             ("0.1 0.2 0.3", true, false),
             ("0.0 1.0 2.0", true, true),
             ("0.5 0.5", false, false),

@@ -22,6 +22,8 @@ pub struct RowTable<'a> {
     pub targets: &'a TableTargets,
     /// What identifies the samples.
     pub ids: Option<&'a [String]>,
+    /// The numbers of training, validation and test samples, if they come one after another.
+    pub parts: Option<[usize; 3]>,
 }
 
 /// Takes the numbers of the next rows, row by row, and a byte for each row that says what became of it.
@@ -31,10 +33,10 @@ impl RowTable<'_> {
     /// Writes the table, whose rows `rows` passes on in order.
     ///
     /// `.npz` and `.safetensors` files have the arrays `features` (samples, columns), `status`, `labels` or `targets`,
-    /// `ids`, and `names`, those of the columns. Labels that are not integers are numbered, and `classes` has their
-    /// names; safetensors files have text in their metadata, as JSON lists. A `.csv` file has the columns under their
-    /// names, and the label or value as the last column. A `.npy` file has the features in column-major order, so that
-    /// a program that maps it into memory reads some columns without the others; the other arrays are in
+    /// `ids`, `parts`, and `names`, those of the columns. Labels that are not integers are numbered, and `classes` has
+    /// their names; safetensors files have text in their metadata, as JSON lists. A `.csv` file has the columns under
+    /// their names, and the label or value as the last column. A `.npy` file has the features in column-major order, so
+    /// that a program that maps it into memory reads some columns without the others; the other arrays are in
     /// [`RowTable::beside`].
     ///
     /// The file is either written completely or not at all.
@@ -206,19 +208,23 @@ impl RowTable<'_> {
 struct About {
     labels: Vec<i64>,
     classes: Vec<String>,
+    parts: Vec<i64>,
 }
 
 impl About {
     fn of(table: &RowTable<'_>) -> Self {
+        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let parts = table.parts.iter().flatten().map(|&samples| count(samples)).collect();
         let TableTargets::Labels(labels, names) = table.targets else {
-            return Self { labels: Vec::new(), classes: Vec::new() };
+            return Self { labels: Vec::new(), classes: Vec::new(), parts };
         };
         let numbers: Option<Vec<i64>> = names.iter().map(|name| name.parse().ok()).collect();
         match numbers {
             Some(numbers) => {
-                Self { labels: labels.iter().map(|&label| numbers[label as usize]).collect(), classes: Vec::new() }
+                let labels = labels.iter().map(|&label| numbers[label as usize]).collect();
+                Self { labels, classes: Vec::new(), parts }
             }
-            None => Self { labels: labels.iter().map(|&label| label.into()).collect(), classes: names.clone() },
+            None => Self { labels: labels.iter().map(|&label| label.into()).collect(), classes: names.clone(), parts },
         }
     }
 
@@ -238,6 +244,9 @@ impl About {
         }
         if let Some(ids) = table.ids {
             arrays.push(array("ids", vec![samples], Data::Text(ids)));
+        }
+        if !self.parts.is_empty() {
+            arrays.push(array("parts", vec![3], Data::I64(&self.parts)));
         }
         arrays.push(array("names", vec![table.columns.len()], Data::Text(table.columns)));
         arrays

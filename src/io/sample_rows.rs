@@ -2,8 +2,8 @@
 
 use super::array_file::ArrayFile;
 use super::layers::Format;
-use super::roles::{Findings, TargetOrigin};
-use super::samples::{Wanted, roles_of};
+use super::roles::{Findings, MOST_SEARCHED, Suspicion, TargetOrigin, suspects};
+use super::samples::{TableTargets, Wanted, roles_of};
 use super::stored::{Stored, archive};
 use crate::array::Real;
 use crate::error::{Error, Result};
@@ -79,15 +79,30 @@ impl SampleRows {
         if format == Format::Npz {
             check_sums(path)?;
         }
+        let mut left_out = roles.left_out;
+        let parts = file.parts(len, &mut left_out)?;
         let (path, file, values) = (path.to_owned(), Mutex::new(file.file), if labeled { 0 } else { values });
         let (classes, names) = (Vec::new(), Vec::new());
         let target = roles.target_name.map(TargetOrigin::Array);
-        let findings = Findings { target, left_out: roles.left_out, flattened, ..Findings::default() };
+        let findings = Findings { target, left_out, flattened, parts, of_arrays: true, ..Findings::default() };
         let mut made = Self { path, file, len, inputs, values, x, y, classes, names, findings };
         if labeled {
             made.find_classes()?;
         }
+        if made.y.is_some() && len.saturating_mul(inputs) <= MOST_SEARCHED {
+            made.findings.suspects = made.suspects(&roles.layers[0].0)?;
+        }
         Ok(Some(made))
+    }
+
+    /// Looks for what is suspicious about the inputs.
+    fn suspects(&self, layer: &str) -> Result<Vec<(String, Suspicion)>> {
+        let names: Vec<String> = (0..self.inputs).map(|at| format!("{layer}[{at}]")).collect();
+        let targets = match self.values {
+            0 => TableTargets::Labels(self.labels_of(0..self.len)?, self.names.clone()),
+            each => TableTargets::Values(self.values_of(0..self.len)?, each),
+        };
+        Ok(suspects(&names, &self.inputs_of::<f64>(0..self.len)?, &targets, self.findings.flattened.is_none()))
     }
 
     fn find_classes(&mut self) -> Result<()> {
@@ -189,7 +204,8 @@ impl SampleRows {
     fn class(&self, row: usize, value: f64) -> Result<i64> {
         let whole = value.fract() == 0.0 && value.abs() < 1e15;
         let found = || format!("{value} as label of sample {row}");
-        if whole { Ok(value as i64) } else { Err(self.wrong("whole numbers as labels", found())) }
+        let expected = "whole numbers as labels, or a loss of values, such as mse";
+        if whole { Ok(value as i64) } else { Err(self.wrong(expected, found())) }
     }
 
     fn wrong(&self, expected: impl Into<String>, found: String) -> Error {

@@ -3,7 +3,7 @@
 use super::array_file::ArrayFile;
 use super::array_roles::ArrayRoles;
 use super::layers::{Format, Numbers};
-use super::roles::{Findings, LabelColumn, LeftOut, Roles, TargetOrigin, suspects};
+use super::roles::{Findings, LABELS, LabelColumn, LeftOut, Roles, TargetOrigin, suspects};
 use super::table::{self, Ask, Rows};
 use crate::error::{Error, Result};
 use std::cmp::Ordering;
@@ -159,7 +159,7 @@ fn of_text(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
         Wanted::Labels(roles) | Wanted::Values(roles) => (needed(roles), None),
         Wanted::Inputs(known) => (LabelColumn::None.into(), Some(known)),
     };
-    let ask = Ask { roles, values: matches!(wanted, Wanted::Values(_)), finite: true, known };
+    let ask = Ask { roles, values: Some(matches!(wanted, Wanted::Values(_))), finite: true, known };
     let found = table::open(path, &ask)?;
     let x = match found.numbers {
         Numbers::F64(x) => x,
@@ -209,7 +209,16 @@ pub(super) fn roles_of(path: &Path, names: &[(&str, usize)], wanted: Wanted<'_>)
         let features = names.iter().any(|(name, _)| *name == "features");
         let advice = "; features have labels if their input has them (`fiedler features --label NAME`)";
         let found = format!("no labels, only the arrays {}{}", all(), if features { advice } else { "" });
-        return Err(wrong("targets under the name y, labels or targets", found));
+        let expected = format!("targets under the name {}, or under that of `label`", LABELS.join(", "));
+        return Err(wrong(&expected, found));
+    } else if let (Wanted::Values(_), Some("labels"), true) =
+        (wanted, made.target_name.as_deref(), names.iter().any(|(name, _)| *name == "classes"))
+    {
+        // The numbers of the classes that features write beside labels that are no integers.
+        return Err(wrong(
+            "values as targets",
+            "numbers of the classes, whose names are in the array classes".to_owned(),
+        ));
     }
     if made.layers.is_empty() { Err(wrong(NO_INPUTS, format!("the arrays {}", all()))) } else { Ok(made) }
 }
@@ -252,19 +261,57 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
         Some(_) => file.targets(&roles.target, &samples, values)?,
         None => TableTargets::None,
     };
-    let mut parts = [0; 3];
+    let mut parts = (samples.len() > 1).then_some([0; 3]);
     for (&part, &samples) in roles.parts.iter().flatten().zip(&samples) {
-        parts[part] = samples;
+        if let Some(parts) = &mut parts {
+            parts[part] = samples;
+        }
     }
+    let mut left_out = roles.left_out;
+    let stored = file.parts(samples.iter().sum(), &mut left_out)?;
+    let parts = parts.or(stored);
     let names: Vec<String> = (0..inputs).map(|at| format!("{}[{at}]", roles.layers[0].0)).collect();
     let findings = Findings {
         target: roles.target_name.map(TargetOrigin::Array),
-        left_out: roles.left_out,
-        suspects: if values.is_some() { suspects(&names, &x, &targets, false) } else { Vec::new() },
+        left_out,
+        // The edges of many images are the same in all of them.
+        suspects: if values.is_some() { suspects(&names, &x, &targets, of_sample.len() == 1) } else { Vec::new() },
         flattened: (of_sample.len() > 1).then_some(of_sample),
-        parts: (samples.len() > 1).then_some(parts),
+        parts,
+        of_arrays: true,
+        ..Findings::default()
     };
     Ok(SampleTable { inputs, x, targets, names: Vec::new(), target: None, left_out: Vec::new(), findings })
+}
+
+/// Returns the values or the classes of words. Unless `values` says which they are, they are values if all are numbers,
+/// of which some are not whole: the rule that arrays of floats follow.
+pub(super) fn targets_of_words(words: Vec<String>, values: Option<bool>) -> TableTargets {
+    let numbers = || words.iter().map(|word| word.parse().ok()).collect::<Option<Vec<f64>>>();
+    match numbers().filter(|numbers| values.is_none() && numbers.iter().any(has_fraction)) {
+        Some(numbers) => TableTargets::Values(numbers, 1),
+        None => labels_of(words),
+    }
+}
+
+fn has_fraction(number: &f64) -> bool {
+    number.is_finite() && number.fract() != 0.0
+}
+
+/// Returns whether the classes of `samples` samples seem to be values: if all are numbers, of which some are not whole,
+/// or which are more than 20 and more than twice the square root of the number of samples.
+///
+/// ```
+/// let classes = |count: i32| (0..count).map(|class| class.to_string()).collect::<Vec<_>>();
+/// assert!(fiedler::io::seem_values(442, &classes(214)) && !fiedler::io::seem_values(1797, &classes(10)));
+/// ```
+#[must_use]
+pub fn seem_values(samples: usize, classes: &[String]) -> bool {
+    /// The number of classes that a data set of any size may have.
+    const FEW: usize = 20;
+    let numbers: Option<Vec<f64>> = classes.iter().map(|class| class.parse().ok()).collect();
+    let many = classes.len() > FEW && classes.len().saturating_mul(classes.len()) > samples.saturating_mul(4);
+    numbers.is_some_and(|numbers| many || numbers.iter().any(has_fraction))
 }
 
 /// Returns the classes of words. If all words are numbers, those that are equal as numbers are one class, whose name is

@@ -65,7 +65,7 @@ const NOT_NEGATIVE: &str = "a weight that is finite and not negative";
 
 /// The bound above which weights may be timestamps. The number of seconds since 1970 exceeded this bound in 1973,
 /// whereas the weights of a graph seldom all exceed it.
-const STAMPS: f64 = 1e8;
+pub(crate) const STAMPS: f64 = 1e8;
 
 /// Returns the notice that the weights may be timestamps, if they may.
 pub(super) fn timestamps(path: &Path, weights: WeightsRef<'_>) -> Option<String> {

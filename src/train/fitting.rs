@@ -2,7 +2,7 @@
 
 use super::groups::Tour;
 use super::split::Division;
-use super::stop::Part;
+use super::stop::{Part, Stop};
 use super::trainer::Trainer;
 use crate::error::{Error, Result};
 
@@ -30,6 +30,12 @@ impl Trainer {
         made
     }
 
+    /// Returns the rule by which runs are stopped.
+    #[must_use]
+    pub fn stopping_rule(&self) -> Option<Stop> {
+        self.stop
+    }
+
     /// Returns the number of samples of the smallest group. A checkpoint has `stored` groups.
     fn smallest_group(&self, samples: usize, stored: Option<usize>) -> usize {
         let given = self.row_group.map(|rows| samples.div_ceil(rows.max(1)));
@@ -55,6 +61,13 @@ impl Trainer {
         if samples > most {
             return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
         }
+        if let (Division::Parts(_), true) = (self.division, groups > 1) {
+            let what = format!(
+                "expected one group of the samples, because the file divides them into parts, found {groups} groups; \
+                 shares of a split divide every group"
+            );
+            return Err(Error::domain("train", what));
+        }
         Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
             Err(error) if groups > 1 => Err(error.within(format_args!("a group of {samples} samples"))),
             counts => counts,
@@ -66,13 +79,19 @@ impl Trainer {
             Division::Fold(fold) => self.split.counts_of_fold(samples, fold)?,
             Division::Parts(parts) => self.split.counts_of_parts(samples, parts)?,
             Division::Shares if self.split_fits => {
-                self.split.fitting_counts(samples, self.stop.map(|stop| stop.part))?
+                let watched = self.stop.map(|stop| (stop.part, stop.metric.fewest()));
+                self.split.fitting_counts(samples, watched)?
             }
             Division::Shares => self.split.counts(samples)?,
         };
         if let Some(stop) = self.stop.filter(|stop| counts[stop.part as usize] == 0) {
             let part = stop.part.name();
             let what = format!("stop on {stop}: expected samples for {part}, found none among {samples} samples");
+            return Err(Error::domain("train", what));
+        }
+        if let Some(stop) = self.stop.filter(|stop| counts[stop.part as usize] < stop.metric.fewest()) {
+            let (part, fewest, found) = (stop.part.name(), stop.metric.fewest(), counts[stop.part as usize]);
+            let what = format!("stop on {stop}: expected at least {fewest} samples for {part}, found {found}");
             return Err(Error::domain("train", what));
         }
         if self.batch > counts[0] && !self.batch_fits {

@@ -90,13 +90,17 @@ impl Split {
     }
 
     /// Does the same as [`Split::counts`] for default shares. If there are too few samples for all parts,
-    /// the test part comes before the validation part, but for a part that is watched, which comes first.
+    /// the test part comes before the validation part, but for a part that is watched, which comes first and needs a
+    /// number of samples.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] if there are no samples, or the shares are wrong.
-    pub(super) fn fitting_counts(&self, samples: usize, watched: Option<Part>) -> Result<[usize; 3]> {
+    pub(super) fn fitting_counts(&self, samples: usize, watched: Option<(Part, usize)>) -> Result<[usize; 3]> {
         let strict = self.counts(samples);
-        if strict.is_ok() || samples == 0 || self.counts(usize::MAX >> 12).is_err() {
+        let (watched, fewest) = watched.unzip();
+        let fewest = |part: Part| if Some(part) == watched { fewest.unwrap_or(1) } else { 1 };
+        let enough = |counts: &[usize; 3]| watched.is_none_or(|part| counts[part as usize] >= fewest(part));
+        if strict.as_ref().is_ok_and(enough) || samples == 0 || self.counts(usize::MAX >> 12).is_err() {
             return strict;
         }
         let mut wanted = vec![Part::Test, Part::Validation];
@@ -109,6 +113,9 @@ impl Split {
             // With fewer than five samples, a third part is worth less than a sample to train on.
             if let Some(from) = from.filter(|_| counts[part as usize] == 0 && (place == 0 || samples > 4)) {
                 (counts[from], counts[part as usize]) = (counts[from] - 1, 1);
+            }
+            while (1..fewest(part)).contains(&counts[part as usize]) && counts[0] > 1 {
+                (counts[0], counts[part as usize]) = (counts[0] - 1, counts[part as usize] + 1);
             }
         }
         Ok(counts)
@@ -244,12 +251,19 @@ mod tests {
         ] {
             let split = Split { shares, seed: None };
             for (samples, wanted) in (1..).zip(wanted) {
+                let watched = watched.map(|part| (part, 1));
                 assert_eq!(split.fitting_counts(samples, watched).unwrap(), wanted, "{shares:?} {samples} {watched:?}");
             }
+            let watched = watched.map(|part| (part, 1));
             for samples in 10..50 {
                 assert_eq!(split.fitting_counts(samples, watched).ok(), split.counts(samples).ok());
             }
             assert!(split.fitting_counts(0, watched).is_err());
+        }
+        // A metric that needs two samples.
+        for (samples, wanted) in [(2, [1, 1, 0]), (3, [1, 2, 0]), (5, [2, 2, 1]), (10, [6, 2, 2]), (12, [8, 2, 2])] {
+            let found = Split::default().fitting_counts(samples, Some((Part::Validation, 2))).unwrap();
+            assert_eq!((found, found.iter().sum::<usize>()), (wanted, samples));
         }
         assert!(Split { shares: [0.5, 0.1, 0.1], seed: None }.fitting_counts(9, None).is_err());
     }

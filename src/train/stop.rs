@@ -110,6 +110,12 @@ impl Metric {
         matches!(self, Self::R2 | Self::Rmse | Self::Mae)
     }
 
+    /// Returns the fewest samples of a part in which the metric may be defined.
+    #[must_use]
+    pub fn fewest(self) -> usize {
+        if matches!(self, Self::Auc | Self::R2) { 2 } else { 1 }
+    }
+
     /// Returns whether trainings of a network with this loss have the metric.
     #[must_use]
     pub fn fits(self, loss: &Loss, net: &Mlp) -> bool {

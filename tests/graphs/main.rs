@@ -6,6 +6,7 @@ mod eigsh;
 mod encode;
 mod encode_fast;
 mod laplacian;
+mod relative;
 mod sameness;
 mod spmm;
 mod weak;
@@ -19,6 +20,7 @@ fn main() -> std::process::ExitCode {
         encode::tests(),
         encode_fast::tests(),
         laplacian::tests(),
+        relative::tests(),
         sameness::tests(),
         spmm::tests(),
         weak::tests(),

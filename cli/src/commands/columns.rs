@@ -1,7 +1,8 @@
 //! The options that say which columns and arrays are inputs, and what is told of them.
 
+use super::many;
 use clap::Args;
-use fiedler::io::{Findings, LabelColumn, Roles, TableTargets};
+use fiedler::io::{self, Findings, LabelColumn, Roles, TableTargets};
 use serde_json::{Value, json};
 
 /// Which columns or arrays are no inputs.
@@ -29,6 +30,22 @@ pub(super) fn warn(findings: &Findings, data: &dyn std::fmt::Display, option: im
     }
 }
 
+/// Warns of labels that seem to be values, as which `loss` predicts them.
+pub(super) fn warn_of_values(
+    findings: &Findings,
+    data: &dyn std::fmt::Display,
+    (samples, classes): (usize, &[String]),
+    loss: &str,
+) {
+    if let (Some(origin), true) = (&findings.target, io::seem_values(samples, classes)) {
+        let (classes, samples) = (classes.len(), many(samples, "sample", "samples"));
+        super::complain(&format_args!(
+            "{data}: the labels from {origin} are numbers of {classes} classes in {samples}; if they are values, \
+             {loss} predicts them"
+        ));
+    }
+}
+
 /// Returns the option that leaves out inputs.
 pub(super) fn ignoring(names: &str) -> String {
     let quote = if names.contains(' ') { "'" } else { "" };
@@ -39,7 +56,7 @@ pub(super) fn ignoring(names: &str) -> String {
 pub(super) fn targets_in_words(findings: &Findings, classes: Option<usize>) -> String {
     match (&findings.target, classes) {
         (Some(origin), Some(classes)) => {
-            format!("labels from {origin}, {}", super::many(classes, "class", "classes"))
+            format!("labels from {origin}, {}", many(classes, "class", "classes"))
         }
         (Some(origin), None) => format!("targets from {origin}"),
         (None, _) => "no labels".to_owned(),
@@ -61,7 +78,7 @@ pub(super) fn as_json(findings: &Findings) -> Value {
     json!({
         "target": findings.target.as_ref().map(ToString::to_string),
         "left_out": left_out.collect::<Vec<_>>(), "suspicious": suspects.collect::<Vec<_>>(),
-        "flattened": findings.flattened, "parts": findings.parts,
+        "flattened": findings.flattened, "parts": findings.parts, "doubts": findings.doubts,
     })
 }
 
@@ -78,7 +95,8 @@ impl About<'_> {
         let classes = (!self.classes.is_empty()).then_some(self.classes.len());
         let notes = self.findings.notes().into_iter().chain(adjustments.iter().cloned());
         let notes: String = notes.map(|note| format!("; {note}")).collect();
-        format!("\n  data: {} inputs, {}{notes}", self.inputs, targets_in_words(self.findings, classes))
+        let inputs = many(self.inputs, "input", "inputs");
+        format!("\n  data: {inputs}, {}{notes}", targets_in_words(self.findings, classes))
     }
 
     /// Adds the same to a report in JSON.

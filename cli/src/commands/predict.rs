@@ -21,8 +21,7 @@ pub(super) struct Predict {
     /// The inputs, in a format that `fiedler train` reads. Labels, and an index or ids, are left out.
     data: PathBuf,
     /// Leave out these columns; in a table without names, by their places, which count from 1. Columns that the
-    /// training
-    /// did not have are left out anyway, if they have names.
+    /// training did not have are left out anyway, if they have names.
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     ignore: Vec<String>,
     /// The file to write: .npz, .safetensors or .csv.
@@ -113,7 +112,8 @@ impl Predict {
             };
             let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
             let shown = self.output.display();
-            print(format_args!("{samples} samples predicted by {of}: {shown}; from {inputs} inputs{classes}{notes}"));
+            let (samples, inputs) = (many(samples, "sample", "samples"), many(inputs, "input", "inputs"));
+            print(format_args!("{samples} predicted by {of}: {shown}; from {inputs}{classes}{notes}"));
         }
         Ok(Outcome::Done)
     }

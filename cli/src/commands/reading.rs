@@ -51,7 +51,10 @@ impl Reading {
             read_with(input, conventions, &options)
         };
         read.map_err(|error| match error.kind() {
-            ErrorKind::Domain { what, .. } => Failure::Call(format!("--edge-weight-column: {what}")),
+            ErrorKind::Domain { what, .. } if self.edge_weight_column.is_some() => {
+                Failure::Call(format!("--edge-weight-column: {what}"))
+            }
+            ErrorKind::Domain { what, .. } => Failure::Said(format!("{}: {what}", input.display())),
             _ => error.into(),
         })
     }

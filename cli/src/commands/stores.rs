@@ -1,6 +1,8 @@
 //! The stores in which `encode` and `features` look for results before they compute them.
 
-use super::Failure;
+use super::outputs::Overwriting;
+use super::printing::Printing;
+use super::{Failure, print};
 use clap::Args;
 use fiedler::cache::Cache;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ pub(super) struct Storing {
     #[arg(long)]
     no_cache: bool,
     /// Store finished parts of the work in the folder OUT.resume. If an earlier call was killed, continue from the
-    /// parts that it finished.
+    /// parts that it finished; if it was finished, do nothing.
     #[arg(long)]
     resume: bool,
 }
@@ -22,6 +24,21 @@ impl Storing {
     /// Returns whether the call stores what is finished in a folder of its own.
     pub(super) fn resumes(self) -> bool {
         self.resume
+    }
+
+    /// Returns whether a call that resumes finds all its outputs, so that nothing is left to do, and says so.
+    pub(super) fn finished(self, overwriting: Overwriting, printing: Printing, outputs: &[&Path]) -> bool {
+        let all = outputs.iter().all(|path| path.is_file());
+        let finished = self.resume && !overwriting.replaces() && all;
+        if let (true, Some(output)) = (finished, outputs.first()) {
+            if printing.json {
+                print(serde_json::json!({"output": output, "finished": true}));
+            } else if !printing.quiet {
+                let shown = output.display();
+                print(format_args!("{shown}: it exists, so nothing is left to resume; --overwrite computes it again"));
+            }
+        }
+        finished
     }
 }
 

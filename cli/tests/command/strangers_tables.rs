@@ -282,3 +282,128 @@ fn experiments_follow_the_same_rules() {
         assert!(last.contains(part), "{last}");
     }
 }
+
+/// Values of a table stay values through features, trainings and experiments, and labels that seem to be values are
+/// told.
+#[test]
+fn values_are_values_everywhere() {
+    let files = Files::new();
+    let table = |last: fn(usize) -> String| {
+        let rows: String = (0..40).map(|i| format!("{},{},{}\n", i * 37 % 101, i * 59 % 103, last(i))).collect();
+        "a,b,label\n".to_owned() + &rows
+    };
+    let reals = files.text("r.csv", &table(|i| format!("{:.2}", (i * 7 % 40) as f64 / 10.0)));
+    let whole = files.text("w.csv", &table(|i| (i * 7 % 23).to_string()));
+    let features = files.at("f.npz");
+    let call = ["features", &reals, "-o", &features, "--no-cache", "--representations", "raw"];
+    let (code, printed, error) = said(&call);
+    assert!(code == 0 && printed.contains("targets from column `label`"), "{printed}{error}");
+    let (last, error) = trained(&features, &files.at("f"), &["--loss", "mse"]);
+    assert!(last.contains("data: 2 inputs, targets from the array `targets`") && error.is_empty(), "{last}{error}");
+    let (code, _, error) = said(&["train", &features, "-o", &files.at("ce")]);
+    assert!(code == 1 && error.contains("whole numbers as labels, or a loss of values, such as mse"), "{error}");
+    // Classes of numbers that are many, or not whole.
+    let halves = files.text("h.csv", &table(|i| format!("{}", (i % 2) as f64 / 2.0)));
+    for (data, classes) in [(&whole, "23 classes in 40 samples"), (&halves, "2 classes in 40 samples")] {
+        let (code, _, error) = said(&["train", data, "-o", &files.at("c"), "--epochs", "1", "--overwrite"]);
+        let few = error.contains("expected several samples of each class, found 23 classes");
+        let told = error.contains(classes) && error.contains("if they are values, --loss mse predicts them");
+        assert!(if *data == whole { code == 1 && few } else { code == 0 && told }, "{error}");
+    }
+    let many = "a,b,y\n".to_owned() + &rows(120, |i, x| format!("{x},{}", i * 7 % 30));
+    let (_, error) = trained(&files.text("m.csv", &many), &files.at("m"), &[]);
+    assert!(
+        error.contains("column `y` are numbers of 30 classes in 120 samples; if they are values, --loss"),
+        "{error}"
+    );
+    // An experiment has a metric that fits.
+    let run = |name: &str, data: &str, more: &str| {
+        let text =
+            format!("features = ['raw']\nexperiment.name = 'e'\ndata.source = '{data}.csv'\ntrain.epochs = 2\n{more}");
+        let (file, out) = (files.text("e.toml", &text), files.at(name));
+        said(&["experiment", "run", &file, "-o", &out, "--no-cache"])
+    };
+    for data in ["r", "w"] {
+        let (code, printed, error) = run(&format!("e{data}"), data, "train.loss = 'mse'\n");
+        assert!(code == 0 && error.is_empty() && printed.contains("test.r2 "), "{printed}{error}");
+        assert!(printed.contains("test.r2 is of 8 samples in a run, which says little about others"), "{printed}");
+    }
+    let (code, _, error) = run("eh", "h", "");
+    assert!(code == 0 && error.contains("if they are values, train.loss = \"mse\" predicts them"), "{error}");
+    files.text("k.csv", &("a,b,k\n".to_owned() + &rows(60, |i, x| format!("{x},{}", ["u", "v", "w"][i % 3]))));
+    let (code, _, error) = run("ek", "k", "compare.metric = 'test.auc'\n");
+    assert!(code == 1 && error.contains("found test.auc, which is of two classes"), "{error}");
+}
+
+/// Parts of a file pass through its features; what is judged by few samples, or by none, is told.
+#[test]
+fn parts_and_stopping_rules_are_kept() {
+    let files = Files::new();
+    let x: Vec<f64> = (0..100).map(|i| f64::from(i * 37 % 101) / 50.0).collect();
+    let y: Vec<i64> = (0..50).map(|i| i % 2).collect();
+    let path = files.at("parts.npz");
+    let parts = [
+        ("X_train", &[40, 2][..], Data::F64(&x[..80])),
+        ("y_train", &[40][..], Data::I64(&y[..40])),
+        ("X_test", &[10, 2][..], Data::F64(&x[80..])),
+        ("y_test", &[10][..], Data::I64(&y[40..])),
+    ];
+    write(&path, &parts);
+    for ending in ["npz", "safetensors"] {
+        let features = files.at(&format!("f.{ending}"));
+        featured(&path, &features, &[]);
+        let (last, _) = trained(&features, &files.at(ending), &[]);
+        assert!(last.contains("; 40 training, 10 test samples as in the file"), "{last}");
+        let (last, _) = trained(&features, &files.at(&format!("{ending} split")), &["--split", "0.5,0,0.5"]);
+        assert!(!last.contains("as in the file"), "{last}");
+    }
+    let (printed, _) = featured(&path, &files.at("f.csv"), &[]);
+    assert!(printed.contains("a .csv file does not keep these parts"), "{printed}");
+    let (code, _, error) = said(&["train", &path, "-o", &files.at("g"), "--row-group", "10"]);
+    let part = "expected one group of the samples, because the file divides them into parts, found 5 groups";
+    assert!(code == 2 && error.contains(part), "{error}");
+
+    let few =
+        files.text("few.csv", &("a,y\n".to_owned() + &(0..5).map(|i| format!("{i}.5,{i}.25\n")).collect::<String>()));
+    let rule = ["--loss", "mse", "--stop", "validation.r2", "--epochs", "2"];
+    let (code, printed, error) = said(&[&["train", &few, "-o", &files.at("r")][..], &rule].concat());
+    assert!(code == 0 && printed.contains("a validation with 2 samples says little"), "{printed}{error}");
+    assert!(printed.contains("data: 1 input,") && printed.contains("a test of 1 sample says little"), "{printed}");
+    let shares = ["--split", "0.6,0.2,0.2"];
+    let (code, _, error) = said(&[&["train", &few, "-o", &files.at("s")][..], &rule, &shares].concat());
+    let part = "stop on validation.r2: expected at least 2 samples for validation, found 1";
+    assert!(code == 2 && error.contains(part), "{error}");
+    // All validation samples are of one class.
+    let one = "a,kind\n".to_owned()
+        + &(0..40).map(|i| format!("{i}.5,{}\n", if i == 0 { "u" } else { "v" })).collect::<String>();
+    let rule = ["--stop", "validation.auc", "--epochs", "2", "--runs", "3"];
+    let (_, printed, _) = said(&[&["train", &files.text("one.csv", &one), "-o", &files.at("o")][..], &rule].concat());
+    assert!(printed.contains("validation.auc was defined in no epoch of "), "{printed}");
+}
+
+/// A call that resumes what is finished succeeds, so that a job that is started again does not fail.
+#[test]
+fn a_finished_call_is_resumed() {
+    let files = Files::new();
+    let edges = files.text("e.csv", "src,dst\n0,1\n1,2\n");
+    let table = files.text("t.csv", &("a,b,kind\n".to_owned() + &rows(20, |i, x| format!("{x},{}", kind(i, 20)))));
+    for (call, out) in [
+        (&["encode", &edges, "-k", "2"][..], "e.npz"),
+        (&["encode", &edges, "-k", "2"], "e.parquet"),
+        (&["features", &table, "--representations", "raw"], "f.npy"),
+    ] {
+        let path = files.at(out);
+        let call = [call, &["-o", &path, "--resume"]].concat();
+        let (code, _, error) = said(&call);
+        assert_eq!(code, 0, "{error}");
+        let before = std::fs::read(files.at(out)).expect("an output");
+        let (code, printed, error) = said(&call);
+        assert!(code == 0 && printed.contains("it exists, so nothing is left to resume"), "{printed}{error}");
+        assert!(before == std::fs::read(files.at(out)).expect("an output") && said(&call[..call.len() - 1]).0 == 2);
+        assert!(!Path::new(&files.at(&format!("{out}.resume"))).exists());
+    }
+    // An option that the call does not give is not named.
+    let list = files.text("g.csv", "src,dst,graph\n0,1,0\n1,2,1\n");
+    let (code, _, error) = said(&["encode", &list, "-o", &files.at("g.npz")]);
+    assert!(code == 1 && error.contains("g.csv:1: ") && !error.contains("--edge-weight-column"), "{error}");
+}

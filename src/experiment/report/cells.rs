@@ -199,7 +199,13 @@ impl CellReport {
     /// Returns why there is no mean, in words.
     #[must_use]
     pub fn why_none(&self) -> &'static str {
-        if self.statuses.is_empty() { "not run yet" } else { "no run ended well" }
+        if self.statuses.is_empty() {
+            "not run yet"
+        } else if self.statuses.keys().any(|status| is_good(status)) {
+            "the metric is not defined in every fold of a seed, or in any run"
+        } else {
+            "no run ended well"
+        }
     }
 }
 

@@ -20,6 +20,9 @@ impl Report {
             self.metric,
             if self.larger_is_better { "larger" } else { "smaller" },
         );
+        if let Some(words) = self.few_scored() {
+            let _ = writeln!(text, "\n**{words}.**");
+        }
         if let Some(part) = self.selected_on {
             let _ = writeln!(
                 text,

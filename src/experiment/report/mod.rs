@@ -84,6 +84,20 @@ pub struct TimesReport {
 /// The most configurations of which all pairs are compared.
 const MOST_PAIRS: usize = 40;
 
+/// The number of samples below which the report says that their scores mean little, as after a training.
+const FEW: u64 = 10;
+
+impl Report {
+    /// Says that the metric is of few samples, if it is.
+    #[must_use]
+    pub fn few_scored(&self) -> Option<String> {
+        let (part, _) = self.metric.split_once('.')?;
+        let few = self.configurations.iter().filter_map(|cell| cell.samples.get(part)).min()?;
+        let samples = if *few == 1 { "sample" } else { "samples" };
+        (*few < FEW).then(|| format!("{} is of {few} {samples} in a run, which says little about others", self.metric))
+    }
+}
+
 impl Experiment {
     /// Returns the report of the runs that are finished.
     ///

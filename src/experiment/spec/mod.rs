@@ -116,7 +116,7 @@ pub struct Compare {
     /// are compared to their first value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Value>,
-    /// The metric, such as `test.accuracy`.
+    /// The metric, such as `test.accuracy`, which is the default; of values, it is `test.r2`.
     pub metric: String,
     /// The difference of the metric that does not matter, for tests of equivalence; none without it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +125,8 @@ pub struct Compare {
 
 impl Default for Compare {
     fn default() -> Self {
-        Self { by: Vec::new(), baseline: None, metric: "test.accuracy".to_owned(), margin: None }
+        // Without a metric, `Spec::complete` finds one that fits the loss and the parts.
+        Self { by: Vec::new(), baseline: None, metric: String::new(), margin: None }
     }
 }
 
@@ -214,6 +215,9 @@ impl Spec {
                 return Err(wrong(format!("features: {what}")));
             }
         }
+        if self.compare.metric.is_empty() {
+            self.compare.metric = self.default_metric();
+        }
         self.metric()?;
         if let Some(margin) = self.compare.margin.filter(|margin| *margin <= 0.0) {
             return Err(wrong(format!("compare.margin: expected a number above 0, found {margin}")));
@@ -281,6 +285,22 @@ impl Spec {
             }
         }
         Ok(made)
+    }
+
+    /// Returns the metric that is compared if none is given: of the test samples, or of the last part that has samples.
+    fn default_metric(&self) -> String {
+        let shares = self.shares();
+        let part = Part::ALL.into_iter().rev().find(|part| shares[*part as usize] > 0.0).unwrap_or(Part::Train);
+        let metric = if self.train.loss == LossName::Mse { Metric::R2 } else { Metric::Accuracy };
+        format!("{}.{}", part.name(), metric.name())
+    }
+
+    /// Returns whether the targets are values, if all configurations say the same.
+    pub(super) fn are_values(&self) -> Result<Option<bool>> {
+        let all = grid::cells(self)?;
+        let values = |cell: &grid::Cell| cell.settings.train.loss == LossName::Mse;
+        let first = all.first().map(values);
+        Ok(first.filter(|first| all.iter().all(|cell| values(cell) == *first)))
     }
 
     /// Returns the part and the metric that are compared.

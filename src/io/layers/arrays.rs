@@ -60,11 +60,11 @@ impl Sum {
     }
 }
 
-pub(super) fn open(path: &Path, roles: Roles<'_>) -> Result<Layers> {
+pub(super) fn open(path: &Path, roles: Roles<'_>, values: Option<bool>) -> Result<Layers> {
     let mut file = ArrayFile::open(path)?;
     // The only array of an .npy file is the layer, whatever its name is.
     let only = Format::of(path) == Some(Format::Npy);
-    let roles = if only { LabelColumn::None.into() } else { roles };
+    let roles = if only { Roles { label: LabelColumn::None, ..roles } } else { roles };
     let mut found = ArrayRoles::find(path, &file.names(), roles, false)?;
     if only {
         (found.ids, found.layers) = (None, vec![(file.arrays[0].name.clone(), vec![0])]);
@@ -74,31 +74,32 @@ pub(super) fn open(path: &Path, roles: Roles<'_>) -> Result<Layers> {
     let arrays = found.layers.iter().map(|(_, places)| places.iter().map(|&at| file.array(at)).collect());
     let arrays = arrays.collect::<Result<Vec<Vec<Stored>>>>()?;
     if found.parts.is_some() {
-        return of_parts(file, found, &arrays);
+        return of_parts(file, found, &arrays, values);
     }
     let arrays = arrays.concat();
     let len = samples(path, &arrays)?;
     let layers = arrays.iter().map(|array| layer_of(path, array)).collect::<Result<Vec<Layer>>>()?;
     let targets = match found.target.is_empty() {
         true => TableTargets::None,
-        false => file.targets(&found.target, &[len], None)?,
+        false => file.targets(&found.target, &[len], values)?,
     };
     let ids = found.ids.map(|at| file.ids(at)).transpose()?;
     if let Some(ids) = ids.as_ref().filter(|ids| ids.len() != len) {
         let expected = format!("{len} ids, one for each sample of {}", layers[0].name);
         return Err(Error::parse(path, None, expected, ids.len().to_string()));
     }
+    let flattened = arrays.iter().find_map(flattened);
     let held = hold(path, &mut file, arrays)?;
     let canonical = path.canonicalize().ok();
     let file = Mutex::new(file.file);
     let source = Source::Arrays(Arrays { path: path.to_owned(), canonical, file, layers: held });
     let target = found.target_name.map(TargetOrigin::Array);
-    let findings = Findings { target, left_out: found.left_out, ..Findings::default() };
+    let findings = Findings { target, left_out: found.left_out, flattened, of_arrays: true, ..Findings::default() };
     Ok(Layers { source, layers, len, targets, findings, ids })
 }
 
 /// Reads the parts of a data set, which become one after another the samples of a layer in memory.
-fn of_parts(mut file: ArrayFile, found: ArrayRoles, arrays: &[Vec<Stored>]) -> Result<Layers> {
+fn of_parts(mut file: ArrayFile, found: ArrayRoles, arrays: &[Vec<Stored>], values: Option<bool>) -> Result<Layers> {
     let Some((first, parts)) = arrays.first().zip(found.parts) else { return Layers::of_memory(Vec::new()) };
     let (name, places) = &found.layers[0];
     check_held(&file.path, first.iter())?;
@@ -117,15 +118,22 @@ fn of_parts(mut file: ArrayFile, found: ArrayRoles, arrays: &[Vec<Stored>]) -> R
     let numbers = if wide { Numbers::F64(numbers.1) } else { Numbers::F32(numbers.0) };
     let mut layers = Layers::of_memory(vec![(name.clone(), axes.to_vec(), LayerRows { numbers, lengths: None })])?;
     if !found.target.is_empty() {
-        layers.targets = file.targets(&found.target, &rows, None)?;
+        layers.targets = file.targets(&found.target, &rows, values)?;
     }
     layers.findings = Findings {
         target: found.target_name.map(TargetOrigin::Array),
         left_out: found.left_out,
+        flattened: flattened(&first[0]),
         parts: (rows.len() > 1).then_some(counts),
+        of_arrays: true,
         ..Findings::default()
     };
     Ok(layers)
+}
+
+/// Returns the axes of a sample of an array that becomes a row of numbers.
+fn flattened(array: &Stored) -> Option<Vec<usize>> {
+    array.shape.get(1..).filter(|axes| axes.len() > 2).map(<[usize]>::to_vec)
 }
 
 /// Returns the number of samples, in which all layers agree.

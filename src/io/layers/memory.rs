@@ -27,8 +27,8 @@ impl Memory {
 
 impl Layers {
     /// Makes a data set of layers in memory. Each has a name, the axes of a sample (none for a number, one for a
-    /// vector, two for a matrix), and the numbers of all samples in row-major order. If the samples of a layer have
-    /// lengths of their own, the axes are ignored.
+    /// vector, two for a matrix; more become one), and the numbers of all samples in row-major order. If the samples of
+    /// a layer have lengths of their own, the axes are ignored.
     ///
     /// ```
     /// use fiedler::io::{Extent, LayerRows, Layers, Numbers};
@@ -41,7 +41,7 @@ impl Layers {
     ///
     /// # Errors
     /// [`Shape`](crate::ErrorKind::Shape) if there are no layers or no samples, the numbers of samples differ, the
-    /// numbers of a layer are not whole samples, or a sample has more than two axes or no numbers;
+    /// numbers of a layer are not whole samples, or a sample has no numbers;
     /// [`Domain`](crate::ErrorKind::Domain) if two layers have one name.
     pub fn of_memory(layers: Vec<(String, Vec<usize>, LayerRows)>) -> Result<Self> {
         let wrong = |expected: String, found: String| Err(Error::shape("layers", expected, found));
@@ -66,7 +66,7 @@ impl Layers {
                 }
                 None => {
                     let Some(extent) = Extent::of(&axes) else {
-                        let expected = format!("samples of {name} that are numbers, vectors or matrices");
+                        let expected = format!("samples of {name} with numbers");
                         return wrong(expected, format!("the axes {axes:?}"));
                     };
                     let each = extent.numbers();
@@ -95,7 +95,7 @@ impl Layers {
 
 #[cfg(test)]
 mod tests {
-    use crate::io::{LayerRows, Layers, Numbers};
+    use crate::io::{Extent, LayerRows, Layers, Numbers};
 
     fn layer(name: &str, axes: &[usize], count: usize) -> (String, Vec<usize>, LayerRows) {
         let numbers = Numbers::F64((0..u8::try_from(count).expect("few")).map(f64::from).collect());
@@ -108,6 +108,8 @@ mod tests {
         let rows = data.read(&[1, 0], 1..2).expect("rows");
         assert_eq!(rows[0].numbers, Numbers::F64(vec![1.0]));
         assert_eq!(rows[1].numbers, Numbers::F64((6..12).map(f64::from).collect()));
+        let images = Layers::of_memory(vec![layer("c", &[2, 2, 3], 24)]).expect("images");
+        assert_eq!(images.layers()[0].extent, Extent::Vector(12));
         assert_eq!(data.origins(&[0], 0..2), [None], "no file identifies the numbers");
     }
 
@@ -123,7 +125,6 @@ mod tests {
             vec![layer("a", &[2], 3)],
             vec![layer("a", &[0], 0)],
             vec![layer("a", &[2], 0)],
-            vec![layer("a", &[1, 1, 1], 1)],
             vec![layer("a", &[2], 4), layer("b", &[2], 6)],
             vec![layer("a", &[2], 4), layer("a", &[2], 4)],
             vec![ragged(&[1, 1], 3)],

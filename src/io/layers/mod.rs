@@ -7,7 +7,7 @@ mod origin;
 mod sample_files;
 mod table;
 
-use super::roles::{Findings, Roles, TargetOrigin};
+use super::roles::{Findings, MOST_SEARCHED, Roles, TargetOrigin, suspects};
 use super::samples::{TableTargets, labels_of};
 use super::stored::{Kind, Stored};
 use crate::cache::Key;
@@ -134,7 +134,8 @@ pub enum Numbers {
 
 impl Layers {
     /// Opens a data set: a file, several files, a folder, or a pattern with `*` in the name of the file. All headers
-    /// are read and compared, but no numbers, apart from labels, tables, and arrays that cannot be read in parts.
+    /// are read and compared, but no numbers, apart from labels, tables, and arrays that cannot be read in parts. More
+    /// than two axes of a sample become one.
     ///
     /// # Errors
     /// [`Parse`](crate::ErrorKind::Parse), which names the file and the layer or the line, if there are no samples or
@@ -151,12 +152,41 @@ impl Layers {
     /// # Errors
     /// As for [`Layers::open`]; [`Parse`](crate::ErrorKind::Parse) if there is no such column or array.
     pub fn open_with<'a>(paths: &[PathBuf], roles: impl Into<Roles<'a>>) -> Result<Self> {
-        let roles = roles.into();
+        Self::open_as(paths, roles.into(), None)
+    }
+
+    /// Does the same as [`Layers::open_with`] where `values` says whether the targets are values or labels.
+    pub(crate) fn open_as(paths: &[PathBuf], roles: Roles<'_>, values: Option<bool>) -> Result<Self> {
         match files::find(paths)? {
-            Found::Samples(files) => sample_files::open(files, roles),
-            Found::Arrays(path) => arrays::open(&path, roles),
-            Found::Text(path) => table::open(&path, roles),
+            Found::Samples(files) => sample_files::open(files, roles, values),
+            Found::Arrays(path) => arrays::open(&path, roles, values),
+            Found::Text(path) => table::open(&path, roles, values),
         }
+    }
+
+    /// Looks for suspicious inputs in the vectors of a file of arrays, which are read for that if they are not many. In
+    /// a table, they were found when it was opened.
+    ///
+    /// # Errors
+    /// The errors of [`Layers::read`].
+    pub fn search(&mut self) -> Result<()> {
+        for at in 0..self.layers.len() {
+            let Layer { name, extent: Extent::Vector(length), .. } = &self.layers[at] else { continue };
+            let few = length.saturating_mul(self.len) <= MOST_SEARCHED / self.layers.len();
+            if !few
+                || !matches!(self.source, Source::Arrays(_) | Source::Memory(_))
+                || self.findings.flattened.is_some()
+            {
+                continue;
+            }
+            let names: Vec<String> = (0..*length).map(|column| format!("{name}[{column}]")).collect();
+            let numbers = match self.read(&[at], 0..self.len)?.swap_remove(0).numbers {
+                Numbers::F32(numbers) => numbers.into_iter().map(f64::from).collect(),
+                Numbers::F64(numbers) => numbers,
+            };
+            self.findings.suspects.extend(suspects(&names, &numbers, &self.targets, true));
+        }
+        Ok(())
     }
 
     /// Leaves out all samples but the first `rows`, if there are more.
@@ -302,14 +332,14 @@ impl Layers {
 }
 
 impl Extent {
-    /// Returns the extent of a layer whose samples have the given axes, or `None` if there are more than two, or no
-    /// numbers.
+    /// Returns the extent of a layer whose samples have the given axes, or `None` if there are no numbers. More than
+    /// two axes become one.
     fn of(axes: &[usize]) -> Option<Self> {
         let extent = match *axes {
             [] => Self::Vector(1),
             [length] => Self::Vector(length),
             [rows, columns] => Self::Matrix { rows, columns },
-            _ => return None,
+            _ => Self::Vector(axes.iter().try_fold(1, |product: usize, &axis| product.checked_mul(axis))?),
         };
         (extent.numbers() > 0).then_some(extent)
     }
@@ -381,7 +411,7 @@ fn layer_of(path: &Path, array: &Stored) -> Result<Layer> {
         Some(extent) => Ok(Layer { name: array.name.clone(), extent, wide: array.kind.is_wide() }),
         None => {
             let found = format!("{} of shape {:?}", array.name, array.shape);
-            wrong("layers that are (samples, numbers) or (samples, rows, columns); reshape others", found)
+            wrong("layers with numbers in every sample", found)
         }
     }
 }
@@ -396,10 +426,10 @@ pub(in crate::io) fn check_names(path: &Path, arrays: &[Stored]) -> Result<()> {
     }
 }
 
-/// Returns the targets of numbers: labels if they are integers.
-fn targets_of(kind: Kind, values: Vec<f64>, each: usize) -> TableTargets {
-    if kind.is_float() || each > 1 {
-        return TableTargets::Values(values, each);
+/// Returns the targets of numbers: labels if they are integers, unless `values` says that they are values.
+fn targets_of(kind: Kind, numbers: Vec<f64>, each: usize, values: Option<bool>) -> TableTargets {
+    if kind.is_float() || each > 1 || values == Some(true) {
+        return TableTargets::Values(numbers, each);
     }
-    labels_of(values.iter().map(|value| format!("{value:.0}")).collect())
+    labels_of(numbers.iter().map(|value| format!("{value:.0}")).collect())
 }

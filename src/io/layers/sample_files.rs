@@ -33,7 +33,7 @@ pub(super) struct SampleFiles {
     has_target: bool,
 }
 
-pub(super) fn open(files: Files, roles: Roles<'_>) -> Result<Layers> {
+pub(super) fn open(files: Files, roles: Roles<'_>, values: Option<bool>) -> Result<Layers> {
     let Files { format, paths, classes } = files;
     let label = roles.label;
     let classes = classes.filter(|_| matches!(label, LabelColumn::Auto | LabelColumn::Needed));
@@ -42,6 +42,10 @@ pub(super) fn open(files: Files, roles: Roles<'_>) -> Result<Layers> {
     check_names(&first, &arrays)?;
     let wrong = |expected: &str, found: String| Err(Error::parse(&first, None, expected, found));
     let names = || arrays.iter().map(|array| array.name.as_str()).collect::<Vec<_>>().join(", ");
+    roles.check(&first)?;
+    if let Some(name) = roles.take.first() {
+        return wrong("files whose arrays are all taken", format!("{name} to take"));
+    }
     if let Some(name) = roles.ignore.iter().find(|name| !arrays.iter().any(|array| array.name == **name)) {
         return wrong(&format!("an array named {name} to leave out"), format!("the arrays {}", names()));
     }
@@ -78,20 +82,22 @@ pub(super) fn open(files: Files, roles: Roles<'_>) -> Result<Layers> {
         return wrong("an array that is a layer", "none".to_owned());
     }
     let all = arrays[..layers].iter().map(|array| layer_of(&first, array)).collect::<Result<Vec<_>>>()?;
+    let flattened = arrays[..layers].iter().map(|array| &array.shape[1..]).find(|axes| axes.len() > 2);
+    let flattened = flattened.map(<[usize]>::to_vec);
     let left_out = arrays[kept..].iter().map(|array| (array.name.clone(), LeftOut::Ignored)).collect();
     let has_target = kept > layers;
     let files = SampleFiles { format, paths, beginning, len, arrays, layers, has_target };
-    let values = parallel::map(&files.paths, |_, path| files.check(path)).into_iter().collect::<Result<Vec<_>>>()?;
+    let found = parallel::map(&files.paths, |_, path| files.check(path)).into_iter().collect::<Result<Vec<_>>>()?;
     let (targets, origin) = match (classes, files.target(&files.arrays)) {
         (Some(classes), _) => (labels_of(classes), Some(TargetOrigin::Folders)),
         (None, Some(target)) => {
-            let targets = targets_of(target.kind, values.into_iter().flatten().collect(), 1);
+            let targets = targets_of(target.kind, found.into_iter().flatten().collect(), 1, values);
             (targets, Some(TargetOrigin::Array(target.name.clone())))
         }
         (None, None) => (TableTargets::None, None),
     };
     let (ids, count) = (Some(ids(&files.paths)), files.paths.len());
-    let findings = Findings { target: origin, left_out, ..Findings::default() };
+    let findings = Findings { target: origin, left_out, flattened, of_arrays: true, ..Findings::default() };
     Ok(Layers { layers: all, len: count, targets, findings, ids, source: Source::Samples(files) })
 }
 

@@ -29,8 +29,8 @@ impl Table {
     }
 }
 
-pub(super) fn open(path: &Path, roles: Roles<'_>) -> Result<Layers> {
-    let found = table::open(path, &Ask { roles, values: false, finite: false, known: None })?;
+pub(super) fn open(path: &Path, roles: Roles<'_>, values: Option<bool>) -> Result<Layers> {
+    let found = table::open(path, &Ask { roles, values, finite: false, known: None })?;
     let (extent, len) = match &found.rows {
         Rows::Even(length) => (Extent::Vector(*length), found.numbers.len() / length),
         Rows::Ragged(offsets) => {

@@ -4,7 +4,7 @@ use super::{Ask, Rows, Table};
 use crate::error::{Error, Result};
 use crate::io::layers::Numbers;
 use crate::io::roles::{Findings, LabelColumn, TargetOrigin};
-use crate::io::samples::{TableTargets, labels_of};
+use crate::io::samples::{TableTargets, targets_of_words};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) fn open(path: &Path, ask: &Ask<'_>) -> Result<Table> {
     let label = ask.roles.label;
     let name = match label {
         LabelColumn::Named(name) => Some(("labels", name)),
-        _ => ask.roles.ignore.first().map(|name| ("a column", name.as_str())),
+        _ => ask.roles.ignore.iter().chain(ask.roles.take).next().map(|name| ("a column", name.as_str())),
     };
     if let Some((what, name)) = name {
         let found = "strings of bits, whose labels have no name";
@@ -65,7 +65,7 @@ pub(super) fn open(path: &Path, ask: &Ask<'_>) -> Result<Table> {
         if label == LabelColumn::Needed && word.is_none() {
             return Err(wrong("a label after the bits".to_owned(), "none".to_owned()));
         }
-        if ask.values {
+        if ask.values == Some(true) {
             let value = word.and_then(|word| word.parse().ok()).filter(|value: &f64| value.is_finite());
             let found = || wrong("a finite number".to_owned(), format!("{:?}", word.unwrap_or_default()));
             values.push(value.ok_or_else(found)?);
@@ -78,8 +78,8 @@ pub(super) fn open(path: &Path, ask: &Ask<'_>) -> Result<Table> {
     }
     let labeled = !words.is_empty() && label != LabelColumn::None;
     let targets = match labeled {
-        true if ask.values => TableTargets::Values(values, 1),
-        true => labels_of(words),
+        true if ask.values == Some(true) => TableTargets::Values(values, 1),
+        true => targets_of_words(words, ask.values),
         false => TableTargets::None,
     };
     let findings = Findings { target: labeled.then_some(TargetOrigin::Words), ..Findings::default() };

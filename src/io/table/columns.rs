@@ -4,8 +4,10 @@ use super::{Reader, Rows, Table, Use};
 use crate::error::{Error, Result};
 use crate::io::field::Field;
 use crate::io::layers::Numbers;
-use crate::io::roles::{Findings, LabelColumn, LeftOut, TargetOrigin, index_name, is_index, is_label, suspects};
-use crate::io::samples::{TableTargets, labels_of};
+use crate::io::roles::{
+    Findings, LabelColumn, LeftOut, TargetOrigin, coordinate_among, index_name, is_index, is_label, suspects,
+};
+use crate::io::samples::{TableTargets, targets_of_words};
 use std::collections::BTreeSet;
 
 /// The fields of a column.
@@ -71,32 +73,59 @@ pub(super) fn numbered(fields: &[&str]) -> bool {
 }
 
 impl Reader<'_> {
-    /// Makes the first row names, if its last field is the only word of a column of numbers.
+    /// Makes the first row names, if its last field is the only word of a column of numbers, or if it counts the
+    /// columns as pandas does and is unlike the other rows.
     pub(super) fn take_numbers_as_names(&mut self) {
+        self.labels_named = self.last_is_name();
+        if !self.labels_named && !self.counts_columns() {
+            return;
+        }
+        self.numbers.drain(..self.uses.len());
+        self.ends.remove(0);
+        self.ends.iter_mut().for_each(|end| *end -= self.uses.len());
+        let fields = std::mem::take(&mut self.first_fields);
+        for (texts, field) in self.texts.iter_mut().zip(&fields) {
+            let Some(texts) = texts else { continue };
+            if !texts.words.is_empty() {
+                texts.words.remove(0);
+            }
+            match field.parse::<f64>() {
+                Ok(x) if x.fract() == 0.0 => texts.whole = texts.whole.saturating_sub(1),
+                Ok(_) => {}
+                Err(_) => (texts.wordy, texts.first, texts.lost) = (texts.wordy.saturating_sub(1), None, None),
+            }
+        }
+        self.names = Some(fields);
+    }
+
+    /// Returns whether the last field of the first row is the only word of a column of numbers.
+    fn last_is_name(&self) -> bool {
         let rows = self.ends.len();
-        let (Some(Use::Either), Some(Some(texts))) = (self.uses.last(), self.texts.last()) else { return };
+        let (Some(Use::Either), Some(Some(texts))) = (self.uses.last(), self.texts.last()) else { return false };
         let first = texts.first.as_ref().is_some_and(|(line, _)| *line == self.first);
         // Beside labels that are words, the numbers have to be names as pandas makes them.
         let names = &self.first_fields[..self.first_fields.len() - 1];
         let counts = names.iter().zip(0..).all(|(name, place)| name.parse() == Ok(place));
         let alone = || counts && rows > 2 && !texts.words[1..].contains(&texts.words[0]);
-        if !(first && rows > 1 && self.odd.is_none() && (texts.wordy == 1 || texts.wordy == rows && alone())) {
-            return;
+        first && rows > 1 && self.odd.is_none() && (texts.wordy == 1 || texts.wordy == rows && alone())
+    }
+
+    /// Returns whether the first row is 0, 1, 2 and so on in at least three columns, while a later row has a number
+    /// that is negative or not whole: names as pandas writes those of an array. Either way, what it was read as is a
+    /// doubt.
+    fn counts_columns(&mut self) -> bool {
+        let counts = self.first_fields.iter().zip(0..).all(|(field, place)| field.parse() == Ok(place));
+        if !(self.names.is_none() && self.first_fields.len() > 2 && counts && self.odd.is_none()) {
+            return false;
         }
-        self.labels_named = true;
-        self.numbers.drain(..self.uses.len());
-        self.ends.remove(0);
-        self.ends.iter_mut().for_each(|end| *end -= self.uses.len());
-        self.names = Some(std::mem::take(&mut self.first_fields));
-        let whole = |field: &String| field.parse::<f64>().is_ok_and(|x| x.fract() == 0.0);
-        for texts in self.texts.iter_mut().flatten().filter(|texts| !texts.words.is_empty()) {
-            let word = texts.words.remove(0);
-            let number = word.parse::<f64>().is_ok();
-            texts.whole -= usize::from(whole(&word));
-            if !number {
-                (texts.wordy, texts.first, texts.lost) = (texts.wordy - 1, None, None);
-            }
-        }
+        let unlike = |x: &f64| x.is_finite() && (*x < 0.0 || x.fract() != 0.0);
+        let names = self.ends.len() > 1 && self.numbers[self.uses.len()..].iter().any(unlike);
+        let (what, other) = if names { ("names of the columns", "a sample") } else { ("a sample", "their names") };
+        self.doubts.push(format!(
+            "line {} counts the columns from 0, as a header of pandas does, and was read as {what}, not as {other}",
+            self.first
+        ));
+        names
     }
 
     /// Decides whether the first or the last column has the labels.
@@ -169,7 +198,7 @@ impl Reader<'_> {
             return Err(self.wrong(self.first, "columns of numbers", format!("the columns {}", names.join(", "))));
         }
         let mut values = Vec::new();
-        if let (Some(target), true) = (target, self.ask.values) {
+        if let (Some(target), Some(true)) = (target, self.ask.values) {
             values = self.numbers.iter().skip(target).step_by(columns).copied().collect();
         }
         let mut kept = Vec::with_capacity(self.ends.len() + 1);
@@ -206,8 +235,8 @@ impl Reader<'_> {
         let mut words = |at: usize| self.texts[at].take().map(|texts| texts.words).unwrap_or_default();
         let ids = id.map(|(at, _)| words(*at)).filter(|ids| !ids.is_empty());
         let targets = match target {
-            Some(_) if self.ask.values => TableTargets::Values(values, 1),
-            Some(target) => labels_of(words(target)),
+            Some(_) if self.ask.values == Some(true) => TableTargets::Values(values, 1),
+            Some(target) => targets_of_words(words(target), self.ask.values),
             None => TableTargets::None,
         };
         let mut suspects = match (&rows, self.ask.known) {
@@ -221,6 +250,8 @@ impl Reader<'_> {
             target: origin,
             left_out: left_out.iter().map(named).collect(),
             suspects,
+            coordinate: self.coordinate(),
+            doubts: std::mem::take(&mut self.doubts),
             ..Findings::default()
         };
         let names = match &self.names {
@@ -230,6 +261,16 @@ impl Reader<'_> {
         let left_out = left_out.into_iter().filter(|(_, why)| *why != LeftOut::Label).map(|(at, _)| at).collect();
         let numbers = Numbers::F64(self.numbers);
         Ok(Table { numbers, rows, names, targets, ids, target, left_out, findings, bits: false })
+    }
+}
+
+impl Reader<'_> {
+    /// Returns the name of the input that might be the labels, were it not a coordinate.
+    fn coordinate(&self) -> Option<String> {
+        let names: Vec<&str> = self.names.iter().flatten().map(String::as_str).collect();
+        let searched = matches!(self.ask.roles.label, LabelColumn::Auto | LabelColumn::Needed);
+        let own = coordinate_among(&names).filter(|&at| searched && self.uses[at] == Use::Input)?;
+        self.ask.known.is_none().then(|| names[own].to_owned())
     }
 }
 

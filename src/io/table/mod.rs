@@ -8,7 +8,7 @@ pub(super) use bits::bits;
 
 use super::field::{Field, is_header};
 use super::layers::Numbers;
-use super::magic::compressed;
+use super::magic::of_no_table;
 use super::roles::{self, Findings, LabelColumn, LeftOut, Roles, index_name, labels_among, shown};
 use super::samples::{KnownInputs, TableTargets};
 use crate::error::{Error, Result};
@@ -22,8 +22,8 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask<'a> {
     pub(super) roles: Roles<'a>,
-    /// The targets are numbers.
-    pub(super) values: bool,
+    /// Whether the targets are numbers or labels. `None`: numbers if not all of them are whole.
+    pub(super) values: Option<bool>,
     /// All numbers have to be finite, and all rows have the same length.
     pub(super) finite: bool,
     /// The inputs of a model, which alone are wanted.
@@ -67,7 +67,7 @@ fn first_line(path: &Path) -> Result<String> {
     let (mut first, mut number) = (String::new(), 0);
     let mut reader = BufReader::new(file);
     let head = reader.fill_buf().map_err(|error| Error::io("read", path, error))?;
-    if let Some(format) = compressed(head) {
+    if let Some(format) = of_no_table(head) {
         return Err(Error::parse(path, None, "a table, strings of bits, .npz, .safetensors or .npy", format));
     }
     while first.trim().is_empty() {
@@ -128,6 +128,7 @@ struct Reader<'a> {
     ends: Vec<usize>,
     /// Whether the first row has numbers as names, and a word as the name of the labels.
     labels_named: bool,
+    doubts: Vec<String>,
     /// The line of the first row with another number of columns than the first, and that number.
     odd: Option<(u64, usize)>,
 }
@@ -152,6 +153,7 @@ impl<'a> Reader<'a> {
             numbers: Vec::new(),
             ends: Vec::new(),
             labels_named: false,
+            doubts: Vec::new(),
             odd: None,
         };
         let mut record = StringRecord::new();
@@ -224,12 +226,13 @@ impl<'a> Reader<'a> {
 
     fn find_roles(&mut self, line: u64, fields: &[&str]) -> Result<()> {
         let roles = self.ask.roles;
+        roles.check(self.path)?;
         let found = match &self.names {
             None if fields.iter().all(|field| field.parse::<f64>().is_ok()) => {
                 "a first row of numbers, so no column has a name".to_owned()
             }
             None => "a first row of words and numbers, so no column has a name".to_owned(),
-            Some(_) => format!("the columns {}", fields.join(", ")),
+            Some(_) => format!("the columns {}", listed(fields)),
         };
         for name in roles.ignore {
             let place = self.place(name);
@@ -274,10 +277,10 @@ impl<'a> Reader<'a> {
             return Err(self.wrong(line, "columns of inputs and a target", found));
         }
         if inputs.is_empty() && !self.uses.iter().any(|own| matches!(own, Use::Index(_))) {
-            return Err(self.wrong(line, "columns of numbers", format!("the columns {}", fields.join(", "))));
+            return Err(self.wrong(line, "columns of numbers", format!("the columns {}", listed(fields))));
         }
         if let ([first, .., last], true) = (&inputs[..], wanted) {
-            let own = if self.ask.values { [Use::Input, Use::Target] } else { [Use::Either; 2] };
+            let own = if self.ask.values == Some(true) { [Use::Input, Use::Target] } else { [Use::Either; 2] };
             [self.uses[*first], self.uses[*last]] = own;
         }
         Ok(())
@@ -294,8 +297,7 @@ impl<'a> Reader<'a> {
             [one] => Ok(Some(one)),
             ref several => {
                 let names: Vec<&str> = several.iter().map(|&at| fields[at]).collect();
-                let expected = "one column whose name says that it has the labels, or --label with the name of one";
-                Err(self.wrong(line, expected, names.join(" and ")))
+                Err(self.wrong(line, roles::one_label("column"), names.join(" and ")))
             }
         }
     }
@@ -311,29 +313,22 @@ impl<'a> Reader<'a> {
             let is_own = |name: &&str| known.names.iter().any(|own| own == name);
             let own: Vec<&str> = fields.iter().copied().filter(is_own).collect();
             if !own.iter().eq(known.names) {
-                let found: Vec<String> = if own.len() == known.names.len() {
-                    own.iter().map(|&name| name.to_owned()).collect()
-                } else {
-                    names.iter().map(|name| shown(name).to_owned()).collect()
-                };
-                return Err(self.wrong(line, format!("the inputs {}", known.names.join(", ")), found.join(", ")));
+                let found = if own.len() == known.names.len() { listed(&own) } else { listed(names) };
+                return Err(self.wrong(line, format!("the inputs {}", listed(known.names)), found));
             }
-            for (at, name) in names.iter().enumerate().filter(|(_, name)| !is_own(&name.as_str())) {
-                self.uses[at] = Use::No(match index_name(at, name) {
-                    Some(_) => LeftOut::Index,
-                    None if roles::IDS.contains(&name.as_str()) => LeftOut::Ids,
-                    None if roles::is_label(name) => LeftOut::Label,
-                    None => LeftOut::Other,
-                });
+            let others: Vec<usize> = (0..names.len()).filter(|&at| !is_own(&names[at].as_str())).collect();
+            for at in others {
+                self.uses[at] = Use::No(no_input(at, fields));
             }
             return Ok(());
         }
         let mut all: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
         if self.names.is_some() && all.len() > known.inputs {
-            // What a header tells of an index or of ids.
-            let special = |at: usize| index_name(at, fields[at]).is_some() || roles::IDS.contains(&fields[at]);
-            let others: Vec<usize> = all.iter().copied().filter(|&at| !special(at)).collect();
+            // What a header tells of an index, of ids or of labels.
+            let others: Vec<usize> = all.iter().copied().filter(|&at| no_input(at, fields) == LeftOut::Other).collect();
             if others.len() >= known.inputs {
+                let told = all.iter().filter(|at| !others.contains(at));
+                told.for_each(|&at| self.uses[at] = Use::No(no_input(at, fields)));
                 all = others;
             }
         }
@@ -352,7 +347,20 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Adds the column that the header of R's `write.table` does not name: the names of the rows.
+    fn add_row_names(&mut self) {
+        if let Some(names) = &mut self.names {
+            names.insert(0, String::new());
+            let known = self.ask.known.is_some();
+            self.uses.insert(0, if known { Use::No(LeftOut::Index) } else { Use::Index(roles::IndexName::Own) });
+            self.texts.insert(0, (!known).then(|| Texts::new(false)));
+        }
+    }
+
     fn row(&mut self, line: u64, fields: &[&str]) -> Result<()> {
+        if self.names.is_some() && self.ends.is_empty() && fields.len() == self.uses.len() + 1 {
+            self.add_row_names();
+        }
         let columns = self.uses.len();
         if fields.len() != columns {
             let even = |own: &Use| matches!(own, Use::Target | Use::No(_));
@@ -376,7 +384,7 @@ impl<'a> Reader<'a> {
                     f64::NAN
                 }
                 Use::No(_) => f64::NAN,
-                Use::Target if !self.ask.values => {
+                Use::Target if self.ask.values != Some(true) => {
                     if field.is_empty() {
                         return Err(self.wrong(line, "a label", "an empty field"));
                     }
@@ -436,8 +444,15 @@ impl<'a> Reader<'a> {
                     false if line == self.first => format!("{finite}, or a header without any number"),
                     false => finite.to_owned(),
                 };
+                let unnamed = self.first_fields.iter().filter(|field| field.is_empty()).count();
+                let wordy = || self.first_fields.iter().all(|field| Field::of(field) == Field::Word);
+                if line == self.first && self.names.is_none() && unnamed > 1 && wordy() {
+                    let found = format!("{unnamed} columns without a name");
+                    return Err(self.wrong(line, "a header in which the first column alone may have no name", found));
+                }
                 let column = match self.names {
-                    Some(_) => format!(" in column `{}`", self.name(at)),
+                    Some(_) if field.is_empty() => format!(" in column `{}`", self.name(at)),
+                    Some(_) => format!(" in column `{}`, which `ignore` with its name leaves out", self.name(at)),
                     None => String::new(),
                 };
                 Err(self.wrong(line, expected, format!("{field:?}{column}")))
@@ -453,5 +468,20 @@ impl<'a> Reader<'a> {
         self.decide_target()?;
         self.decide_index()?;
         self.table()
+    }
+}
+
+/// Returns the names of columns, separated by commas.
+fn listed(names: &[impl AsRef<str>]) -> String {
+    names.iter().map(|name| shown(name.as_ref())).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns why a column that is no input of a model is none, by its name.
+fn no_input(at: usize, names: &[&str]) -> LeftOut {
+    match names[at] {
+        name if index_name(at, name).is_some() => LeftOut::Index,
+        name if roles::IDS.contains(&name) => LeftOut::Ids,
+        _ if labels_among(names).contains(&at) => LeftOut::Label,
+        _ => LeftOut::Other,
     }
 }

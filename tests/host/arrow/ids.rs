@@ -4,7 +4,9 @@ use super::{added, batch, encoded, encoder, text};
 use arrow_array::builder::{FixedSizeListBuilder, Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt64Array,
+};
 use fiedler::arrow::{Columns, Encoder, Role, read};
 use fiedler::encode::SpectralEncoder;
 use fiedler::graph::{Conventions, WeightsRef};
@@ -58,6 +60,15 @@ fn the_same_edges_are_the_same_graph_as_in_an_edge_list() {
     assert_same(&of(texts(&["10", "x"]), texts(&["x", "2"])), "src,dst\n10,x\nx,2\n");
     let names: DictionaryArray<Int32Type> = ["b", "a"].into_iter().collect();
     assert_same(&of(Arc::new(names), texts(&["a", "c"])), "src,dst\nb,a\na,c\n");
+    // Numbers that are written as text are names.
+    let reals: ArrayRef = Arc::new(Float64Array::from(vec![10.0, 9.0, 2.5]));
+    assert_same(&of(reals.clone(), integers(&[9, 2, 1])), "src,dst\n10.0,9\n9.0,2\n2.5,1\n");
+    assert_same(&of(reals.clone(), reals), "src,dst\n10.0,10.0\n9.0,9.0\n2.5,2.5\n");
+    assert_same(&of(texts(&["x", "10"]), integers(&[10, 3])), "src,dst\nx,10\n10,3\n");
+    let keys = Int32Array::from(vec![1, 0]);
+    let categories: ArrayRef = Arc::new(DictionaryArray::new(keys, integers(&[7, 100])));
+    assert_same(&of(categories.clone(), integers(&[7, 8])), "src,dst\n100,7\n7,8\n");
+    assert_same(&of(categories.clone(), categories), "src,dst\n100,100\n7,7\n");
     let large: ArrayRef = Arc::new(UInt64Array::from(vec![u64::MAX, 3]));
     assert_same(&of(large.clone(), large.slice(0, 2)), "src,dst\n18446744073709551615,18446744073709551615\n3,3\n");
 }
@@ -82,6 +93,21 @@ fn columns_have_the_names_that_edge_lists_have() {
         let known = ["weight", "edge_weight"].contains(&weight);
         assert_eq!(told.len(), usize::from(!known), "{told:?}");
     }
+    // Under any names, as in an edge list, which is told.
+    for [source, target] in [["head", "tail"], ["x", "y"]] {
+        let table = batch(vec![(source, a.clone()), (target, b.clone()), ("z", weights.clone())]);
+        assert_same(&table, want);
+        let told = graphs_of(&table).unwrap().notices;
+        assert!(told[0].contains(&format!("the columns `{source}` and `{target}` were read as the ends")), "{told:?}");
+        assert_same(&batch(vec![(source, a.clone()), (target, b.clone())]), "0,1\n1,2\n5,6\n");
+    }
+    let more =
+        vec![("src", a.clone()), ("dst", b.clone()), ("kind", texts(&["u", "v", "w"])), ("n", integers(&[1, 2, 3]))];
+    let told = graphs_of(&batch(more)).unwrap().notices;
+    assert!(told[0].contains("the columns `kind` and `n` were not read, and every edge weighs 1"), "{told:?}");
+    let times = integers(&[1_600_000_000, 1_600_000_001, 1_600_000_002]);
+    let told = graphs_of(&batch(vec![("src", a.clone()), ("dst", b.clone()), ("weight", times)])).unwrap().notices;
+    assert!(told[0].contains("`weight` was read as weights, though each is beyond 1e8, as timestamps are"), "{told:?}");
     // A third column beside a graph of each row has no place in an edge list.
     let table = batch(vec![("graph", integers(&[0, 0, 1])), ("src", a), ("dst", b), ("x", weights)]);
     assert!(graphs_of(&table).unwrap().graphs.weights().is_none());
@@ -101,7 +127,7 @@ fn a_column_of_pairs_has_an_edge_in_each_row() {
     let mut lists = ListBuilder::new(Int64Builder::new());
     lists.append_value([Some(0), Some(1), Some(2)]);
     let error = graphs_of(&batch(vec![("edge_index", Arc::new(lists.finish()))])).unwrap_err().to_string();
-    assert!(error.contains("expected the 2 ids of an edge, found 3"), "{error}");
+    assert!(error.contains("expected the 2 ids of an edge in a graph at place 1, found 3"), "{error}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn what_is_wrong_is_named() {
     };
     for (name, file, words) in [
         ("a.npy", made("", &[3], &[1.0, 2.0, 3.0]).npy(false), "reshape one sample to (1, n)"),
-        ("a.npy", made("", &[2, 1, 1, 1], &[1.0, 2.0]).npy(false), "a of shape [2, 1, 1, 1]"),
+        ("a.npy", made("", &[2, 1, 0, 1], &[]).npy(false), "numbers in every sample, found a of shape [2, 1, 0, 1]"),
         ("a.npy", made("", &[0, 3], &[]).npy(false), "at least one sample, found a of shape [0, 3]"),
         ("a.npy", made("", &[3, 0], &[]).npy(false), "a of shape [3, 0]"),
         ("a.npy", other("", "<c8", &[1, 1], 8).npy(false), "a of type <c8"),

@@ -140,7 +140,11 @@ fn wrong_tables_name_the_line() {
         ("x,1\n2,3\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
         ("x,1\n2,3\n", LabelColumn::Needed, ":1: expected a number, or a header without any number, found \"x\""),
         ("r1,1,u\nr2,2,v\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"r1\""),
-        (",,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a number, or nan if it is missing"),
+        (",,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a header in which the first column alone may have no name"),
+        (",,a,b\n0,1,2,3\n", LabelColumn::Auto, "may have no name, found 2 columns without a name"),
+        ("1,,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a number, or nan if it is missing"),
+        ("a,b\n1,2\nx,3\n", LabelColumn::None, "found \"x\" in column `a`, which `ignore` with its name leaves out"),
+        ("a,y,label\n1,2,3\n", LabelColumn::Auto, "or `label` with the name of one, found y and label"),
         ("1,x\n3,4\ny,5\n", LabelColumn::Auto, ":3: expected a number, found \"y\""),
         // Numbers that f64 does not hold.
         (
@@ -170,6 +174,76 @@ fn wrong_tables_name_the_line() {
     let folder = Folder::new();
     assert!(refusal(open(&folder.file("t.txt", b"\xff\xfe1,2\n"))).contains("UTF-8"));
     assert!(refusal(open(&folder.file("t.txt", b"1,2\n3,\xff\n"))).contains("UTF-8"));
+    let said = refusal(open(&folder.file("t.csv", b"PAR1\x15\x04\x15\x10")));
+    assert!(said.contains("found a Parquet file; write its numbers as CSV or .npz"), "{said}");
+    let name = ["b".to_owned()];
+    let both = |label, take| Roles { label, ignore: &name, take };
+    let path = folder.file("t.csv", "a,b\n1,2\n");
+    for (roles, part) in [
+        (both(LabelColumn::Named("b"), &[]), "other names to leave out than that of the label, found b for both"),
+        (both(LabelColumn::Auto, &name), "other names to leave out than that of an input to take"),
+    ] {
+        let said = refusal(Layers::open_with(&[path.clone()], roles));
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+/// The rule of arrays: floats are values. Where classes are asked for, all numbers are classes.
+#[test]
+fn labels_that_are_not_whole_are_values() {
+    let folder = Folder::new();
+    for text in ["a,y\n1,0.5\n2,3\n3,3\n", "y,a\n0.5,1\n3,2\n3,3\n", "01101001 0.5\n11111111 3\n11111110 3\n"] {
+        let path = folder.file("t.csv", text);
+        assert_eq!(open(&path).expect(text).targets(), &TableTargets::Values(vec![0.5, 3.0, 3.0], 1), "{text:?}");
+        let read = |wanted| read_samples(&path, wanted).expect(text).targets;
+        assert_eq!(read(Wanted::Values(Roles::default())), TableTargets::Values(vec![0.5, 3.0, 3.0], 1));
+        let classes = TableTargets::Labels(vec![0, 1, 1], vec!["0.5".into(), "3".into()]);
+        assert_eq!(read(Wanted::Labels(Roles::default())), classes, "{text:?}");
+    }
+    let whole = open(&folder.file("t.csv", "a,y\n1,1.0\n2,3\n")).expect("labels");
+    assert_eq!(whole.targets(), &TableTargets::Labels(vec![0, 1], vec!["1.0".into(), "3".into()]));
+}
+
+/// A first row of numbers that count, as pandas writes those of an array, is a header if the others are unlike it.
+#[test]
+fn doubtful_rows_and_columns_are_told() {
+    let folder = Folder::new();
+    let read = |text: &str| {
+        let found = read_samples(&folder.file("t.csv", text), Wanted::Labels(Roles::default())).expect(text);
+        (found.names.join(" "), found.len(), found.findings)
+    };
+    for (text, names, samples, doubt) in [
+        ("0,1,2\n0.5,-1,1\n1.5,2,0\n", "0 1", 2, "was read as names of the columns, not as a sample"),
+        ("0,1,2\n-3,4,7\n5,6,7\n", "0 1", 2, "was read as names of the columns"),
+        (
+            "0,1,2\n3,4,2\n5,6,0\n",
+            "",
+            3,
+            "line 1 counts the columns from 0, as a header of pandas does, and was read as a \
+          sample",
+        ),
+        ("0,1\n0.5,1\n", "", 2, ""),
+        ("0,2,1\n0.5,1,1\n", "", 2, ""),
+    ] {
+        let (found, count, findings) = read(text);
+        assert_eq!(
+            (&found[..], count, findings.doubts.len()),
+            (names, samples, usize::from(!doubt.is_empty())),
+            "{text:?}"
+        );
+        assert!(findings.doubts.iter().all(|own| own.contains(doubt)), "{findings:?}");
+        assert_eq!(findings.warnings(|_| String::new()), findings.doubts);
+    }
+    for (text, label, coordinate) in [
+        ("y,x,z\n1,2,3\n1,3,4\n", "column `y`", None),
+        ("x,y\n1,2\n1,3\n", "column `y`", None),
+        ("x,y,z\n1,2,3\n1,3,4\n", "column `z`", Some("y".to_owned())),
+    ] {
+        let (.., findings) = read(text);
+        assert_eq!(findings.target.as_ref().map(ToString::to_string).as_deref(), Some(label), "{text:?}");
+        assert_eq!(findings.notes().iter().any(|note| note.starts_with("`y` is an input")), coordinate.is_some());
+        assert_eq!(findings.coordinate, coordinate, "{text:?}");
+    }
 }
 
 /// What is found out about a table, and its numbers.
@@ -196,6 +270,16 @@ fn columns_that_are_no_inputs() {
         ("index,a\n2,1.5\n2,2.5\n", Roles::default(), vec![], vec![2.0, 1.5, 2.0, 2.5]),
         ("a,b\n1,x y\n2,z\n", ignored, own("b", LeftOut::Ignored), vec![1.0, 2.0]),
         (",0,1\n0,5,6\n1,7,8\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![5.0, 6.0, 7.0, 8.0]),
+        // Samples that were drawn several times.
+        (",a\n3,1.5\n0,2.5\n3,1.5\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![1.5, 2.5, 1.5]),
+        // R's write.table, whose header does not name the column of the rows.
+        ("a b\n1 5.5 6\n2 7 8.5\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![5.5, 6.0, 7.0, 8.5]),
+        (
+            "\"a\" \"k\"\n\"r\" 5.5 \"u\"\n\"s\" 7 \"v\"\n",
+            Roles::default(),
+            own("Unnamed: 0", LeftOut::Index),
+            vec![5.5, 7.0],
+        ),
     ] {
         let (findings, found) = found(text, roles);
         assert_eq!((findings.left_out, found), (left_out, numbers), "{text:?}");
@@ -265,4 +349,21 @@ fn inputs_of_a_model() {
         let said = read_samples(&folder.file("t.csv", text), Wanted::Inputs(known)).expect_err(text).to_string();
         assert!(said.contains(part), "{said}");
     }
+    // A model whose inputs have no names knows labels, ids and an index by theirs.
+    let bare = KnownInputs { inputs: 2, target: Some(2), ..KnownInputs::default() };
+    for (text, left_out) in [
+        ("target,a,b\nu,1,2\n", vec![("target", LeftOut::Label)]),
+        ("a,Species,b\n1,u,2\n", vec![("Species", LeftOut::Label)]),
+        (",id,a,b,y\n0,r,1,2,u\n", vec![("Unnamed: 0", LeftOut::Index), ("id", LeftOut::Ids), ("y", LeftOut::Label)]),
+        ("a,b,kind\n1,2,u\n", vec![("kind", LeftOut::Label)]),
+        ("a b\nr 1 2\n", vec![("Unnamed: 0", LeftOut::Index)]),
+    ] {
+        let found = read_samples(&folder.file("t.csv", text), Wanted::Inputs(bare)).expect(text);
+        let left_out = left_out.into_iter().map(|(name, why)| (name.to_owned(), why)).collect::<Vec<_>>();
+        assert_eq!((found.x, found.findings.left_out), (vec![1.0, 2.0], left_out), "{text:?}");
+    }
+    let names = ["", "a"].map(str::to_owned);
+    let known = KnownInputs { inputs: 2, names: &names, ..KnownInputs::default() };
+    let said = read_samples(&folder.file("t.csv", "b,c\n1,2\n"), Wanted::Inputs(known)).expect_err("names").to_string();
+    assert!(said.contains("expected the inputs Unnamed: 0, a, found b, c"), "{said}");
 }

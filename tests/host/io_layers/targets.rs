@@ -1,6 +1,7 @@
 //! Targets that are arrays with a given name.
 
 use super::*;
+use fiedler::io::{Roles, RowTable, SampleRows, Suspicion, Wanted, read_samples};
 
 fn labels(data: &Layers) -> Vec<String> {
     match data.targets() {
@@ -99,5 +100,78 @@ fn parts_of_a_data_set() {
     let said = refusal(open(
         &folder.file("b.npz", npz(&[integers("y", &[1]), integers("label", &[1])], CompressionMethod::Stored)),
     ));
-    assert!(said.contains("--label with the name of one, found y and label"), "{said}");
+    assert!(said.contains("`label` with the name of one, found y and label"), "{said}");
+}
+
+/// Images of colors become rows of numbers, as in a training.
+#[test]
+fn more_axes_become_one() {
+    let folder = Folder::new();
+    let numbers: Vec<f32> = (0..16).map(|i| i as f32).collect();
+    let path = folder.file("a.npz", npz(&[made("x", &[2, 2, 2, 2], &numbers)], CompressionMethod::Stored));
+    let mut data = open(&path).expect("images");
+    data.search().expect("nothing to search");
+    assert_eq!((data.layers()[0].extent, data.findings().flattened.clone()), (Extent::Vector(8), Some(vec![2, 2, 2])));
+    assert_eq!(read(&data, 0, 1..2), (8..16).map(f64::from).collect::<Vec<_>>());
+    assert!(data.findings().suspects.is_empty() && data.findings().notes()[0].contains("samples of 2 x 2 x 2"));
+}
+
+/// Arrays are searched for suspicious inputs as tables are, but no option leaves out a column of an array.
+#[test]
+fn suspicious_inputs_of_arrays() {
+    let folder = Folder::new();
+    let rows: Vec<f32> = (0..6).flat_map(|i| [i as f32, 3.0, (i / 3) as f32, (i * i % 4) as f32]).collect();
+    let arrays = [made("x", &[6, 4], &rows), integers("y", &[7, 7, 7, 9, 9, 9]), words("id", &["a"; 6])];
+    let wanted = [("x[0]", Suspicion::Counts), ("x[1]", Suspicion::Constant), ("x[2]", Suspicion::TellsLabel)];
+    let wanted = wanted.map(|(name, what)| (name.to_owned(), what)).to_vec();
+    let labels = Wanted::Labels(Roles::default());
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+        let path = folder.file("a.npz", npz(&arrays, method));
+        assert_eq!(read_samples(&path, labels).expect("samples").findings.suspects, wanted);
+        let mut data = open(&path).expect("layers");
+        assert!(data.findings().suspects.is_empty(), "nothing is read when a file is opened");
+        data.search().expect("searched");
+        assert_eq!(data.findings().suspects, wanted);
+        let warning = &data.findings().warnings(|_| String::new())[0];
+        assert_eq!(warning, "the input `x[0]` numbers the samples; an array without it leaves out what is no input");
+    }
+    let path = folder.file("a.npz", npz(&arrays[..2], CompressionMethod::Stored));
+    let rows = SampleRows::open(&path, labels).expect("a file").expect("rows that are read later");
+    assert_eq!(rows.findings().suspects, wanted);
+    // What cannot be taken is no input in silence.
+    let path = folder.file("a.npz", npz(&arrays, CompressionMethod::Stored));
+    for (name, part) in [
+        ("id", "expected one array of inputs, which others cannot join, found id to take"),
+        ("k", "an array named k to take"),
+    ] {
+        let take = [name.to_owned()];
+        let roles = Roles { take: &take, ..Roles::default() };
+        let said = read_samples(&path, Wanted::Labels(roles)).expect_err(name).to_string();
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+/// The parts of a data set, and whether targets are values, are the same in the file of its features.
+#[test]
+fn features_keep_parts_and_values() {
+    let folder = Folder::new();
+    let path = folder.at("f.npz");
+    let names = ["a".to_owned()];
+    let write = |targets: &TableTargets| {
+        let table = RowTable { samples: 3, columns: &names, targets, ids: None, parts: Some([2, 0, 1]) };
+        table.write(&path, |take| take(&[1.0, 2.0, 4.0], &[0; 3])).expect("written");
+    };
+    write(&TableTargets::Values(vec![0.5, 1.0, 2.0], 1));
+    let (labels, values) = (Wanted::Labels(Roles::default()), Wanted::Values(Roles::default()));
+    let found = read_samples(&path, values).expect("samples");
+    assert_eq!((found.targets, found.findings.parts), (TableTargets::Values(vec![0.5, 1.0, 2.0], 1), Some([2, 0, 1])));
+    assert!(!found.findings.left_out.iter().any(|(name, _)| name == "parts"), "{:?}", found.findings.left_out);
+    let rows = SampleRows::open(&path, values).expect("a file").expect("rows that are read later");
+    assert_eq!((rows.values(), rows.findings().parts), (1, Some([2, 0, 1])));
+    let said = read_samples(&path, labels).expect_err("values").to_string();
+    assert!(said.contains("expected whole numbers as labels, or a loss of values, such as mse, found 0.5"), "{said}");
+    write(&TableTargets::Labels(vec![0, 1, 0], vec!["0.5".into(), "u".into()]));
+    let said = read_samples(&path, values).expect_err("codes").to_string();
+    assert!(said.contains("expected values as targets, found numbers of the classes"), "{said}");
+    assert_eq!(read_samples(&path, labels).expect("samples").findings.parts, Some([2, 0, 1]));
 }

@@ -51,6 +51,9 @@ fn names_that_contradict_their_positions_are_an_error() {
         ("a,target,source_a,weight\n1,2,3,4\n", 1, "found a fourth column, \"weight\""),
         ("source,target,value,score\n1,2,3,4\n", 1, "found `value` and `score` for one column"),
         ("source,target,kind,weight\n1,2,3,4\n1,2,3\n", 3, "expected 4 columns, as the header names them, found 3"),
+        ("src,dst,graph\n1,2,0\n", 1, "found `graph`, which only a table in Parquet or Arrow may have"),
+        ("graph_id,u,v\ng,1,2\n", 1, "found `graph_id`, which only a table"),
+        ("source,target,weight,num_nodes\n1,2,1,7\n", 1, "found `num_nodes`, which only a table"),
         ("weight,source,target\nx,1,2\n", 2, "a weight that is finite and not negative, found \"x\""),
     ] {
         let error = read_as("g.csv", content, &Conventions::default()).unwrap_err();

@@ -169,6 +169,9 @@ torch_geometric's AddLaplacianEigenvectorPE leaves out the first eigenvector. Fo
 impl Encode {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.printing.begin();
+        if self.storing.finished(self.overwriting, self.printing, &[&self.output]) {
+            return Ok(Outcome::Done);
+        }
         if let Some(outcome) = self.tables()? {
             return Ok(outcome);
         }

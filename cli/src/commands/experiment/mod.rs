@@ -131,10 +131,12 @@ impl Call {
     /// Prints what is suspicious about the data set.
     fn warn(&self, plan: &experiment::Plan) {
         if !self.printing.quiet && !self.printing.json {
-            columns::warn(&plan.findings, &self.file.display(), |names| {
+            let data = self.file.display();
+            columns::warn(&plan.findings, &data, |names| {
                 let listed: Vec<String> = names.split(',').map(|name| format!("\"{name}\"")).collect();
                 format!("data.ignore = [{}]", listed.join(", "))
             });
+            columns::warn_of_values(&plan.findings, &data, (plan.samples, &plan.class_names), "train.loss = \"mse\"");
         }
     }
 

@@ -55,8 +55,8 @@ pub(super) fn data(plan: &Plan) -> String {
     let classes = (plan.classes > 0).then_some(plan.classes);
     let notes = plan.findings.notes().into_iter().chain(plan.adjustments.iter().cloned());
     let notes: String = notes.map(|note| format!("; {note}")).collect();
-    let (samples, inputs) = (many(plan.samples, "sample", "samples"), plan.inputs);
-    format!("data: {samples} of {inputs} inputs, {}{notes}", columns::targets_in_words(&plan.findings, classes))
+    let (samples, inputs) = (many(plan.samples, "sample", "samples"), many(plan.inputs, "input", "inputs"));
+    format!("data: {samples} of {inputs}, {}{notes}", columns::targets_in_words(&plan.findings, classes))
 }
 
 /// Returns seconds in words.
@@ -130,6 +130,9 @@ pub(super) fn report(report: &Report, times: Times, seconds: f64, side: &str, fo
         let _ = write!(text, "\n{}", report.rule());
     }
     let _ = write!(text, "\n{}", report.varied);
+    if let Some(words) = report.few_scored() {
+        let _ = write!(text, "\n{words}");
+    }
     if let Some(part) = report.selected_on {
         let _ = write!(
             text,

@@ -60,10 +60,8 @@ pub(super) struct Features {
     #[arg(long, value_name = "PATTERN,..", value_delimiter = ',')]
     layers: Vec<String>,
     /// The column or array that has the labels or values of the samples [default: the one named y, label, labels,
-    /// class,
-    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it
-    /// alone
-    /// has words or whole numbers that repeat]. The report says which it was.
+    /// class, target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first,
+    /// if it alone has words or whole numbers that repeat]. The report says which it was.
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     /// Take all columns and arrays as numbers of the samples, none as labels.
@@ -110,9 +108,17 @@ impl Features {
         }
         let Some(output) = &self.output else { return Err(Failure::Call("expected --output".to_owned())) };
         let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
-        self.overwriting.check_output(output, &inputs, &["npz", "safetensors", "npy", "csv"])?;
         let about = beside(output);
         let rows = output.extension().is_some_and(|ending| ending == "npy").then(|| RowTable::beside(output));
+        let all: Vec<&Path> = [Some(output), Some(&about), rows.as_ref(), self.fit.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        if self.storing.finished(self.overwriting, self.printing, &all) {
+            return Ok(Outcome::Done);
+        }
+        self.overwriting.check_output(output, &inputs, &["npz", "safetensors", "npy", "csv"])?;
         for path in [Some(&about), rows.as_ref()].into_iter().flatten() {
             self.overwriting.check(path)?;
         }
@@ -135,7 +141,8 @@ impl Features {
         let steps = self.fitted(&ctx, &mut source, &names)?;
         let names = steps.as_ref().map_or(names, Steps::names);
         let samples = source.len();
-        let table = RowTable { samples, columns: &names, targets: source.targets(), ids: source.ids() };
+        let parts = source.findings().and_then(|findings| findings.parts);
+        let table = RowTable { samples, columns: &names, targets: source.targets(), ids: source.ids(), parts };
         let mut report = Report::default();
         table.write(output, |take| {
             report = source.stream(&ctx, Some((&bar, began)), |values, status| {
@@ -197,9 +204,14 @@ impl Features {
         let columns = many(columns, "column", "columns");
         let (shown, targets) = (output.display(), source.targets_in_words());
         let place = adapter.map_or_else(String::new, |name| format!(" on {name}"));
-        let inputs = source.inputs().map_or_else(String::new, |inputs| format!(" of {inputs} inputs"));
+        let inputs = source.inputs();
+        let inputs = inputs.map_or_else(String::new, |inputs| format!(" of {}", many(inputs, "input", "inputs")));
         let found_out = source.findings().into_iter().flat_map(Findings::notes);
-        let notes: String = found_out.chain(source.isolated_in_words()).map(|note| format!("; {note}")).collect();
+        let divided = source.findings().is_some_and(|findings| findings.parts.is_some());
+        let lost = divided && output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+        let lost = lost.then(|| "a .csv file does not keep these parts, as .npz does".to_owned());
+        let notes = found_out.chain(lost).chain(source.isolated_in_words());
+        let notes: String = notes.map(|note| format!("; {note}")).collect();
         print(format_args!("{shown}: {samples}{inputs}, {columns}, {targets}, {seconds:.2} s{place}{found}{notes}"));
         if ok < source.len() {
             let said = [

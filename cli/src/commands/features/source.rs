@@ -70,7 +70,8 @@ impl Source {
             return Ok((Self::Graphs(Box::new(Graphs { data, ids, extractor, found })), stores));
         }
         check_numbers(call, &representations)?;
-        let data = Layers::open_with(&call.inputs, call.roles())?;
+        let mut data = Layers::open_with(&call.inputs, call.roles())?;
+        data.search()?;
         if !call.printing.quiet && !call.printing.json {
             columns::warn(data.findings(), &call.inputs[0].display(), columns::ignoring);
         }

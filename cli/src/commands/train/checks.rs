@@ -3,6 +3,7 @@
 use super::super::Failure;
 use super::Train;
 use super::options::{InitName, LossName, NormName, OptimizerName};
+use fiedler::io::Findings;
 
 impl Train {
     /// Refuses options that have no effect.
@@ -57,13 +58,14 @@ impl Train {
     }
 
     /// Checks that the classes are such that a network can tell them apart.
-    pub(super) fn check_classes(&self, samples: usize, classes: &[String]) -> Result<(), Failure> {
+    pub(super) fn check_classes(&self, samples: usize, classes: &[String], findings: &Findings) -> Result<(), Failure> {
         let shown = self.data.display();
+        let coordinate = findings.coordinate.as_ref().map_or_else(String::new, |name| format!(", such as {name}"));
         match classes {
             [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
             _ if few(samples, classes) => Err(Failure::Said(format!(
                 "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
-                 --loss mse, and --label names another column or array",
+                 --loss mse, and --label names another column or array{coordinate}",
                 classes.len(),
                 samples
             ))),

@@ -47,10 +47,9 @@ pub(super) struct Train {
     /// The folder to write.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// The column or array that has the targets [default: the one named y, label, labels, class,
-    /// target, targets, species, variety, diagnosis or outcome; then the last column of a table, or the first, if it
-    /// alone
-    /// has words or whole numbers that repeat].
+    /// The column or array that has the targets [default: the one named y, label, labels, class, target, targets,
+    /// species, variety, diagnosis or outcome; then the last column of a table, or the first, if it alone has words or
+    /// whole numbers that repeat].
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     #[command(flatten)]
@@ -190,13 +189,16 @@ struct Data<T> {
 }
 
 impl<T: Number> Data<T> {
-    fn of_file(file: SampleFile) -> Self {
+    /// `divided` says whether the parts of the file are kept.
+    fn of_file(file: SampleFile, divided: bool) -> Self {
+        let mut findings = file.findings().clone();
+        findings.parts = findings.parts.filter(|_| divided);
         Self {
             samples: file.len(),
             inputs: file.inputs(),
             values: file.values(),
             origin: Origin { classes: file.classes().to_vec(), ..Origin::default() },
-            findings: file.findings().clone(),
+            findings,
             source: Box::new(file),
             whole: false,
         }
@@ -250,9 +252,11 @@ impl Train {
         if !self.sampling.sgld
             && let Some(file) = SampleFile::open(&self.data, wanted)?
         {
+            // Shares that are asked for divide all samples.
+            let divided = self.split.is_none();
             return match self.precision {
-                Precision::F64 => self.train_on::<f64>(&Data::of_file(file)),
-                _ => self.train_on::<f32>(&Data::of_file(file)),
+                Precision::F64 => self.train_on::<f64>(&Data::of_file(file, divided)),
+                _ => self.train_on::<f32>(&Data::of_file(file, divided)),
             };
         }
         let table = io::read_samples(&self.data, wanted)?;
@@ -280,7 +284,6 @@ impl Train {
     fn train<T: Number>(&self, table: SampleTable, element: fn(f64) -> T) -> Result<Outcome, Failure> {
         let SampleTable { inputs, x, targets, names, target, left_out, mut findings } = table;
         if self.split.is_some() {
-            // Shares that are asked for divide all samples.
             findings.parts = None;
         }
         let (targets, classes, values) = match targets {
@@ -292,21 +295,24 @@ impl Train {
         };
         let samples = Samples::new(inputs, x.into_iter().map(element).collect(), targets)?;
         let origin = Origin { classes, inputs: names, target, left_out };
-        if !self.quiet && !self.json {
-            columns::warn(&findings, &self.data.display(), columns::ignoring);
-        }
         if self.sampling.sgld {
-            let net = self.checked_net(samples.len(), inputs, values, &origin.classes)?;
+            let net = self.checked_net([samples.len(), inputs, values], &origin.classes, &findings)?;
             return self.sample(&samples, net, &origin, &findings);
         }
         let (count, source) = (samples.len(), Box::new(samples));
         self.train_on(&Data { samples: count, inputs, values, origin, findings, source, whole: true })
     }
 
-    /// Returns the network, after a check that the classes are such that it can tell them apart.
-    fn checked_net(&self, samples: usize, inputs: usize, values: usize, classes: &[String]) -> Result<Mlp, Failure> {
+    /// Returns the network for these numbers of samples, inputs and values, after a check that the classes are such
+    /// that it can tell them apart, and warns of what is doubtful about the data.
+    fn checked_net(
+        &self,
+        [samples, inputs, values]: [usize; 3],
+        classes: &[String],
+        findings: &Findings,
+    ) -> Result<Mlp, Failure> {
         let outputs = if self.loss.takes_labels() {
-            self.check_classes(samples, classes)?;
+            self.check_classes(samples, classes, findings)?;
             self.loss.outputs(classes.len()).map_err(|what| Failure::Call(format!("--loss: {what}")))?
         } else if self.loss == LossName::Weighted {
             if values != 2 {
@@ -320,11 +326,16 @@ impl Train {
         } else {
             values
         };
+        if !self.quiet && !self.json {
+            let data = self.data.display();
+            columns::warn(findings, &data, columns::ignoring);
+            columns::warn_of_values(findings, &data, (samples, classes), "--loss mse");
+        }
         self.net(inputs, outputs).map_err(wrong)
     }
 
     fn train_on<T: Number>(&self, data: &Data<T>) -> Result<Outcome, Failure> {
-        let net = self.checked_net(data.samples, data.inputs, data.values, &data.origin.classes)?;
+        let net = self.checked_net([data.samples, data.inputs, data.values], &data.origin.classes, &data.findings)?;
         let optimizer: Optimizer = self.optimizer().into();
         let runs = self.grid(optimizer).map_err(wrong)?;
         runs.rows().iter().try_for_each(|run| run.hyper.check(optimizer)).map_err(wrong)?;
@@ -342,7 +353,7 @@ impl Train {
         if self.is_finished() {
             return self.compared(trainer.check_finished(ctx, source, &runs, &self.output.join(WEIGHTS)));
         }
-        let adjustments = trainer.adjustments(data.samples);
+        let (adjustments, stop) = (trainer.adjustments(data.samples), trainer.stopping_rule());
         let work = |path: &Path, every, progress| {
             trainer.checkpoint(path, every).progress(progress).fit_groups(ctx, source, &runs)
         };
@@ -354,6 +365,7 @@ impl Train {
                 samples: [data.samples, data.inputs],
                 runs: &runs,
                 split: self.split(),
+                stop,
                 seconds,
                 threads: ctx.threads(),
             };

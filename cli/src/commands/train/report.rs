@@ -1,7 +1,7 @@
 //! What is printed after a training.
 
 use crate::commands::many;
-use fiedler::train::{Fit, Fitted, Hyper, Metric, Number, Part, RunStatus, Runs, Summary};
+use fiedler::train::{Fit, Fitted, Hyper, Metric, Number, Part, RunStatus, Runs, Scores, Stop, Summary};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -15,6 +15,7 @@ pub(super) struct Done<'a, T> {
     pub(super) samples: [usize; 2],
     pub(super) runs: &'a Runs,
     pub(super) split: [f64; 3],
+    pub(super) stop: Option<Stop>,
     pub(super) seconds: f64,
     pub(super) threads: usize,
 }
@@ -36,11 +37,12 @@ impl<T: Number> Done<'_, T> {
             groups => format!(" in {groups} groups"),
         };
         let mut text = format!(
-            "{} of {} ({} parameters), {} of {inputs} inputs{groups}: {}",
+            "{} of {} ({} parameters), {} of {}{groups}: {}",
             many(runs.len(), "run", "runs"),
             fit.net(),
             fit.net().parameters(),
             many(samples, "sample", "samples"),
+            many(inputs, "input", "inputs"),
             ended(fit, self.seconds, self.threads),
         );
         let metric = self.metric();
@@ -63,16 +65,25 @@ impl<T: Number> Done<'_, T> {
             let _ =
                 write!(text, "\n  {} of f16 skipped, because a number was infinite", many(skipped, "step", "steps"));
         }
-        let test = runs.iter().filter_map(|run| run.scores(Part::Test)).next();
+        let undefined = runs.iter().filter(|run| run.status().is_good() && run.best_epoch().is_none()).count();
+        if let Some(stop) = self.stop.filter(|_| undefined > 0) {
+            let runs = many(undefined, "run", "runs");
+            let _ = write!(text, "\n  {stop} was defined in no epoch of {runs}, so it chose none");
+        }
+        let scores = |part| runs.iter().filter_map(|run| run.scores(part)).next();
+        let test = scores(Part::Test);
         let any = fit.summary(Part::Test, metric).n > 0;
         if let (Some(scores), Metric::Accuracy, true) = (test, metric, any) {
             let (p, n) = (fit.summary(Part::Test, metric).mean, scores.samples() as f64);
-            text.push_str(&format!("\n  a test of {n:.0} samples {}", of_test(p, n)));
+            text.push_str(&format!("\n  a test of {} {}", samples_of(scores), of_test(p, n)));
         }
         if let Some(scores) = test.filter(|scores| scores.samples() < FEW) {
-            let samples = usize::try_from(scores.samples()).unwrap_or(usize::MAX);
-            let samples = many(samples, "sample", "samples");
-            let _ = write!(text, "\n  a test of {samples} says little about other samples");
+            let _ = write!(text, "\n  a test of {} says little about other samples", samples_of(scores));
+        }
+        // What runs are stopped by, or what else there is to judge them by.
+        let judged = test.is_none() || self.stop.is_some_and(|stop| stop.part == Part::Validation);
+        if let Some(scores) = scores(Part::Validation).filter(|scores| judged && scores.samples() < FEW) {
+            let _ = write!(text, "\n  a validation with {} says little about other samples", samples_of(scores));
         }
         for (names, summary) in self.groups(metric) {
             let _ = write!(text, "\n  {names}: {summary}");
@@ -148,6 +159,11 @@ impl<T: Number> Done<'_, T> {
         add_ended(&mut report, self.fit, self.seconds, self.threads);
         report
     }
+}
+
+/// Returns how many samples were scored, in words.
+fn samples_of(scores: &Scores) -> String {
+    many(usize::try_from(scores.samples()).unwrap_or(usize::MAX), "sample", "samples")
 }
 
 /// Returns what a test of `n` samples with the accuracy `p` says of other samples.

@@ -1,12 +1,7 @@
 //! Batches of graphs, from arrays of edges or from files.
 
-<<<<<<< HEAD
 use crate::arrays::{Borrowed, Number, by_type, returned};
-use crate::errors::raised;
-=======
-use crate::arrays::{Borrowed, returned};
 use crate::errors::{in_words, raised};
->>>>>>> main
 use crate::wait::alone;
 use fiedler::arrow::{Columns, Kind, Shard, TableReader};
 use fiedler::graph::{Conventions, EdgeList, GraphBatch, Isolated, Preset, Symmetrization, Weights, WeightsRef};

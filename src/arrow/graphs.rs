@@ -9,16 +9,10 @@ use super::runs::Runs;
 use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
-<<<<<<< HEAD
 use crate::graph::{Conventions, GraphBatch, WeightsRef};
-use crate::io::{DataSet, Format, NodeIds, TableTargets};
+use crate::io::{DataSet, Format, NodeIds, STAMPS, TableTargets};
 use arrow_array::builder::{Int64Builder, ListBuilder, PrimitiveBuilder, StringBuilder, UInt32Builder};
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
-=======
-use crate::graph::{Conventions, GraphBatch};
-use crate::io::{DataSet, Format, NodeIds, STAMPS, TableTargets};
-use arrow_array::builder::{Float32Builder, Int64Builder, ListBuilder, StringBuilder, UInt32Builder};
->>>>>>> main
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use std::borrow::Cow;

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 from . import _fiedler
 from ._arguments import flag, many, path as _path, text, whole, word, wrong
 from ._context import Context, _context
-from ._errors import OutOfMemoryError, UncertifiedError, UncertifiedWarning
+from ._errors import OutOfMemoryError, UncertifiedError, UncertifiedWarning, warn
 from ._files import whole_file
 from ._graphs import GraphBatch, as_graphs
 
@@ -303,7 +302,7 @@ def encode(
     if np.any(encoding.status) and on_uncertified != "ignore":
         if on_uncertified == "raise":
             encoding.raise_for_status()
-        warnings.warn(_uncertified(encoding), UncertifiedWarning, stacklevel=2)
+        warn(_uncertified(encoding), UncertifiedWarning)
     return encoding
 
 

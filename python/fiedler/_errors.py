@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from numpy.linalg import LinAlgError
@@ -79,3 +82,12 @@ class UncertifiedError(Error, LinAlgError):
 
 class UncertifiedWarning(RuntimeWarning):
     """Some results lack the status converged; the others are as promised."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warns at the line that called this package, through however many of its functions."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

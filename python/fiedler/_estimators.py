@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from ._arguments import real, whole
 from ._errors import DomainError
 from .train import Fit, Trainer
 
@@ -19,12 +22,32 @@ Array = Any
 
 _ACTIVATIONS = {"relu": "relu", "tanh": "tanh", "logistic": "sigmoid"}
 
+# The range of each number, as mathematics writes it.
+_RANGES = {
+    "alpha": ("[", 0.0, math.inf),
+    "learning_rate_init": ("(", 0.0, math.inf),
+    "momentum": ("[", 0.0, 1.0),
+    "beta_1": ("[", 0.0, 1.0),
+    "beta_2": ("[", 0.0, 1.0),
+    "epsilon": ("(", 0.0, math.inf),
+}
+
 
 class _Networks(BaseEstimator):
     """What the classifier and the regressor share."""
 
     # The factor of the loss to scikit-learn's.
     _factor = 1.0
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        if "__init__" not in vars(cls):
+            # The same function, but Python's error of an unknown parameter names the class.
+            init = cls.__init__
+            own = FunctionType(init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__)
+            own.__kwdefaults__, own.__annotations__ = init.__kwdefaults__, init.__annotations__
+            own.__qualname__ = f"{cls.__qualname__}.__init__"
+            setattr(cls, "__init__", own)
 
     def __init__(
         self,
@@ -69,20 +92,36 @@ class _Networks(BaseEstimator):
         self.n_runs = n_runs
         self.device = device
 
-    def _train(self, X: Array, y: Array) -> None:
+    def _check(self) -> None:
+        """Checks the parameters under the names that they have here."""
         if self.activation not in _ACTIVATIONS:
             raise ValueError(f"activation: expected one of {sorted(_ACTIVATIONS)}, found {self.activation!r}")
         if self.solver not in ("adam", "sgd"):
             raise ValueError(f"solver: expected 'adam' or 'sgd', found {self.solver!r}")
-        held = self.validation_fraction if self.early_stopping else 0.0
+        if isinstance(self.batch_size, str):
+            if self.batch_size != "auto":
+                raise ValueError(f"batch_size: expected 'auto' or a whole number, found {self.batch_size!r}")
+        else:
+            whole(self.batch_size, "batch_size", least=1)
+        for name in ("max_iter", "n_iter_no_change", "n_runs"):
+            whole(getattr(self, name), name, least=1)
+        for name, (left, least, most) in _RANGES.items():
+            number = real(getattr(self, name), name)
+            if not (least <= number < most and (number > least or left == "[")):
+                raise DomainError(f"{name}: expected a number in {left}{least:g}, {most:g}), found {number}")
+        held = self.validation_fraction
         if self.early_stopping and not 0 < held < 1:
             raise ValueError(f"validation_fraction: expected a number between 0 and 1, found {held!r}")
-        # One less than the share leaves, so that no way of rounding makes a batch larger than the training samples.
-        most = max(int(len(X) * (1 - held)) - bool(held), 1)
-        if isinstance(self.batch_size, str) and self.batch_size != "auto":
-            raise ValueError(f"batch_size: expected 'auto' or a whole number, found {self.batch_size!r}")
-        batch = min(200 if isinstance(self.batch_size, str) else self.batch_size, most)
-        optimizer: dict[str, Any] = {"lr": self.learning_rate_init, "weight_decay": self._factor * self.alpha / max(batch, 1)}
+
+    def _train(self, X: Array, y: Array) -> None:
+        self._check()
+        samples, held = len(X), 0
+        if self.early_stopping:
+            if samples < 2:
+                raise ValueError(f"early_stopping: expected at least 2 samples, found {samples} sample")
+            held = min(math.ceil(self.validation_fraction * samples), samples - 1)
+        batch = min(200 if isinstance(self.batch_size, str) else self.batch_size, samples - held)
+        optimizer: dict[str, Any] = {"lr": self.learning_rate_init, "weight_decay": self._factor * self.alpha / batch}
         if self.solver == "adam":
             optimizer |= {"kind": "adam", "beta1": self.beta_1, "beta2": self.beta_2, "eps": self.epsilon}
         else:
@@ -92,11 +131,12 @@ class _Networks(BaseEstimator):
         if self.early_stopping:
             stop["stop"] = {"on": "validation.loss", "patience": self.n_iter_no_change}
         hidden = self.hidden_layer_sizes
+        widths = [hidden] if isinstance(hidden, (int, np.integer)) else hidden
         trainer = Trainer(
-            [hidden] if isinstance(hidden, (int, np.integer)) else list(hidden),
+            [whole(width, "hidden_layer_sizes", least=1) for width in widths],
             activation=_ACTIVATIONS[self.activation],
             optimizer=optimizer,
-            split=(1 - held, held, 0.0),
+            split=(1 - held / samples, held / samples, 0.0),
             epochs=self.max_iter,
             batch=batch,
             scale="none",
@@ -105,7 +145,7 @@ class _Networks(BaseEstimator):
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         with warnings.catch_warnings():
             # Which columns are inputs is for the caller of scikit-learn to say.
-            warnings.filterwarnings("ignore", message="the input ")
+            warnings.filterwarnings("ignore", message="(the input|each of the inputs) ")
             self.fit_: Fit = trainer.fit(
                 X, y, runs=self.n_runs, seed=seed, progress=bool(self.verbose) or None, device=self.device
             )
@@ -113,6 +153,7 @@ class _Networks(BaseEstimator):
             raise DomainError("fit: every run diverged; expected a smaller learning_rate_init or scaled samples")
         best = self.fit_.runs[self.fit_.best_run]
         self.loss_curve_ = list(best["history"]["train.loss"])
+        self.loss_ = self.loss_curve_[-1]
         self.n_iter_ = int(best["epochs"])
 
     def _mean(self, X: Array) -> Array:
@@ -126,8 +167,8 @@ class MLPClassifier(ClassifierMixin, _Networks):
     """Networks that classify, with the parameters that they share with ``sklearn.neural_network.MLPClassifier``.
 
     Samples are not scaled, and the arithmetic is in single precision. Without ``early_stopping``, all ``max_iter``
-    epochs are trained; with it, the validation loss decides. ``alpha`` also applies to the biases, and the initial
-    weights are those of torch.
+    epochs are trained, so that there is no ``tol``; with it, the validation loss decides. ``alpha`` also applies to the
+    biases, and the initial weights are those of torch. There are no ``sample_weight``.
 
     Parameters
     ----------
@@ -144,7 +185,7 @@ class MLPClassifier(ClassifierMixin, _Networks):
     Attributes
     ----------
     fit_ : fiedler.train.Fit
-    classes_, loss_curve_, n_iter_, n_outputs_, n_features_in_, feature_names_in_
+    classes_, loss_curve_, loss_, n_iter_, n_outputs_, n_features_in_, feature_names_in_
         As in scikit-learn; the curve and the number of epochs are those of the best run.
     """
 
@@ -160,8 +201,14 @@ class MLPClassifier(ClassifierMixin, _Networks):
         return self
 
     def predict_proba(self, X: Array) -> Array:
-        """Returns the probability of each class, (samples, classes)."""
-        return self._mean(X)
+        """Returns the probability of each class, (samples, classes). The sum of those of a sample is 1 in float64."""
+        shares = self._mean(X)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def predict_log_proba(self, X: Array) -> Array:
+        """Returns the logarithms of the probabilities, (samples, classes)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: Array) -> Array:
         """Returns the most probable labels."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,7 @@ from . import _fiedler
 from ._arguments import many, path as _path, text_or_none, whole, wrong
 from ._arrays import as_numpy
 from ._edges import Edges, collated, directions, entries_of, index_of, is_data_set, weights_of
-from ._errors import DomainError, ShapeError
+from ._errors import DomainError, ShapeError, warn
 
 Array = Any
 
@@ -42,7 +41,7 @@ class GraphBatch:
         self._notices = native.notices
         for notice in self._notices:
             if "ids seem to begin at 1" in notice:
-                warnings.warn(notice, stacklevel=3)
+                warn(notice)
 
     def __len__(self) -> int:
         return len(self._native)

@@ -14,7 +14,7 @@ found in the cache of the command.
 from __future__ import annotations
 
 import os
-import warnings
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,7 +25,8 @@ from ._arguments import flag, path, text_or_none, wrong
 from ._arrays import as_numpy, prepared
 from ._context import Context, _context
 from ._encode import _bar
-from ._errors import ShapeError
+from ._errors import ParseError, ShapeError, warn
+from ._tables import in_file, names_of, write
 
 __all__ = ["Features", "extract"]
 
@@ -42,13 +43,13 @@ class Features(NamedTuple):
     status: Array
     """(samples,), uint8: 0 computed, others as the command has them; no sample is left out."""
     ids: list[str] | None
-    """What identifies the samples in the files."""
+    """What identifies the samples in files or a table."""
     report: dict[str, int]
     """How many representations of blocks of samples were found in the cache ('stored'), and 'computed'."""
     labels: Any = None
-    """The label of each sample, or its values (samples, values), if the data are files that have them."""
+    """The label of each sample, or its values (samples, values), if the data are files or a table that have them."""
     notes: list[str] = []
-    """Where the labels are in the files, and what was left out."""
+    """Where the labels are in files or a table, and what was left out."""
 
 
 def _layer(name: str, x: Any) -> tuple[str, Array, list[int] | None]:
@@ -70,10 +71,24 @@ def _samples(data: Any, label: str | None, ignore: list[str], take: list[str]) -
         return _fiedler.Samples.open([path(data)], label, ignore, take)
     if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
         return _fiedler.Samples.open([path(one) for one in data], label, ignore, take)
+    names = names_of(data)
+    if names is not None:
+        return _of_table(data, names, None if label is None else in_file(label), [*map(in_file, ignore)], take)
     if label is not None or ignore or take:
-        raise wrong("data", "files beside label, ignore or take", data)
+        raise wrong("data", "files, or a table with names, beside label, ignore or take", data)
     layers = data if isinstance(data, Mapping) else {"values": data}
     return _fiedler.Samples.of_arrays([_layer(str(name), x) for name, x in layers.items()])
+
+
+def _of_table(table: Any, names: list[str], label: str | None, ignore: list[str], take: list[str]) -> Any:
+    """Returns the samples of a table as those of a file with the same columns, so that the same rules hold."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = os.path.join(folder, "table.csv")
+        write(table, names, place)
+        try:
+            return _fiedler.Samples.open([place], label, ignore, take)
+        except ParseError as error:
+            raise ParseError(str(error).replace(place, "data")) from None
 
 
 def _texts(values: Any, name: str, expected: str) -> list[str]:
@@ -104,17 +119,18 @@ def extract(
     Parameters
     ----------
     data
-        A path or several, of any format that ``fiedler features`` reads; an array (samples, numbers) or (samples, rows,
-        columns); a list of vectors of different lengths; or a mapping from names of layers to arrays.
+        A path or several, of any format that ``fiedler features`` reads; a table of pandas, polars or pyarrow, whose
+        columns have the roles that they would have in a file; an array (samples, numbers) or (samples, rows, columns);
+        a list of vectors of different lengths; or a mapping from names of layers to arrays.
     representations : str or sequence of str
     layers : sequence of str
         The names of layers, in which ``*`` stands for any letters; by default all layers.
     label : str, optional
-        The column or array of files that has the labels, which are no numbers of the samples. By default, it is the one
-        that ``fiedler features`` would take.
+        The column or array that has the labels, which are no numbers of the samples. By default, it is the one that
+        ``fiedler features`` would take.
     ignore : sequence of str
-        The names of columns or arrays of files that are left out; in a table without names, the places of columns, which
-        count from 1.
+        The names of columns or arrays that are left out; in a file without names, the places of columns, which count
+        from 1.
     take : sequence of str
         The names of columns that are taken although their names say that they are an index or ids.
     cache : bool
@@ -142,7 +158,7 @@ def extract(
     )
     notes, suspicious = samples.notes
     for one in suspicious:
-        warnings.warn(one, stacklevel=2)
+        warn(one)
     tell, close = _bar(progress, len(samples), "sample")
     try:
         found = _fiedler.extract(_context(context, device), samples, listed, names, cache, tell)

@@ -9,7 +9,6 @@ array([-1.4142,  0.    ,  1.4142])
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _fiedler, linalg
 from ._context import _context
 from ._encode import encode
-from ._errors import UncertifiedWarning
+from ._errors import UncertifiedWarning, warn
 from ._estimators import MLPClassifier, MLPRegressor
 from ._graphs import GraphBatch, as_graphs
 
@@ -40,9 +39,6 @@ _SOLVERS = {
     "randomized": "truncated",
 }
 _TYPES = [np.float64, np.float32]
-
-# The smallest weight of an edge, relative to the largest, that single precision has room for.
-_LEAST = 1e-36
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -105,7 +101,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         found = _fiedler.pca(_context(None, self.device), X, k, _SOLVERS[self.svd_solver], seed)
         if found["status"]:
-            warnings.warn("the components lack the status converged", UncertifiedWarning, stacklevel=2)
+            warn("the components lack the status converged", UncertifiedWarning)
         ratio = found["explained_variance_ratio"]
         noise = found["noise_variance"]
         if share is not None:
@@ -234,17 +230,12 @@ class SpectralEmbedding(BaseEstimator):
             most = samples - bool(self.drop_first)
             raise ValueError(f"n_components: expected 1 to {most} for {samples} samples, found {self.n_components}")
         self.affinity_matrix_ = self._affinities(X)
-        # The Laplacian does not depend on the scale of the affinities.
         edges = scipy.sparse.coo_array(self.affinity_matrix_)
         edges.setdiag(0)
-        scale = edges.data.max(initial=0.0) or 1.0
-        edges = scipy.sparse.coo_array(edges.multiply(1 / scale))
-        kept = (edges.data >= _LEAST) | (edges.data < 0)
-        edges = scipy.sparse.coo_array((edges.data[kept], (edges.row[kept], edges.col[kept])), shape=edges.shape)
         precision = "f32" if X.dtype == np.float32 else "f64"
         graph = GraphBatch.from_scipy_sparse(edges)
         found = encode(graph, k, precision=precision, device=self.device, cache=False)
-        roots = np.sqrt(np.asarray(edges.sum(axis=1)).ravel() * scale)
+        roots = np.sqrt(np.asarray(edges.sum(axis=1)).ravel())
         roots[roots == 0] = 1
         vectors = found.eigenvectors / roots[:, None].astype(found.eigenvectors.dtype)
         largest = np.abs(vectors).argmax(axis=0)

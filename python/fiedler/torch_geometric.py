@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import copy
 import sys
-import warnings
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from ._arguments import flag, text_or_none, whole, word
 from ._arrays import like, on_cpu
 from ._context import Context
 from ._encode import Encoding, encode
+from ._errors import warn
 from ._graphs import GraphBatch
 
 __all__ = ["AddLaplacianEigenvectorPE", "AddRandomWalkPE", "encode_dataset"]
@@ -117,7 +117,7 @@ class AddLaplacianEigenvectorPE(_Transform):
             known = ", ".join(_ARPACK)
             raise TypeError(f"expected the options of this transform, or {known} of ARPACK, found {unknown}")
         if kwargs:
-            warnings.warn(f"{', '.join(sorted(kwargs))}: ignored, because ARPACK is not used", stacklevel=2)
+            warn(f"{', '.join(sorted(kwargs))}: ignored, because ARPACK is not used")
         word(sign, "sign", "canonical", "random")
         word(trivial, "trivial", "first", "components", "keep")
         k, attr_name, mask = whole(k, "k"), text_or_none(attr_name, "attr_name"), flag(mask, "mask")

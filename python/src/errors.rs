@@ -31,7 +31,7 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         _ => "Error",
     };
     let made = || -> PyResult<PyErr> {
-        let exception = py.import("fiedler._errors")?.getattr(class)?.call1((error.to_string(),))?;
+        let exception = py.import("fiedler._errors")?.getattr(class)?.call1((in_words(&error.to_string()),))?;
         if let ErrorKind::Parse { path, line, .. } = error.kind() {
             exception.setattr("path", path.clone())?;
             exception.setattr("line", *line)?;
@@ -39,6 +39,25 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         Ok(PyErr::from_value(exception))
     };
     made().unwrap_or_else(|failed| failed)
+}
+
+/// Returns a text of the library with the names of parameters where it has the command's options.
+pub(crate) fn in_words(text: &str) -> String {
+    // A text about the command itself stays as it is.
+    if text.contains("`fiedler ") || text.contains("the command ") {
+        return text.to_owned();
+    }
+    let mut parts = text.split(" --");
+    let mut made = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|own: char| !own.is_ascii_lowercase() && own != '-').unwrap_or(part.len());
+        let (option, rest) = part.split_at(end);
+        match option {
+            "" => made.extend([" --", part]),
+            _ => made.extend([" `", &option.replace('-', "_"), "`", rest]),
+        }
+    }
+    made
 }
 
 /// Returns the number by which Python knows an error of the system whose own number was lost on the way.

@@ -1,10 +1,10 @@
 //! Batches of graphs, from arrays of edges or from files.
 
-use crate::arrays::{Borrowed, returned};
-use crate::errors::raised;
+use crate::arrays::{Borrowed, Number, by_type, returned};
+use crate::errors::{in_words, raised};
 use crate::wait::alone;
 use fiedler::arrow::{Columns, Kind, Shard, TableReader};
-use fiedler::graph::{Conventions, EdgeList, GraphBatch, Isolated, Preset, Symmetrization};
+use fiedler::graph::{Conventions, EdgeList, GraphBatch, Isolated, Preset, Symmetrization, Weights, WeightsRef};
 use fiedler::io::{DataSet, Format, NodeIds, ReadOptions};
 use fiedler::{Cancel, Error, ErrorKind, Result};
 use numpy::PyArrayDyn;
@@ -59,10 +59,18 @@ impl Graphs {
     fn of_data(data: DataSet, preset: Option<String>, symmetrize: Option<String>) -> Self {
         let first = usize::from(data.format == Format::TuDataset);
         let isolated = data.isolated();
-        let mut notices = data.notices;
+        let mut notices: Vec<String> = data.notices.iter().map(|one| in_words(one)).collect();
         notices.extend(from_one(&data.name, isolated));
         Self { batch: data.graphs, first, preset, symmetrize, node_ids: data.node_ids, notices }
     }
+}
+
+/// Returns the weights in an array.
+fn weights_of<T: Number>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<Weights>
+where
+    Weights: From<Vec<T>>,
+{
+    Ok(Borrowed::of(array)?.as_ref().to_vec().into())
 }
 
 #[pymethods]
@@ -105,8 +113,7 @@ impl Graphs {
                 let (from, to) = (node(edge, from)?, node(edge, to)?);
                 match &weights {
                     None => edges.push(from, to),
-                    #[expect(clippy::cast_possible_truncation, reason = "weights are f32; infinities are refused")]
-                    Some(weights) => edges.push_weighted(from, to, weights.as_ref()[edge] as f32),
+                    Some(weights) => edges.push_weighted(from, to, weights.as_ref()[edge]),
                 }
             }
             GraphBatch::from_edge_list_with(edges, &conventions, cancel)
@@ -194,7 +201,7 @@ impl Graphs {
         node_offsets: &Bound<'_, PyArrayDyn<i64>>,
         row_offsets: &Bound<'_, PyArrayDyn<i64>>,
         columns: &Bound<'_, PyArrayDyn<u32>>,
-        weights: Option<&Bound<'_, PyArrayDyn<f32>>>,
+        weights: Option<&Bound<'_, PyAny>>,
         first: usize,
         preset: Option<String>,
         symmetrize: Option<String>,
@@ -203,7 +210,7 @@ impl Graphs {
             let numbers = Borrowed::<i64>::of(array)?;
             Ok(numbers.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect())
         };
-        let weights = weights.map(Borrowed::of).transpose()?.map(|weights| weights.as_ref().to_vec());
+        let weights = weights.map(|weights| by_type!(weights, [f32, f64], weights_of())).transpose()?;
         let (nodes, rows) = (offsets(node_offsets)?, offsets(row_offsets)?);
         let columns = Borrowed::of(columns)?.as_ref().to_vec();
         let made = || {
@@ -223,7 +230,11 @@ impl Graphs {
         };
         let Self { batch, first, preset, symmetrize, .. } = graphs;
         let columns = returned(py, batch.columns().to_vec(), [batch.columns().len()])?;
-        let weights = batch.weights().map(|weights| returned(py, weights.to_vec(), [weights.len()])).transpose()?;
+        let weights = match batch.weights() {
+            None => None,
+            Some(WeightsRef::F32(all)) => Some(returned(py, all.to_vec(), [all.len()])?),
+            Some(WeightsRef::F64(all)) => Some(returned(py, all.to_vec(), [all.len()])?),
+        };
         let (nodes, rows) = (array(batch.node_offsets())?, array(batch.row_offsets())?);
         let state = (nodes, rows, columns, weights, *first, preset.clone(), symmetrize.clone()).into_pyobject(py)?;
         Ok((slf.get_type().getattr("restored")?, state))

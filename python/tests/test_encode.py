@@ -195,6 +195,51 @@ def test_pickles(edge_lists, karate):
     assert again.notices == read.notices
     weighted = fiedler.GraphBatch.from_edges([(0, 1), (1, 2)], weight=[0.5, 2.0], preset="networkx", symmetrize="sum")
     same(fiedler.encode(pickle.loads(pickle.dumps(weighted)), 2), fiedler.encode(weighted, 2))
+    wide = fiedler.GraphBatch.from_edges([(0, 1), (1, 2)], weight=[0.1, 1e200])
+    copied = pickle.loads(pickle.dumps(wide))
+    found = [fiedler.encode(graphs, 2, laplacian="combinatorial", precision="f64") for graphs in (copied, wide)]
+    same(*found)
+
+
+@pytest.mark.parametrize("kind", ["combinatorial", "symmetric"])
+def test_weights_are_float64(kind):
+    """Eigenvalues of weights that float32 rounds, from every door, against LAPACK on the matrix in float64."""
+    networkx, sparse = pytest.importorskip("networkx"), pytest.importorskip("scipy.sparse")
+    n = 24
+    pairs = np.array([(i, (i + step) % n) for i in range(n) for step in (1, 5)])
+    weights = 0.1 + np.random.default_rng(5).random(len(pairs))
+    matrix = laplacian(n, pairs, weights, kind)
+    want = np.linalg.eigvalsh(matrix)[:6]
+    tolerance = n * np.finfo(float).eps * np.linalg.norm(matrix, 2)
+    w = np.zeros((n, n))
+    w[pairs[:, 0], pairs[:, 1]] = w[pairs[:, 1], pairs[:, 0]] = weights
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(n))
+    graph.add_weighted_edges_from([(a, b, float(x)) for (a, b), x in zip(pairs.tolist(), weights)])
+    doors = [
+        fiedler.GraphBatch.from_edges(pairs, n, weight=weights),
+        fiedler.GraphBatch.from_edge_index(pairs.T, n, weight=weights[:, None]),
+        graph,
+        sparse.csr_array(w),
+        sparse.coo_matrix(w),
+    ]
+    for door in doors:
+        found = fiedler.encode(door, 6, laplacian=kind, precision="f64", cache=False).eigenvalues
+        np.testing.assert_allclose(found[0], want, rtol=0, atol=tolerance)
+        pairs_of = fiedler.linalg.eigsh(door, 6, laplacian=kind)
+        np.testing.assert_allclose(pairs_of.eigenvalues, want, rtol=0, atol=tolerance)
+    values = fiedler.linalg.eigsh(sparse.csr_array(matrix), 6).eigenvalues
+    np.testing.assert_allclose(values, want, rtol=0, atol=tolerance)
+
+
+def test_weights_that_float32_does_not_hold():
+    graph = fiedler.GraphBatch.from_edges([(0, 1), (1, 2)], weight=[1e150, 2e150])
+    with pytest.raises(fiedler.DomainError, match="graph 0: its largest weight is 2e150"):
+        fiedler.encode(graph, 3, laplacian="combinatorial")
+    found = fiedler.encode(graph, 3, laplacian="combinatorial", precision="f64").eigenvalues[0]
+    np.testing.assert_allclose(found, 1e150 * np.array([0, 3 - np.sqrt(3), 3 + np.sqrt(3)]), rtol=1e-14)
+    values = fiedler.encode(graph, 3, laplacian="symmetric").eigenvalues[0]
+    np.testing.assert_allclose(values, [0, 1, 2], atol=1e-6)
 
 
 def test_bad_options():

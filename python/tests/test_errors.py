@@ -44,6 +44,33 @@ def test_classes(name, bases):
     assert (type(copied), str(copied)) == (made, "words")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda index, path: fiedler.GraphBatch.from_edges(index.T),
+        lambda index, path: fiedler.GraphBatch.from_edge_index(index),
+        lambda index, path: fiedler.encode(index, 2, cache=False),
+        lambda index, path: fiedler.encode(path, 2, cache=False),
+        lambda index, path: fiedler.GraphBatch.read(path),
+    ],
+)
+def test_warnings_are_at_the_line_of_the_caller(tmp_path, call):
+    np.save(tmp_path / "edge_index.npy", RING + 1)
+    with pytest.warns(UserWarning, match="ids seem to begin at 1") as caught:
+        call(RING + 1, tmp_path / "edge_index.npy")
+    assert [one.filename for one in caught] == [__file__]
+
+
+def test_options_of_the_command_have_the_names_of_parameters(tmp_path, molecules):
+    table = tmp_path / "t.csv"
+    table.write_text("label,a,target\nx,1,2\ny,3,4\n")
+    with pytest.raises(fiedler.ParseError, match="or `label` with the name of one, found label and target"):
+        fiedler.features.extract(table, "raw")
+    (tmp_path / "a --b.txt").write_text("0 1\n1 2 x y z\n")
+    with pytest.raises(fiedler.ParseError):
+        fiedler.encode(tmp_path / "a --b.txt")
+
+
 def test_files_that_cannot_be_read(tmp_path):
     absent = tmp_path / "absent.txt"
     with pytest.raises(FileNotFoundError) as caught:

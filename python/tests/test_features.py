@@ -82,7 +82,7 @@ def test_progress_and_wrong_calls() -> None:
     assert told[-1] == (5, 5)
     for call, words in [
         (lambda: features.extract(np.ones((2, 3)), "momnts"), "moments"),
-        (lambda: features.extract(np.ones((2, 3, 4, 5)), MOMENTS), "matrices"),
+        (lambda: features.extract(np.ones((2, 3, 0)), MOMENTS), "samples of values"),
         (lambda: features.extract(np.ones((0, 3)), MOMENTS), "samples"),
         (lambda: features.extract({"a": np.ones((2, 3)), "b": np.ones((3, 3))}, MOMENTS), "2 samples in b"),
         (lambda: features.extract(np.ones((2, 3)), MOMENTS, layers=["zz"]), "zz"),
@@ -108,5 +108,53 @@ def test_columns_of_tables_have_roles(tmp_path) -> None:
     assert taken.values.shape == (10, 2) and taken.labels[9] == "9"
     with pytest.raises(fiedler.ParseError, match="a column named shade to leave out"):
         features.extract(table, "raw", ignore=["shade"], cache=False)
-    with pytest.raises(TypeError, match="files beside label, ignore or take"):
+    with pytest.raises(TypeError, match="files, or a table with names, beside label, ignore or take"):
         features.extract(np.ones((3, 2)), "raw", ignore=["a"])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_tables_in_memory_have_the_roles_of_a_file(tmp_path, library) -> None:
+    home = pytest.importorskip(library)
+    table = home.table if library == "pyarrow" else home.DataFrame
+    x = np.random.default_rng(4).normal(size=(10, 2))
+    x[3, 1] = np.nan
+    columns = {
+        "Unnamed: 0": np.arange(10),
+        "id": [f"s{i}" for i in range(10)],
+        "step": np.arange(10),
+        "x, 1": x[:, 0].astype(np.float32),
+        "400": x[:, 1],
+        "flag": x[:, 0] > 0,
+        "label": ["a", "b"] * 5,
+    }
+    with pytest.warns(UserWarning, match="`step` numbers the samples") as caught:
+        found = features.extract(table(columns), "raw", cache=False)
+    assert [one.filename for one in caught] == [__file__]
+    assert found.ids == columns["id"] and found.labels == columns["label"]
+    assert found.notes == ["labels from column `label`", "left out: `Unnamed: 0` (index), `id` (ids)"]
+    wanted = np.column_stack([columns[name] for name in ("step", "x, 1", "400", "flag")]).astype(np.float32)
+    wanted[3] = np.nan  # a sample with a number that is missing
+    np.testing.assert_array_equal(found.values, wanted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        some = features.extract(table(columns), "raw", ignore=["step", "400"], cache=False)
+        wanted[3, [1, 3]] = columns["x, 1"][3], columns["flag"][3]
+        np.testing.assert_array_equal(some.values, wanted[:, [1, 3]])
+        plain = features.extract(table({"a": x[:, 0]}), "raw", cache=False)
+        assert plain.values.tolist() == wanted[:, 1:2].tolist() and plain.labels is None
+    for name, call, said in (
+        ("shade", {"ignore": ["shade"]}, "data:1: expected a column named shade to leave out"),
+        ("target", {}, "the labels, or `label` with the name of one, found target and label"),
+        ("kind", {}, 'expected a (finite )?number.*found "u" in column `kind`'),
+    ):
+        with pytest.raises(fiedler.ParseError, match=said):
+            features.extract(table({name: ["u"] * 10, **columns} if name != "shade" else columns), "raw", **call)
+
+
+def test_a_table_without_names_is_an_array() -> None:
+    pandas = pytest.importorskip("pandas")
+    x = np.arange(12.0).reshape(6, 2)
+    found = features.extract(pandas.DataFrame(x), "raw", cache=False)
+    assert found.values.shape == (6, 2) and found.labels is None
+    with pytest.raises(TypeError, match="a table with names"):
+        features.extract(pandas.DataFrame(x), "raw", label="1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn.datasets import make_moons, make_swiss_roll
 from sklearn.decomposition import PCA as TheirPCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import SpectralEmbedding as TheirEmbedding
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier as TheirClassifier
@@ -35,6 +37,7 @@ ESTIMATORS = [
     SpectralEmbedding(n_components=1, affinity="rbf"),
     MLPClassifier(learning_rate_init=0.01),
     MLPRegressor(learning_rate_init=0.01, n_runs=2),
+    MLPRegressor(learning_rate_init=0.01, early_stopping=True),
 ]
 
 
@@ -231,8 +234,56 @@ def test_an_ensemble_is_the_mean_of_its_runs_and_takes_few_samples():
     assert MLPRegressor(early_stopping=True, max_iter=2).fit(x, x).predict(x).shape == (40, 2)
 
 
+def test_probabilities_are_those_of_scikit_learns_metrics():
+    x, y = make_moons(100, noise=0.2, random_state=0)
+    found = MLPClassifier(max_iter=20, n_runs=3).fit(x, y)
+    assert found.loss_ == found.loss_curve_[-1]
+    shares = found.predict_proba(x)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=4 * np.finfo(float).eps)
+    # It warns if a sum is not 1.
+    assert log_loss(y, shares) == pytest.approx(-found.predict_log_proba(x)[np.arange(100), y].mean())
+    far = MLPClassifier(max_iter=1, random_state=0).fit(x * 1e4, y).predict_log_proba(x * 1e6)
+    assert np.isneginf(far).any() and not np.isnan(far).any()
+
+
+@pytest.mark.parametrize("samples", [2, 3, 4, 5, 11])
+def test_early_stopping_takes_few_samples(samples):
+    x, y = np.random.default_rng(0).normal(size=(samples, 2)), np.arange(samples) % 2
+    for estimator, share, held in ((MLPClassifier, 0.1, 1 + samples // 11), (MLPRegressor, 0.999, samples - 1)):
+        found = estimator(early_stopping=True, validation_fraction=share, max_iter=2).fit(x, y)
+        score = found.fit_.runs[0]
+        assert score.get("validation.confusion", np.full((1, 1), held)).sum() == held
+        assert found.predict(x).shape == (samples,)
+
+
+def test_wrong_parameters_are_named_as_the_user_named_them():
+    x, y = make_moons(20, random_state=0)
+    for estimator in (MLPClassifier, MLPRegressor):
+        with pytest.raises(TypeError, match=rf"^{estimator.__name__}\.__init__\(\) got an unexpected .* 'tol'$"):
+            estimator(tol=1e-3)
+        with pytest.raises(TypeError, match="sample_weight"):
+            estimator().fit(x, y, sample_weight=np.ones(20))
+        for name, value, said in (
+            ("alpha", -1, "alpha: expected a number in [0, inf), found -1.0"),
+            ("alpha", "a", "alpha: expected a number, found str"),
+            ("learning_rate_init", 0, "learning_rate_init: expected a number in (0, inf), found 0.0"),
+            ("momentum", 2, "momentum: expected a number in [0, 1), found 2.0"),
+            ("beta_2", np.nan, "beta_2: expected a number in [0, 1), found nan"),
+            ("batch_size", 0, f"batch_size: expected an integer from 1 to {2**63 - 1}, found 0"),
+            ("batch_size", 2.5, "batch_size: expected an integer, found float"),
+            ("max_iter", 0, f"max_iter: expected an integer from 1 to {2**63 - 1}, found 0"),
+            ("n_runs", 0, f"n_runs: expected an integer from 1 to {2**63 - 1}, found 0"),
+            ("hidden_layer_sizes", 0, f"hidden_layer_sizes: expected an integer from 1 to {2**63 - 1}, found 0"),
+        ):
+            with pytest.raises((TypeError, ValueError), match=f"^{re.escape(said)}$"):
+                estimator(**{name: value}).fit(x, y)
+        with pytest.raises(ValueError, match="early_stopping: expected at least 2 samples, found 1 sample"):
+            estimator(early_stopping=True)._train(x[:1], y[:1])
+
+
 def test_networks_know_the_names_of_features():
     pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"a": np.arange(6.0), "b": np.ones(6)})
+    table = pandas.DataFrame({"a": np.arange(6.0), "b": np.ones(6), "c": np.ones(6)})
+    # Without a warning of what is constant, which is for the caller to know.
     found = MLPClassifier(max_iter=2).fit(table, [0, 1] * 3)
-    assert list(found.feature_names_in_) == ["a", "b"]
+    assert list(found.feature_names_in_) == ["a", "b", "c"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fiedler
+from conftest import command
 from fiedler import train
 
 X = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
@@ -130,6 +131,104 @@ def test_progress_and_wrong_calls(tmp_path) -> None:
             call()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_predictions_are_in_the_precision_of_the_training(tmp_path, dtype) -> None:
+    x = X.astype(dtype)
+    fit = train.Trainer(epochs=3, scale="none").fit(x, x @ [1.0, -2.0, 0.5], runs=2)
+    fit.save(tmp_path / "w.safetensors")
+    model = train.Model(tmp_path / "w.safetensors")
+    assert (fit.weights()["layers.0.bias"].dtype, len(model)) == (dtype, 2)
+    found = fit.predict(x, runs=[1])
+    # A sum of four products, each of which is rounded once.
+    weights = {name: tensor.astype(float) for name, tensor in fit.weights(1).items()}
+    truth = x.astype(float) @ weights["layers.0.weight"].T + weights["layers.0.bias"]
+    bound = np.abs(x.astype(float)) @ np.abs(weights["layers.0.weight"].T) + np.abs(weights["layers.0.bias"])
+    assert np.all(np.abs(found - truth) <= 8 * np.finfo(dtype).eps * bound)
+    assert model.predict(x, runs=[1]).tobytes() == found.tobytes()
+    assert pickle.loads(pickle.dumps(fit)).predict(x, runs=[1]).tobytes() == found.tobytes()
+    other = np.float64 if dtype == np.float32 else np.float32
+    named = {np.float32: "f32", np.float64: "f64"}[other]
+    assert train.Trainer(epochs=1, precision=named).fit(x, Y).weights()["layers.0.bias"].dtype == other
+
+
+def test_labels_in_a_column_are_classes() -> None:
+    pandas = pytest.importorskip("pandas")
+    for y in (Y[:, None], pandas.DataFrame({"target": Y}), pandas.DataFrame({"target": np.array(["a", "b"])[Y]})):
+        fit = train.Trainer(epochs=1).fit(X, y)
+        assert len(fit.classes) == 2 and "test.accuracy" in fit.runs[0]
+    assert train.Trainer(epochs=1).fit(X, np.stack([Y, Y], axis=1) * 0.5).classes is None
+    with pytest.raises(fiedler.DomainError, match="labels of one type, found int and str"):
+        train.Trainer().fit(X, np.array([1, "a"] * 100, object))
+    with pytest.raises(fiedler.ShapeError, match="200 targets, one for each sample, found a number"):
+        train.Trainer().fit(X, 1)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_predictions_need_the_inputs_by_name(tmp_path, library) -> None:
+    home = pytest.importorskip(library)
+    table = home.table if library == "pyarrow" else home.DataFrame
+    columns = {name: X[:, place] for place, name in enumerate("abc")}
+    fit = train.Trainer(hidden=[4], epochs=5).fit(table(columns), Y)
+    fit.save(tmp_path / "w.safetensors")
+    model = train.Model(tmp_path / "w.safetensors")
+    assert fit.inputs == model.inputs == ["a", "b", "c"]
+    wanted = fit.predict(X)
+    for one in (fit, model, pickle.loads(pickle.dumps(fit))):
+        assert one.predict(table(columns)).tobytes() == wanted.tobytes()
+        with pytest.warns(UserWarning, match="left out: `kind`; the model has no such input") as caught:
+            found = one.predict(table({"kind": ["u"] * 200, **columns}))
+        assert found.tobytes() == wanted.tobytes() and caught[0].filename == __file__
+        for names, said in (("cba", "c, b, a"), ("abd", "a, b, d"), ("ab", "a, b")):
+            with pytest.raises(fiedler.DomainError, match=f"x: expected the inputs a, b, c, found {said}$"):
+                one.predict(table(dict(zip(names, columns.values()))))
+    plain = train.Trainer(epochs=1).fit(X, Y)
+    assert plain.inputs is None and plain.predict(table(columns)).shape == (200, 2)
+    if library == "pandas":
+        assert train.Trainer(epochs=1).fit(home.DataFrame(X), Y).inputs is None
+
+
+def test_the_command_and_python_know_the_same_names(tmp_path) -> None:
+    table = pytest.importorskip("pandas").DataFrame(X, columns=list("abc"))
+    for name, columns in (("d", "abc"), ("other", "bac")):
+        table[list(columns)].assign(label=Y).to_csv(tmp_path / f"{name}.csv", index=False)
+    done = command("train", tmp_path / "d.csv", "-o", tmp_path / "runs", "--epochs", 2)
+    assert done.returncode == 0, done.stderr
+    model = train.Model(tmp_path / "runs" / "weights.safetensors")
+    assert model.inputs == ["a", "b", "c"] and model.predict(table).shape == (200, 2)
+    train.Trainer(epochs=2).fit(table, Y).save(tmp_path / "runs" / "weights.safetensors")
+    done = command("predict", tmp_path / "runs", tmp_path / "d.csv", "-o", tmp_path / "p.csv")
+    assert done.returncode == 0, done.stderr
+    done = command("predict", tmp_path / "runs", tmp_path / "other.csv", "-o", tmp_path / "q.csv")
+    assert done.returncode != 0 and "the inputs a, b, c" in done.stderr
+
+
+def test_images_become_rows_of_numbers() -> None:
+    for axes, said in (((3, 2), "3 x 2"), ((2, 2, 3), "2 x 2 x 3")):
+        x = np.random.default_rng(1).normal(size=(100, *axes))
+        y = x.reshape(100, -1)[:, 0] > 0
+        fit = train.Trainer(epochs=2, scale="none").fit(x, y)
+        rows = train.Trainer(epochs=2, scale="none").fit(x.reshape(100, -1), y)
+        assert fit.notes == [f"samples of {said} as rows of numbers"] and rows.notes == []
+        assert fit.predict(x).tobytes() == rows.predict(x.reshape(100, -1)).tobytes()
+    x[:, 1, 1] = 0  # the border of an image
+    x[:, 1, 0, 2] = np.arange(100)
+    with pytest.warns(UserWarning, match=r"`x\[:, 1, 0, 2\]` numbers the samples"):
+        train.Trainer(epochs=1).fit(x, y)
+    assert train.Sgld(epochs=1, chains=1).sample(x[..., :2], y).notes == ["samples of 2 x 2 x 2 as rows of numbers"]
+    with pytest.raises(fiedler.ShapeError, match=r"expected \(samples, inputs\), found the shape \(100,\)"):
+        train.Trainer().fit(x[:, 0, 0, 0], y)
+
+
+def test_a_metric_that_is_not_defined_is_nan() -> None:
+    x = X[:5]
+    values = train.Trainer(epochs=1).fit(x, x.sum(axis=1))
+    assert np.isnan(values.metric("test.r2")).all() and values.metric("test.rmse")[0] >= 0
+    one = train.Trainer(epochs=1, split=(0.5, 0.0, 0.5), split_seed=0).fit(X[:20], [0] * 19 + [1], runs=2)
+    assert np.isnan(one.metric("test.auc")).sum() + np.isnan(one.metric("train.auc")).sum() == 2
+    with pytest.raises(ValueError, match="found 'test.r2'"):
+        one.metric("test.r2")
+
+
 def test_small_data_and_suspicious_inputs() -> None:
     x, y = X[:20].copy(), Y[:20]
     fit = train.Trainer(epochs=1).fit(x, y)
@@ -145,3 +244,9 @@ def test_small_data_and_suspicious_inputs() -> None:
         train.Trainer(epochs=1).fit(frame, y)
     assert ["`Unnamed: 0` numbers" in str(one.message) for one in caught] == [True, False]
     assert "`code` equals the label" in str(caught[1].message)
+    assert {one.filename for one in caught} == {__file__}
+    x[:, 1] = 7
+    for call in (train.Trainer(epochs=1).fit, train.Sgld(epochs=1, chains=1, batch=8).sample):
+        with pytest.warns(UserWarning, match=r"`x\[:, 1\]` is the same in all samples; leave out") as caught:
+            call(x, y)
+        assert [one.filename for one in caught] == [__file__]

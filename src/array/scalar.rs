@@ -80,6 +80,9 @@ pub trait Real: Scalar + private::Sealed {
     /// Converts f32 values to this type. If the type is f32, the values are borrowed, not copied.
     #[doc(hidden)]
     fn widened(data: &[f32]) -> Cow<'_, [Self]>;
+    /// Rounds f64 values to this type. If the type is f64, the values are borrowed, not copied.
+    #[doc(hidden)]
+    fn rounded(data: &[f64]) -> Cow<'_, [Self]>;
 }
 
 impl Scalar for f32 {
@@ -189,6 +192,9 @@ impl Real for f32 {
     fn widened(data: &[f32]) -> Cow<'_, [Self]> {
         data.into()
     }
+    fn rounded(data: &[f64]) -> Cow<'_, [Self]> {
+        data.iter().map(|&x| Self::from_f64(x)).collect()
+    }
     #[inline(always)]
     fn fused(self, b: Self, c: Self) -> Self {
         if FUSES { self.mul_add(b, c) } else { self * b + c }
@@ -211,6 +217,9 @@ impl Real for f64 {
     }
     fn widened(data: &[f32]) -> Cow<'_, [Self]> {
         data.iter().map(|&x| x.into()).collect()
+    }
+    fn rounded(data: &[f64]) -> Cow<'_, [Self]> {
+        data.into()
     }
     #[inline(always)]
     fn fused(self, b: Self, c: Self) -> Self {

@@ -254,6 +254,18 @@ impl Encoder {
         listed: &mut Listed,
         encode: impl Fn(&GraphBatch) -> Result<Encoding<T>>,
     ) -> Result<Vec<ArrayRef>> {
+        let mut left = Vec::with_capacity(graphs.len());
+        for (number, graph) in graphs.iter().enumerate() {
+            match self.encoder.check_range::<T>(graph) {
+                Ok(()) => left.push(number),
+                Err(what) => listed.faults.push((places[number], Fault::bad(what))),
+            }
+        }
+        let held = (left.len() < graphs.len()).then(|| {
+            places = left.iter().map(|&graph| places[graph]).collect();
+            graphs.select(&left)
+        });
+        let graphs = held.as_ref().unwrap_or(graphs);
         let encoding = match encode(graphs) {
             Err(error) if is_limit(&error) => {
                 let mut left: Vec<usize> = (0..graphs.len()).collect();

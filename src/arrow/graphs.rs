@@ -9,11 +9,13 @@ use super::runs::Runs;
 use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
-use crate::graph::{Conventions, GraphBatch};
+use crate::graph::{Conventions, GraphBatch, WeightsRef};
 use crate::io::{DataSet, Format, NodeIds, STAMPS, TableTargets};
-use arrow_array::builder::{Float32Builder, Int64Builder, ListBuilder, StringBuilder, UInt32Builder};
+use arrow_array::builder::{Int64Builder, ListBuilder, PrimitiveBuilder, StringBuilder, UInt32Builder};
+use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,9 +24,9 @@ use std::sync::Arc;
 const ENTRIES: usize = 1 << 20;
 
 /// Returns tables of the graphs of a data set, with the columns `num_nodes`, `src`, `dst`, `weight` if edges have
-/// weights, and `node_ids` if nodes have ids. Each edge of an undirected graph is listed in both directions. A table
-/// has as many graphs as have about a million entries together, and one at least; together they have every graph in
-/// order.
+/// weights (in f64 if one of all graphs is not exactly an f32), and `node_ids` if nodes have ids. Each edge of an
+/// undirected graph is listed in both directions. A table has as many graphs as have about a million entries together,
+/// and one at least; together they have every graph in order.
 pub fn batches_of<'a>(
     graphs: &'a GraphBatch,
     ids: Option<&'a NodeIds>,
@@ -45,17 +47,12 @@ fn batch_of(graphs: &GraphBatch, ids: Option<&NodeIds>, range: Range<usize>) -> 
     let mut nodes = Int64Builder::new();
     let mut sources = ListBuilder::new(UInt32Builder::new());
     let mut targets = ListBuilder::new(UInt32Builder::new());
-    let mut weights = graphs.weights().map(|_| ListBuilder::new(Float32Builder::new()));
     for graph in range.clone().map(|graph| graphs.graph(graph)) {
         nodes.append_value(i64::try_from(graph.nodes()).unwrap_or(i64::MAX));
         for (row, node) in (0..graph.nodes()).zip(0_u32..) {
             let neighbors = graph.neighbors(row);
             sources.values().append_value_n(node, neighbors.len());
             targets.values().append_slice(neighbors);
-        }
-        if let Some(weights) = &mut weights {
-            weights.values().append_slice(graph.all_weights().unwrap_or_default());
-            weights.append(true);
         }
         sources.append(true);
         targets.append(true);
@@ -65,13 +62,28 @@ fn batch_of(graphs: &GraphBatch, ids: Option<&NodeIds>, range: Range<usize>) -> 
         ("src", Arc::new(sources.finish())),
         ("dst", Arc::new(targets.finish())),
     ];
-    if let Some(mut weights) = weights {
-        columns.push(("weight", Arc::new(weights.finish())));
+    let own = range.clone().map(|graph| graphs.graph(graph)).filter_map(|graph| graph.all_weights());
+    match graphs.weights() {
+        None => {}
+        Some(WeightsRef::F32(_)) => columns.push(("weight", lists::<Float32Type>(own.map(|w| w.in_f32())))),
+        Some(WeightsRef::F64(_)) => columns.push(("weight", lists::<Float64Type>(own.map(|w| w.in_f64())))),
     }
     if let Some(ids) = ids {
         columns.push(("node_ids", ids_of(graphs, ids, range)));
     }
     RecordBatch::try_from_iter(columns).map_err(|error| refused(&error))
+}
+
+fn lists<'a, P: ArrowPrimitiveType>(own: impl Iterator<Item = Cow<'a, [P::Native]>>) -> ArrayRef
+where
+    P::Native: 'a,
+{
+    let mut lists = ListBuilder::new(PrimitiveBuilder::<P>::new());
+    for own in own {
+        lists.values().append_slice(&own);
+        lists.append(true);
+    }
+    Arc::new(lists.finish())
 }
 
 fn ids_of(graphs: &GraphBatch, ids: &NodeIds, range: Range<usize>) -> ArrayRef {

@@ -3,7 +3,7 @@
 use super::ids::GraphIds;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::graph::{Conventions, EdgeList, Graph, GraphBatch};
+use crate::graph::{Conventions, EdgeList, Graph, GraphBatch, Weights};
 
 /// Why a graph has no encoding.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +76,7 @@ pub(super) struct Listed {
     edge_offsets: Vec<usize>,
     sources: Vec<u32>,
     targets: Vec<u32>,
-    weights: Option<Vec<f32>>,
+    weights: Option<Weights>,
     /// The place and the ids of each graph whose nodes have ids.
     pub(super) ids: Vec<(usize, GraphIds)>,
     pub(super) faults: Vec<(usize, Fault)>,
@@ -91,15 +91,15 @@ impl Listed {
             edge_offsets: vec![0],
             sources: Vec::new(),
             targets: Vec::new(),
-            weights: weighted.then(Vec::new),
+            weights: weighted.then(Weights::default),
             ids: Vec::new(),
             faults: Vec::new(),
         }
     }
 
     /// Returns whether there are weights, all of which are above a number.
-    pub(super) fn has_only_weights_above(&self, least: f32) -> bool {
-        self.weights.as_ref().is_some_and(|all| !all.is_empty() && all.iter().all(|&weight| weight > least))
+    pub(super) fn has_only_weights_above(&self, least: f64) -> bool {
+        self.weights.as_ref().map(Weights::view).is_some_and(|all| !all.is_empty() && all.iter().all(|weight| weight > least))
     }
 
     fn nodes(&self) -> usize {
@@ -116,8 +116,7 @@ impl Listed {
         };
         let (source, target) = (end(source)?, end(target)?);
         if let Some(weights) = &mut self.weights {
-            #[expect(clippy::cast_possible_truncation, reason = "weights are rounded to f32")]
-            let weight = weight.unwrap_or(1.0) as f32;
+            let weight = weight.unwrap_or(1.0);
             if !weight.is_finite() || weight < 0.0 {
                 let edge = format!("({source}, {target})");
                 return Err(Fault::bad(format!(
@@ -260,7 +259,7 @@ impl Listed {
         let (first, end) = (self.node_offsets[graph], self.node_offsets[graph + 1]);
         #[expect(clippy::cast_possible_truncation, reason = "nodes are numbered by 32 bits")]
         let own = |ends: &[u32]| ends[edges.clone()].iter().map(|&node| node - first as u32).collect();
-        let weights = self.weights.as_ref().map(|weights| weights[edges.clone()].to_vec());
+        let weights = self.weights.as_ref().map(|weights| weights.view().range(edges.clone()).to_weights());
         Graph::from_edge_list(
             EdgeList::new(end - first)?.holding(own(&self.sources), own(&self.targets), weights),
             conventions,

@@ -15,7 +15,7 @@ use super::settings::Settings;
 use crate::array::Real;
 use crate::cache::{Key, KeyHasher};
 use crate::context::Context;
-use crate::graph::{Conventions, GraphBatch};
+use crate::graph::{Conventions, GraphBatch, WeightsRef};
 use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 use crate::policy::Side;
@@ -23,7 +23,7 @@ use crate::shape::to_u32;
 use std::ops::Range;
 
 /// The version of the numerical results. A change that may alter any bit of an encoding requires a new number.
-pub(super) const NUMERICS: u64 = 11;
+pub(super) const NUMERICS: u64 = 12;
 /// A description of the meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-26 spectral encodings of a run of graphs, native byte order";
 /// A description of the content of a graph's hash.
@@ -103,17 +103,20 @@ fn extent(graphs: &GraphBatch, graph: usize) -> (Range<usize>, Range<usize>) {
     (nodes.clone(), graphs.row_offsets()[nodes.start]..graphs.row_offsets()[nodes.end])
 }
 
-/// Returns the hash of a graph, which does not depend on the other graphs of its batch. Weights that are all 1 have the
-/// same hash as no weights.
+/// Returns the hash of a graph, which does not depend on the other graphs of its batch: weights that are all 1 have the
+/// same hash as no weights, and weights that are all f32 have the same hash beside others that are not.
 fn hash(hasher: &KeyHasher, graphs: &GraphBatch, graph: usize) -> Key {
     let mut key = hasher.clone();
     let (nodes, entries) = extent(graphs, graph);
     let offsets = &graphs.row_offsets()[nodes.start..=nodes.end];
     let degrees: Vec<u32> = offsets.windows(2).map(|pair| to_u32(pair[1] - pair[0])).collect();
     key.bytes(bytemuck::cast_slice(&degrees));
-    key.bytes(bytemuck::cast_slice(&graphs.columns()[entries.clone()]));
-    let weights = graphs.weights().filter(|_| graphs.graph(graph).is_weighted());
-    key.bytes(bytemuck::cast_slice(weights.map_or(&[][..], |weights| &weights[entries])));
+    key.bytes(bytemuck::cast_slice(&graphs.columns()[entries]));
+    match graphs.graph(graph).all_weights().filter(|weights| !weights.are_ones()) {
+        None => key.bytes(&[]),
+        Some(weights @ WeightsRef::F64(wide)) if !weights.are_exact() => key.bytes(bytemuck::cast_slice(wide)),
+        Some(weights) => key.bytes(bytemuck::cast_slice(&weights.in_f32())),
+    };
     key.finish()
 }
 
@@ -189,7 +192,7 @@ mod tests {
     use super::{BLOCK_NODES, BLOCK_WORK, FEWEST, GRAPH, hash, runs};
     use crate::cache::{Key, KeyHasher};
     use crate::graph::generate::{cycle, path};
-    use crate::graph::{Conventions, Graph, GraphBatch, molecules};
+    use crate::graph::{Conventions, Graph, GraphBatch, WeightsRef, molecules};
     use std::ops::Range;
 
     fn hashes(graphs: &GraphBatch) -> Vec<Key> {
@@ -203,16 +206,18 @@ mod tests {
 
     #[test]
     fn a_hash_is_that_of_the_graph_alone() {
-        let weighted = |weight| Graph::from_weighted_edges(3, &[(0, 1, weight)], &Conventions::default()).unwrap();
+        let weighted = |weight: f64| Graph::from_weighted_edges(3, &[(0, 1, weight)], &Conventions::default()).unwrap();
         let plain = Graph::from_edges(3, &[(0, 1)], &Conventions::default()).unwrap();
         let other = Graph::from_edges(3, &[(1, 2)], &Conventions::default()).unwrap();
         let more = Graph::from_edges(4, &[(0, 1)], &Conventions::default()).unwrap();
-        let batch = GraphBatch::from_graphs(&[weighted(2.0), plain.clone(), weighted(1.0), other, more]).unwrap();
-        assert!(batch.weights().is_some());
+        let graphs = [weighted(2.0), plain.clone(), weighted(1.0), other, more, weighted(2.0 + f64::EPSILON * 2.0)];
+        let batch = GraphBatch::from_graphs(&graphs).unwrap();
+        assert!(matches!(batch.weights(), Some(WeightsRef::F64(_))));
         let all = hashes(&batch);
         assert_eq!(all[1..3], [hashes(&plain.into())[0]; 2]);
-        let different = [all[0], all[1], all[3], all[4]];
-        (0..4).for_each(|i| (0..i).for_each(|j| assert_ne!(different[i], different[j], "{i} and {j}")));
+        assert_eq!(all[0], hashes(&weighted(2.0).into())[0]);
+        let different = [all[0], all[1], all[3], all[4], all[5]];
+        (0..5).for_each(|i| (0..i).for_each(|j| assert_ne!(different[i], different[j], "{i} and {j}")));
     }
 
     #[test]

@@ -3,21 +3,22 @@
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
-use super::separate::{CLOSE, complement, small};
+use super::separate::{Limits, complement, small};
 use super::settings::Settings;
 use crate::array::Real;
 use crate::graph::{GraphRef, IsolatedDiagonal};
-use crate::ops::Normalization;
+use crate::ops::{Normalization, Status};
 use crate::ops::eigen::Certificate;
+use crate::ops::laplacian::factor::eigenpairs;
 use crate::ops::sparse::Operator;
 use std::ops::Range;
 
 /// Returns the range of columns of an f64 decomposition that an encoding needs: the selected columns, and adjacent
 /// columns whose eigenvalues are so close to the selected ones that `separate` must process all of these columns
 /// together. `values` is the whole spectrum in ascending order.
-pub(super) fn needed(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
+pub(super) fn needed<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[f64]) -> Range<usize> {
     let null = null_vectors(graph, settings.normalization);
-    closed(&Selection::new(settings, null, values.len()), null, values)
+    closed(&Selection::new(settings, null, values.len()), null, values, Limits::of::<T>(values.len()))
 }
 
 /// Returns the number of known null vectors: one for each component, except isolated nodes whose diagonal entry is 1.
@@ -27,15 +28,15 @@ fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
     graph.components().count - alone
 }
 
-/// Returns the selection as a range of the whole spectrum. The range is extended at both ends as long as the distance
-/// to the next eigenvalue, relative to the largest eigenvalue, is at most [`CLOSE`]. If the extended range begins
-/// within this distance of the null space, it also includes the null space.
-fn closed(selection: &Selection, null: usize, values: &[f64]) -> Range<usize> {
+/// Returns the selection as a range of the whole spectrum. The range is extended at both ends as long as the next
+/// eigenvalue is so close that a decomposition does not separate it well enough. If the extended range begins so close
+/// to the null space, it also includes the null space.
+fn closed(selection: &Selection, null: usize, values: &[f64], limits: Limits) -> Range<usize> {
     if selection.others.is_empty() {
         return 0..0;
     }
     let largest = values.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
-    let close = |i: usize| values[i] - values[i - 1] <= CLOSE * largest;
+    let close = |i: usize| values[i] - values[i - 1] <= limits.close(values[i - 1], largest);
     let (mut start, mut end) = (null + selection.others.start, null + selection.others.end);
     while end < values.len() && close(end) {
         end += 1;
@@ -51,18 +52,18 @@ fn closed(selection: &Selection, null: usize, values: &[f64]) -> Range<usize> {
 pub(super) fn candidates(
     selection: &Selection,
     operator: &Operator<'_, f64>,
-    values: &[f64],
-    vectors: &[f64],
+    (values, vectors): (&[f64], &[f64]),
+    limits: Limits,
     solved: Certificate,
 ) -> Candidates {
     let (n, null) = (operator.rows(), operator.null_vectors());
-    let range = closed(selection, null, values);
+    let range = closed(selection, null, values, limits);
     let values = values[range.start.max(null)..range.end.max(null)].to_vec();
     let columns = &vectors[range.start * n..range.end * n];
     let (first, vectors) = if range.start < null {
         // The computed null vectors are mixed with the eigenvectors of small eigenvalues, so the known null space is
         // removed from all of these columns together. The columns of the other eigenvalues are copied unchanged.
-        let mixed = (null + small(&values, operator.bounds(0).upper)).min(range.len());
+        let mixed = (null + small(&values, operator.bounds(0).upper, limits)).min(range.len());
         let (mixed, others) = columns.split_at(mixed * n);
         (0, [complement(mixed, n, &operator.null), others.to_vec()].concat())
     } else {
@@ -70,7 +71,32 @@ pub(super) fn candidates(
     };
     let Range { start, end } = selection.others;
     let selected = if values.is_empty() { 0..0 } else { start - first..end - first };
-    Candidates { values, vectors, selected, apart: true, next: None, status: solved.status, iterated: false }
+    Candidates { values, vectors, selected, apart: true, status: solved.status, ..Candidates::default() }
+}
+
+/// Returns whether digits of the selected pairs may be missing from a decomposition in f64 and from what
+/// [`separate`](super::separate) makes of it, so that the Laplacian has to be factored.
+pub(super) fn must_be_factored<T: Real>(
+    selection: &Selection,
+    operator: &Operator<'_, f64>,
+    values: &[f64],
+    weighted: bool,
+) -> bool {
+    let Some(&first) = values.get(operator.null_vectors() + selection.others.start) else { return false };
+    let (n, bound) = (operator.rows(), operator.bounds(0).upper);
+    let limits = Limits::of::<T>(n);
+    let own = &values[operator.null_vectors()..];
+    // The pairs that `separate` would recombine are so many that the factor takes less time.
+    let many = || T::EPSILON < 1e-10 && weighted && 4 * small(own, bound, limits) > n && first <= limits.near * bound;
+    !selection.others.is_empty() && (first <= limits.factored * bound || many())
+}
+
+/// Returns the candidates from a factor of the Laplacian, which has all digits of all eigenvalues.
+pub(super) fn factored(selection: &Selection, graph: GraphRef<'_>, normalization: Normalization) -> Candidates {
+    let found = eigenpairs(graph, normalization);
+    let status = if found.converged { Status::Converged } else { Status::NotConverged };
+    let (values, vectors, selected) = (found.values, found.vectors, selection.others.clone());
+    Candidates { values, vectors, selected, apart: true, status, relative: true, ..Candidates::default() }
 }
 
 /// The backward error of a device's decomposition, relative to the bound of the spectrum. The residuals are at most 2
@@ -129,8 +155,7 @@ pub(super) fn decided<T: Real>(
         vectors: columns,
         selected: 0..selected.len(),
         apart: true,
-        next: None,
         status: solved.status,
-        iterated: false,
+        ..Candidates::default()
     })
 }

@@ -3,7 +3,7 @@
 //! the certificate. All steps run in f64 on the host and are the same for every solver.
 
 use super::canonical::canonical_basis;
-use super::separate::{CLOSE, is_due, separate, small};
+use super::separate::{CLOSE, Limits, is_due, separate, small};
 use super::settings::Settings;
 use super::walks::return_probabilities;
 use crate::array::Real;
@@ -11,7 +11,7 @@ use crate::graph::GraphRef;
 use crate::ops::eigen::{Certificate, Which};
 use crate::ops::laplacian::{Laplacian, Normalization};
 use crate::ops::sparse::Operator;
-use crate::ops::ties::tie_groups;
+use crate::ops::ties::{TIE, fine_tie, tie_groups};
 use crate::ops::{ITERATED, Status};
 use crate::parallel;
 use std::ops::Range;
@@ -30,6 +30,26 @@ pub(super) struct Pairs<T> {
     pub(super) components: usize,
     /// The return probabilities, with shape `(n, walk_steps)`.
     pub(super) random_walk: Vec<f32>,
+}
+
+impl<T: Real> Pairs<T> {
+    /// Multiplies the eigenvalues by a power of two with the given exponent. They are unresolved if T does not hold
+    /// them.
+    pub(super) fn scale(&mut self, exponent: i32) {
+        let factor = 2_f64.powi(exponent);
+        for value in &mut self.values {
+            let exact = value.to_f64() * factor;
+            *value = T::from_f64(exact);
+            if leaves_range(exact, *value) && self.certificate.status == Status::Converged {
+                self.certificate.status = Status::Unresolved;
+            }
+        }
+    }
+}
+
+/// Returns whether T holds only an infinity, or a number with fewer digits, for an eigenvalue.
+fn leaves_range<T: Real>(exact: f64, value: T) -> bool {
+    exact != 0.0 && !(T::SMALLEST..f64::INFINITY).contains(&value.to_f64().abs())
 }
 
 /// The pairs of the spectrum that an encoding contains.
@@ -80,6 +100,8 @@ pub(super) struct Candidates {
     pub(super) status: Status,
     /// Whether the solver is iterative. This determines the limits for the measures of the certificate.
     pub(super) iterated: bool,
+    /// Whether each value is accurate relative to itself.
+    pub(super) relative: bool,
 }
 
 /// Computes the encoding of one graph. `operator` is the Laplacian in f64 whose pairs the solver found, and `known` is
@@ -94,14 +116,16 @@ pub(super) fn pairs<T: Real>(
     let n = graph.nodes();
     let bounds = operator.bounds(0);
     let null = operator.null_vectors();
-    let Candidates { mut values, mut vectors, selected, apart, next, status, iterated } = candidates;
-    if is_due(&values, null > 0, bounds.upper) {
-        let small = small(&values, bounds.upper);
+    let Candidates { mut values, mut vectors, selected, apart, next, status, iterated, relative } = candidates;
+    let limits = if iterated { Limits::of::<f32>(n) } else { Limits::of::<T>(n) };
+    if !relative && is_due(&values, null > 0, bounds.upper, limits) {
+        let small = small(&values, bounds.upper, limits);
         let separated =
             separate(graph, super::sparse::solved_normalization(settings.normalization), &mut vectors[..small * n]);
         values[..small].copy_from_slice(&separated);
     }
-    let groups = tie_groups(&values, bounds.upper);
+    let tolerance = if iterated || T::EPSILON > 1e-10 { TIE } else { fine_tie(n) };
+    let groups = tie_groups(&values, tolerance, (!relative).then_some(bounds.upper));
     let mut basis = operator.canonical_null(known);
     let mut unresolved = !apart;
     let mut start = 0;
@@ -115,7 +139,7 @@ pub(super) fn pairs<T: Real>(
         let space = &mut vectors[group.start * n..group.end * n];
         canonical_basis(space, n, taken.end - group.start);
         let columns = &space[(taken.start - group.start) * n..(taken.end - group.start) * n];
-        if null > 0 && values[group.start] <= DOUBTFUL * bounds.upper {
+        if !relative && null > 0 && values[group.start] <= DOUBTFUL * bounds.upper {
             let beyond = values[group.start..].windows(2).find(|pair| pair[1] - pair[0] > CLOSE * bounds.upper);
             let beyond = beyond.map(|pair| pair[1]).or(next);
             unresolved |= !is_told_from_zero(operator, &values[taken.clone()], columns, beyond);
@@ -133,8 +157,9 @@ pub(super) fn pairs<T: Real>(
     let tie_group = std::iter::repeat_n(0, known).chain(groups[selected.clone()].iter().map(|&g| own + i64::from(g)));
     let first = groups.get(selected.start).map_or(0, |&g| i64::from(g));
     let tie_group = tie_group.enumerate().map(|(i, g)| if i < known { g } else { g - first }).collect();
-    let values: Vec<T> =
-        std::iter::repeat_n(0.0, known).chain(values[selected].iter().copied()).map(stored::<T>).collect();
+    let all = std::iter::repeat_n(0.0, known).chain(values[selected].iter().copied());
+    let values: Vec<T> = all.clone().map(stored::<T>).collect();
+    unresolved |= all.zip(&values).any(|(exact, &value)| leaves_range(exact, value));
     let Finished { vectors, residual, orthogonality } = finish(settings, graph, &values, basis);
     let certificate = Certificate { status, sweeps: 0, residual, orthogonality };
     let certificate = if iterated {
@@ -205,7 +230,7 @@ fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut b
     let orthogonality = orthogonality::<T>(&basis, n, values.len());
     let laplacian = Laplacian::new(graph, settings.normalization);
     if settings.normalization == Normalization::RandomWalk {
-        to_random_walk(&mut basis, n, &laplacian.similarity_scale());
+        to_random_walk(&mut basis, graph, &laplacian.similarity_scale(), values);
     }
     let vectors: Vec<T> = basis.into_iter().map(stored::<T>).collect();
     let residual = residual(&laplacian, values, &vectors);
@@ -238,12 +263,39 @@ fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     })
 }
 
+/// The spread of degrees up to which the rounding errors of D^-1/2 v are invisible.
+const SPREAD: f64 = 1e4;
+
 /// Replaces each column v by D^-1/2 v, where `scale` is the diagonal of D^-1/2. The result is scaled to unit 2-norm,
 /// and its sign is chosen so that the entry of largest magnitude is positive.
-fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
-    for column in basis.chunks_exact_mut(n.max(1)) {
+fn to_random_walk<T: Real>(basis: &mut [f64], graph: GraphRef<'_>, scale: &[f64], values: &[T]) {
+    let n = graph.nodes();
+    let (least, most) = scale.iter().fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), &x| (a.min(x), b.max(x)));
+    // The nodes with the largest degrees, whose entries are the most accurate, come first.
+    let order = (most > SPREAD.sqrt() * least).then(|| {
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&i, &j| scale[i].total_cmp(&scale[j]));
+        order
+    });
+    for (column, value) in basis.chunks_exact_mut(n.max(1)).zip(values) {
         column.iter_mut().zip(scale).for_each(|(x, s)| *x *= s);
+        if let Some(order) = &order {
+            average(column, graph, scale, order, 1.0 - value.to_f64());
+        }
         canonical_basis(column, n, 1);
+    }
+}
+
+/// Replaces the entries of an eigenvector of the random-walk Laplacian at nodes of small degree, where D^-1/2 has
+/// amplified rounding errors, by averages of their neighbors' entries: `x_i = sum_j w_ij x_j / (d_i (1 - l))`. A neighbor
+/// with a larger degree has a more accurate entry, and one with a smaller degree has little weight. `rest` is 1 - l.
+fn average(column: &mut [f64], graph: GraphRef<'_>, scale: &[f64], order: &[usize], rest: f64) {
+    for &i in order {
+        // The entry of v has a relative error of about eps / |v_i|. That of the average is eps / |1 - l|.
+        if (column[i] / scale[i]).abs() < 0.1 * rest.abs() {
+            let sum: f64 = graph.row(i).map(|(j, weight)| weight * column[j]).sum();
+            column[i] = sum * scale[i] * scale[i] / rest;
+        }
     }
 }
 

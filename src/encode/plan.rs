@@ -5,7 +5,7 @@
 use super::settings::{Method, Settings};
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::GraphBatch;
+use crate::graph::{GraphBatch, WeightsRef};
 use crate::ops::eigen::{choose_eigh, device_order_limit};
 use crate::ops::eigsh::choose_eigsh;
 use crate::policy::{Choice, Family, Side, Workload};
@@ -43,7 +43,11 @@ fn working_bytes(nodes: usize, side: Side) -> u64 {
 /// Returns the number of bytes of the graphs themselves. The graphs stay in memory in addition to the working memory of
 /// the chunks.
 fn graph_bytes(graphs: &GraphBatch) -> u64 {
-    let entry = if graphs.weights().is_some() { 8 } else { 4 };
+    let entry = match graphs.weights() {
+        None => 4,
+        Some(WeightsRef::F32(_)) => 8,
+        Some(WeightsRef::F64(_)) => 12,
+    };
     8 * (graphs.nodes() + graphs.len()) as u64 + entry * graphs.entries() as u64
 }
 
@@ -94,7 +98,11 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
         }
     }
     let sizes: Vec<(usize, usize)> = graphs.iter().map(|graph| (graph.nodes(), graph.entries())).collect();
-    let (choice, sides) = choose(ctx, settings, &sizes);
+    let (choice, mut sides) = choose(ctx, settings, &sizes);
+    // The device would take weights for 0 that f32 does not hold, not even divided by a power of two.
+    for (side, graph) in sides.iter_mut().zip(graphs.iter()) {
+        *side = if graph.levels_to_f32() { *side } else { Side::Cpu };
+    }
     let mut sorted: Vec<usize> = (0..orders.len()).collect();
     // Kernels with weights may round differently than kernels with implied weights of 1, so a chunk contains either
     // weighted or unweighted graphs.

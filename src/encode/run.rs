@@ -3,6 +3,7 @@
 use super::encoding::Encoding;
 use super::pairs::{Pairs, Selection, not_finite, pairs};
 use super::plan::Chunk;
+use super::separate::Limits;
 use super::settings::Settings;
 use super::spectral::Progress;
 use super::{dense, sparse};
@@ -23,6 +24,8 @@ use std::collections::VecDeque;
 struct Submitted {
     indices: Vec<usize>,
     graphs: GraphBatch,
+    /// The exponents of the powers of two by which the weights of the graphs were divided; empty if none were.
+    levels: Vec<i32>,
     solution: Solution,
 }
 
@@ -106,7 +109,10 @@ impl<T: Real> Run<'_, T> {
 
     /// Submits a chunk. If this fails, returns the chunk together with the error.
     fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
-        let graphs = self.ctx.stopwatch().time("gather", || self.graphs.select(&chunk.graphs));
+        let (graphs, levels) = self.ctx.stopwatch().time("gather", || {
+            let graphs = self.graphs.select(&chunk.graphs);
+            graphs.leveled().unwrap_or((graphs, Vec::new()))
+        });
         let solution = match chunk.side {
             Side::Gpu if chunk.sparse => {
                 self.iterate::<f32>(&graphs, Backend::Gpu, &[]).map(|found| Solution::Sparse(found, false))
@@ -118,7 +124,7 @@ impl<T: Real> Run<'_, T> {
             Side::Cpu => self.solve(&graphs, Backend::Cpu).map(Solution::Cpu),
         };
         match solution {
-            Ok(solution) => Ok(Submitted { indices: chunk.graphs, graphs, solution }),
+            Ok(solution) => Ok(Submitted { indices: chunk.graphs, graphs, levels, solution }),
             Err(error) => Err((chunk, error)),
         }
     }
@@ -126,7 +132,7 @@ impl<T: Real> Run<'_, T> {
     fn solve<U: Real>(&self, graphs: &GraphBatch, backend: Backend) -> Result<EighRead<U>> {
         let ctx = self.ctx.with_backend(backend);
         let solved = sparse::solved_normalization(self.settings.normalization);
-        let needed = |i: usize, values: &[f64]| dense::needed(self.settings, graphs.graph(i), values);
+        let needed = |i: usize, values: &[f64]| dense::needed::<T>(self.settings, graphs.graph(i), values);
         let laplacians = self.timed("laplacian", backend, || laplacian::<U>(&ctx, graphs, solved))?;
         self.timed("solve", backend, || eigh_uncertified(&ctx, &laplacians, &needed)?.read(&ctx))
     }
@@ -152,7 +158,7 @@ impl<T: Real> Run<'_, T> {
     /// Waits for a chunk and writes the encodings of its graphs. Graphs for which the f32 results leave a decision
     /// uncertain are solved again in f64.
     async fn collect(&mut self, submitted: Submitted) -> Result<()> {
-        let Submitted { indices, graphs, solution } = submitted;
+        let Submitted { indices, graphs, levels, solution } = submitted;
         let decompose = |run: &Self, chosen: &GraphBatch, _: &[usize]| {
             let found = run.solve::<f64>(chosen, Backend::Cpu)?.wait()?;
             each(run.ctx, chosen, |i| run.decomposed(chosen.graph(i), &found, i))
@@ -161,16 +167,16 @@ impl<T: Real> Run<'_, T> {
             Solution::Gpu(read) => {
                 let found = self.waiting.bring(read).await?;
                 let finished = each(self.ctx, &graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
-                self.write_all(&indices, &graphs, finished, decompose)
+                self.write_all((&indices, &levels), &graphs, finished, decompose)
             }
             Solution::Cpu(read) => {
                 let found = read.wait()?;
                 let finished = each(self.ctx, &graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
-                self.write_all(&indices, &graphs, finished, decompose)
+                self.write_all((&indices, &levels), &graphs, finished, decompose)
             }
             Solution::Sparse(found, in_f64) => {
                 let finished = each(self.ctx, &graphs, |i| self.iterated(graphs.graph(i), &found[i], in_f64))?;
-                self.write_all(&indices, &graphs, finished, |run, chosen, open| {
+                self.write_all((&indices, &levels), &graphs, finished, |run, chosen, open| {
                     let starts: Vec<Solved> = open.iter().map(|&i| found[i].clone()).collect();
                     let found = run.iterate::<f64>(chosen, Backend::Cpu, &starts)?;
                     each(run.ctx, chosen, |i| run.iterated(chosen.graph(i), &found[i], true))
@@ -179,11 +185,12 @@ impl<T: Real> Run<'_, T> {
         }
     }
 
-    /// Writes the results of all graphs. If the entry of a graph in `finished` is `None`, its result is computed by a
-    /// call of `again`, which receives all such graphs together with their indices in the chunk.
+    /// Writes the results of all graphs, whose `levels` are those of [`Submitted`]. If the entry of a graph in `finished`
+    /// is `None`, its result is computed by a call of `again`, which receives all such graphs together with their indices
+    /// in the chunk.
     fn write_all(
         &mut self,
-        indices: &[usize],
+        (indices, levels): (&[usize], &[i32]),
         graphs: &GraphBatch,
         mut finished: Vec<Option<Pairs<T>>>,
         again: impl FnOnce(&Self, &GraphBatch, &[usize]) -> Result<Vec<Option<Pairs<T>>>>,
@@ -195,6 +202,10 @@ impl<T: Real> Run<'_, T> {
             for (&i, pairs) in open.iter().zip(again(self, &graphs.select(&open), &open)?) {
                 finished[i] = pairs;
             }
+        }
+        if self.settings.normalization == Normalization::Combinatorial {
+            let leveled = finished.iter_mut().zip(levels).filter(|&(_, &level)| level != 0);
+            leveled.for_each(|(pairs, &level)| pairs.iter_mut().for_each(|pairs| pairs.scale(level)));
         }
         let watch = self.ctx.stopwatch().clone();
         watch.time("arrange", || self.arrange(indices, finished))?;
@@ -218,7 +229,13 @@ impl<T: Real> Run<'_, T> {
             dense::decided(&selection, &operator, similarity.as_deref(), (values, vectors), certificate)
         } else {
             let (values, vectors) = (U::all_to_f64(values), U::all_to_f64(vectors));
-            Some(dense::candidates(&selection, &operator, &values, &vectors, certificate))
+            let weighted = graph.is_weighted();
+            Some(if dense::must_be_factored::<T>(&selection, &operator, &values, weighted) {
+                dense::factored(&selection, graph, sparse::solved_normalization(self.settings.normalization))
+            } else {
+                let limits = Limits::of::<T>(graph.nodes());
+                dense::candidates(&selection, &operator, (&values, &vectors), limits, certificate)
+            })
         };
         Ok(candidates.map(|found| pairs(self.settings, graph, &operator, selection.known, found)))
     }

@@ -11,6 +11,7 @@
 //! entry of the small matrix of this form is therefore accurate relative to the diagonal entries in its row and column,
 //! and Jacobi's method preserves this accuracy (Demmel and Veselic 1992).
 
+use crate::array::Real;
 use crate::graph::{GraphRef, IsolatedDiagonal};
 use crate::ops::Normalization;
 use crate::ops::sparse::NullSpace;
@@ -18,27 +19,61 @@ use crate::parallel;
 use nalgebra::DMatrix;
 
 /// The largest distance between two eigenvalues, relative to the bound of the spectrum, at which this module separates
-/// them. The error of the eigenvectors of an f64 solver is about 1e-15 divided by the relative distance. For larger
-/// distances, this error is therefore at most 1e-8, which is invisible in f32.
+/// them for an encoding in f32. The error of the eigenvectors of an f64 solver is about 1e-15 divided by the relative
+/// distance. For larger distances, this error is therefore at most 1e-8, which is invisible in f32.
 pub(super) const CLOSE: f64 = 1e-7;
 /// The limit for small eigenvalues, relative to the bound of the spectrum. Above this limit, the decomposition itself
 /// is accurate enough: two eigenvalues that are not tied (`ops::ties`) differ by at least 2e-11 times the bound of the
 /// spectrum, which is ten thousand times the rounding error.
 const SMALL: f64 = 1e-2;
 
+/// How small and how close eigenvalues have to be, relative to the bound of the spectrum, so that the error of a
+/// decomposition in f64, a few eps times the bound, is visible in an encoding. An eigenvalue of an encoding in T is
+/// promised to within a few `n eps` of itself, where n is the order and eps is that of T.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Small eigenvalues that are so close to each other or to 0 are separated by this module.
+    pub(super) near: f64,
+    /// Eigenvalues up to this limit are small.
+    small: f64,
+    /// Smaller eigenvalues need a factor of the Laplacian. This module computes an eigenvalue l with a relative error of
+    /// about `eps sqrt(bound / l)`, where eps is that of f64.
+    pub(super) factored: f64,
+}
+
+impl Limits {
+    /// Returns the limits for an encoding in T of a graph with n nodes.
+    pub(super) fn of<T: Real>(n: usize) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
+        let n = n.max(1) as f64;
+        if T::EPSILON < 1e-10 {
+            let near = 0.25 / n;
+            Self { near, small: near.max(SMALL), factored: near / n }
+        } else {
+            // Far above the eigenvalues that a decomposition in f64 cannot tell from 0.
+            Self { near: CLOSE, small: SMALL, factored: 1e-12 }
+        }
+    }
+
+    /// Returns the distance up to which the eigenvalue that follows `value` counts as close to it.
+    pub(super) fn close(self, value: f64, bound: f64) -> f64 {
+        bound * if value <= self.small * bound { self.near.max(CLOSE) } else { CLOSE }
+    }
+}
+
 /// Returns whether the spectrum contains small neighboring eigenvalues that a decomposition does not separate well
 /// enough. `values` must be ascending. `null` says whether there is also a null space, whose eigenvalue is 0.
-pub(super) fn is_due(values: &[f64], null: bool, bound: f64) -> bool {
-    let close = |gap: f64| gap <= CLOSE * bound;
+pub(super) fn is_due(values: &[f64], null: bool, bound: f64, limits: Limits) -> bool {
+    let close = |gap: f64| gap <= limits.near * bound;
     null && values.first().is_some_and(|&first| close(first))
-        || values.windows(2).any(|pair| pair[0] <= SMALL * bound && close(pair[1] - pair[0]))
+        || values.windows(2).any(|pair| pair[0] <= limits.small * bound && close(pair[1] - pair[0]))
 }
 
 /// Returns the number of eigenvalues that are separated together: the small eigenvalues, and a chain of larger
 /// eigenvalues that begins close to the last small one. `values` must be ascending. The work grows with the cube of
 /// this number (21 s for all 1200 values of a graph with 1200 nodes, 2026-11-22).
-pub(super) fn small(values: &[f64], bound: f64) -> usize {
-    let small = values.partition_point(|&value| value <= SMALL * bound);
+pub(super) fn small(values: &[f64], bound: f64, limits: Limits) -> usize {
+    let small = values.partition_point(|&value| value <= limits.small * bound);
     if small == 0 {
         return 0;
     }
@@ -191,11 +226,12 @@ fn take_out(column: &mut [f64], other: &[f64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{CLOSE, SMALL, small};
+    use super::{CLOSE, Limits, SMALL};
 
     #[test]
     fn small_values_and_their_neighbors() {
         let (bound, close) = (2.0, 2.0 * CLOSE);
+        let small = |values: &[f64], bound: f64| super::small(values, bound, Limits::of::<f32>(10));
         let last = SMALL * bound;
         assert_eq!(small(&[], bound), 0);
         assert_eq!(small(&[2.0 * last, 2.0 * last], bound), 0);

@@ -39,7 +39,8 @@ pub(super) fn candidates(settings: &Settings, selection: &Selection, n: usize, f
         ),
     };
     let next = found.next.filter(|_| settings.which == Which::Smallest);
-    Candidates { values, vectors, selected, apart: found.reached, next, status: Status::Converged, iterated: true }
+    let (apart, status) = (found.reached, Status::Converged);
+    Candidates { values, vectors, selected, apart, next, status, iterated: true, relative: false }
 }
 
 /// The largest error of an f32 eigenvector, relative to its norm, at which the eigenpair is accepted.

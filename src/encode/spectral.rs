@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 #[cfg(feature = "arrow")]
 use crate::graph::Conventions;
-use crate::graph::GraphBatch;
+use crate::graph::{GraphBatch, GraphRef};
 use crate::ops::eigen::Which;
 use crate::ops::laplacian::Normalization;
 use crate::policy::{Backend, Choice, Side};
@@ -196,7 +196,8 @@ impl SpectralEncoder {
     /// Encodes every graph.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a graph is directed or there is not enough memory for the encoding;
+    /// [`crate::ErrorKind::Domain`] if a graph is directed, f32 does not hold its largest weight or twice a degree (which
+    /// bound the eigenvalues of a combinatorial Laplacian), or there is not enough memory for the encoding;
     /// [`crate::ErrorKind::Limit`] if a graph is too large for the memory budget or, with [`Backend::Gpu`], for the
     /// device; device errors.
     pub fn encode(&self, ctx: &Context, graphs: &GraphBatch) -> Result<Encoding> {
@@ -291,6 +292,9 @@ impl SpectralEncoder {
             let what = format!("graph {number} is directed; choose a symmetrization (sum, mean or max)");
             return Err(Error::domain("encode", what));
         }
+        for (number, graph) in (self.0.first_graph..).zip(graphs.iter()) {
+            self.check_range::<T>(graph).map_err(|what| Error::domain("encode", format!("graph {number}: {what}")))?;
+        }
         let Plan { chunks, choice } = plan(ctx, &self.0, graphs)?;
         let encoding = self.empty(graphs)?;
         let mut run = Run { settings: &self.0, ctx, graphs, encoding, waiting, done: 0, solved_again: 0 };
@@ -308,6 +312,20 @@ impl SpectralEncoder {
         progress(Progress { done: graphs.len(), total: graphs.len() });
         let on_gpu = graphs.len() - stored - on_cpu;
         Ok((run.encoding, Report { choice, on_cpu, on_gpu, solved_again: run.solved_again, stored, chunks }))
+    }
+
+    /// Checks that T holds the largest weight of a graph, and the bound of the eigenvalues of D - W if they are wanted.
+    /// The error says what is wrong with the graph.
+    pub(crate) fn check_range<T: Real>(&self, graph: GraphRef<'_>) -> Result<(), String> {
+        if !T::ON_DEVICE || self.0.normalization != Normalization::Combinatorial {
+            return Ok(());
+        }
+        match graph.extremes() {
+            Some((_, most)) if most < f32::MIN_POSITIVE.into() || !graph.degrees_are_within_f32() => {
+                Err(format!("its largest weight is {most:e}, expected eigenvalues that f32 holds; f64 holds them"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns an encoding in which all pairs of all graphs are masked.

@@ -2,7 +2,7 @@
 //! the other, so scratch memory is needed for only one graph at a time.
 
 use super::refusal::{Reason, Refusal};
-use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization};
+use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization, Weights};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
@@ -22,21 +22,74 @@ impl From<Error> for Refused {
     }
 }
 
+/// The type of the weights while graphs are built. Sums are computed in f64.
+trait Weight: Copy + Default + Into<f64> {
+    /// Converts a weight that was converted to f64 before or, if the type is f64, was added up there.
+    fn of(weight: f64) -> Self;
+}
+
+impl Weight for f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "the weight was an f32")]
+    fn of(weight: f64) -> Self {
+        weight as Self
+    }
+}
+
+impl Weight for f64 {
+    fn of(weight: f64) -> Self {
+        weight
+    }
+}
+
 /// The entries of consecutive rows. Each entry has a column and, if the graphs are weighted, a weight.
 #[derive(Default)]
-struct Rows {
+struct Rows<W> {
     offsets: Vec<usize>,
     columns: Vec<u32>,
-    weights: Vec<f32>,
+    weights: Vec<W>,
+}
+
+/// The edges of an [`EdgeList`], whose weights have the type W.
+struct Listed<W> {
+    node_offsets: Vec<usize>,
+    source: Vec<u32>,
+    target: Vec<u32>,
+    weights: Option<Vec<W>>,
 }
 
 pub(super) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<GraphBatch, Refusal> {
     check(&edges, cancel)?;
-    // Only three sources can produce weights other than 1: the list itself, the sum of duplicates, and the sum or mean
-    // of both directions.
-    let weighted = edges.weights.is_some()
-        || conventions.duplicates == Duplicates::Sum
+    // Sums and means may have more digits than an f32 has. Those of up to 2^22 ones do not.
+    let sums = conventions.duplicates == Duplicates::Sum
         || matches!(conventions.symmetrization, Symmetrization::Sum | Symmetrization::Mean);
+    let EdgeList { node_offsets, source, target, weights } = edges;
+    match weights {
+        None if !sums || source.len() < 1 << 22 => {
+            assemble_in::<f32>(Listed { node_offsets, source, target, weights: None }, sums, conventions, cancel)
+        }
+        None => assemble_in::<f64>(Listed { node_offsets, source, target, weights: None }, sums, conventions, cancel),
+        Some(Weights::F32(weights)) if !sums => {
+            let weights = Some(weights);
+            assemble_in(Listed { node_offsets, source, target, weights }, true, conventions, cancel)
+        }
+        Some(mut weights) => {
+            let weights = Some(std::mem::take(weights.wide()));
+            assemble_in(Listed { node_offsets, source, target, weights }, true, conventions, cancel)
+        }
+    }
+}
+
+/// Builds the graphs of valid edges. `weighted` says whether weights other than 1 are possible: those of the list, the
+/// sums of duplicates, and the sums or means of both directions.
+fn assemble_in<W: Weight>(
+    edges: Listed<W>,
+    weighted: bool,
+    conventions: &Conventions,
+    cancel: &Cancel,
+) -> Result<GraphBatch, Refusal>
+where
+    Weights: From<Vec<W>>,
+{
     let edges = if is_better_reversed(&edges, conventions) { reversed(edges) } else { edges };
     let (node_offsets, mut listed) = group_by_source(edges, weighted, cancel)?;
 
@@ -55,7 +108,6 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Canc
         if node_offsets.len() == 2 && listed.is_merged() {
             // The only graph is not copied.
             rows = std::mem::take(&mut listed);
-            rows.weights.iter_mut().for_each(|weight| *weight = merged_alone(*weight, conventions.duplicates));
         } else {
             rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch, cancel).map_err(refused)?;
         }
@@ -69,14 +121,9 @@ pub(super) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Canc
             append_row(&mut out, &rows, &transposed, row, conventions, weighted).map_err(refused)?;
         }
     }
-    let Rows { offsets: row_offsets, mut columns, mut weights } = out;
+    let Rows { offsets: row_offsets, mut columns, weights } = out;
     columns.shrink_to_fit();
-    // If all weights are 1, none are stored: the graphs and their matrices are the same as without weights.
-    #[expect(clippy::float_cmp, reason = "exactly 1 is what an unweighted edge has")]
-    let weights = weights.iter().any(|&weight| weight != 1.0).then(|| {
-        weights.shrink_to_fit();
-        weights
-    });
+    let weights = Weights::from(weights).stored();
     Ok(GraphBatch { node_offsets, row_offsets, columns, weights, conventions: *conventions })
 }
 
@@ -90,7 +137,7 @@ fn check(edges: &EdgeList, cancel: &Cancel) -> Result<()> {
             return Err(Error::domain(BUILD, what));
         }
     }
-    for (edge, &weight) in edges.weights.iter().flatten().enumerate() {
+    for (edge, weight) in edges.weights().iter().flat_map(|weights| weights.iter()).enumerate() {
         if !weight.is_finite() || weight < 0.0 {
             let what = format!("edge {edge} has the weight {weight}; expected a finite one that is not negative");
             return Err(Error::domain(BUILD, what));
@@ -104,7 +151,7 @@ fn check(edges: &EdgeList, cancel: &Cancel) -> Result<()> {
 ///
 /// The graph of the reversed edges is the transpose, and these symmetrizations make both equal. A list that the
 /// conventions may refuse stays as it is, because an error names the first refused edge in the order of the sources.
-fn is_better_reversed(edges: &EdgeList, conventions: &Conventions) -> bool {
+fn is_better_reversed<W>(edges: &Listed<W>, conventions: &Conventions) -> bool {
     edges.node_offsets.len() == 2
         && matches!(conventions.symmetrization, Symmetrization::Max | Symmetrization::Mean)
         && matches!(conventions.duplicates, Duplicates::Max | Duplicates::First | Duplicates::Last)
@@ -112,24 +159,24 @@ fn is_better_reversed(edges: &EdgeList, conventions: &Conventions) -> bool {
         && edges.target.is_sorted()
 }
 
-fn reversed(EdgeList { node_offsets, source, target, weights }: EdgeList) -> EdgeList {
-    EdgeList { node_offsets, source: target, target: source, weights }
+fn reversed<W>(Listed { node_offsets, source, target, weights }: Listed<W>) -> Listed<W> {
+    Listed { node_offsets, source: target, target: source, weights }
 }
 
 /// Groups the list by source and returns the node offsets and the groups. Within a group, edges keep the order in which
 /// they are listed. The memory of the list is freed on return.
-fn group_by_source(edges: EdgeList, weighted: bool, cancel: &Cancel) -> Result<(Vec<usize>, Rows)> {
-    let EdgeList { node_offsets, source, target, weights } = edges;
+fn group_by_source<W: Weight>(edges: Listed<W>, weighted: bool, cancel: &Cancel) -> Result<(Vec<usize>, Rows<W>)> {
+    let Listed { node_offsets, source, target, weights } = edges;
     let nodes = node_offsets.last().copied().unwrap_or(0);
     let mut offsets = vec![0; nodes + 1];
     count_starts(&mut offsets, source.iter().map(|&node| node as usize));
     if source.is_sorted() {
-        let ones = || vec![1.0; target.len()];
+        let ones = || vec![W::of(1.0); target.len()];
         let weights = if weighted { weights.unwrap_or_else(ones) } else { Vec::new() };
         return Ok((node_offsets, Rows { offsets, columns: target, weights }));
     }
     let mut columns = vec![0; target.len()];
-    let mut sorted = if weighted { vec![1.0; target.len()] } else { Vec::new() };
+    let mut sorted = if weighted { vec![W::of(1.0); target.len()] } else { Vec::new() };
     for (edge, &node) in source.iter().enumerate() {
         cancel.check_at(edge)?;
         let place = &mut offsets[node as usize];
@@ -163,14 +210,14 @@ fn ends_to_starts(offsets: &mut [usize]) {
     offsets[0] = 0;
 }
 
-fn check_graph(listed: &Rows, span: &[usize], first: usize, end: usize) -> Result<()> {
+fn check_graph<W>(listed: &Rows<W>, span: &[usize], first: usize, end: usize) -> Result<()> {
     let entries = &listed.columns[span[0]..span[span.len() - 1]];
     let Some(odd) = entries.iter().find(|&&column| !(first..end).contains(&(column as usize))) else { return Ok(()) };
     let what = format!("an edge joins two graphs: it ends at node {odd}, and starts in the graph of {first}..{end}");
     Err(Error::domain(BUILD, what))
 }
 
-impl Rows {
+impl<W: Weight> Rows<W> {
     /// Replaces these rows by the matrix W of one graph. `span` contains the offsets of the graph's rows in `listed`.
     /// Each row is sorted, and each run of duplicates is merged into one entry. The columns of the matrix count from
     /// `first`, the graph's first node.
@@ -181,7 +228,7 @@ impl Rows {
         span: &[usize],
         first: usize,
         rule: Duplicates,
-        scratch: &mut Vec<(usize, f32)>,
+        scratch: &mut Vec<(usize, f64)>,
         cancel: &Cancel,
     ) -> Result<(), Refused> {
         self.become_empty(1);
@@ -191,13 +238,12 @@ impl Rows {
             if listed.columns[pair[0]..pair[1]].is_sorted_by(|a, b| a < b) {
                 let columns = listed.columns[pair[0]..pair[1]].iter();
                 self.columns.extend(columns.map(|&column| column - first as u32));
-                let weights = listed.weights.get(pair[0]..pair[1]).unwrap_or_default().iter();
-                self.weights.extend(weights.map(|&weight| merged_alone(weight, rule)));
+                self.weights.extend_from_slice(listed.weights.get(pair[0]..pair[1]).unwrap_or_default());
                 self.offsets.push(self.columns.len());
                 continue;
             }
             scratch.clear();
-            let weight = |entry: usize| listed.weights.get(entry).copied().unwrap_or(1.0);
+            let weight = |entry: usize| listed.weights.get(entry).map_or(1.0, |&weight| weight.into());
             scratch.extend((pair[0]..pair[1]).map(|entry| (listed.columns[entry] as usize - first, weight(entry))));
             // The sort is stable, so duplicates keep the order in which they are listed.
             scratch.sort_by_key(|entry| entry.0);
@@ -208,8 +254,11 @@ impl Rows {
                 }
                 self.columns.push(column as u32);
                 if !listed.weights.is_empty() {
-                    let overflow = |sum| Refused::Edge(row, column, Reason::Overflow(sum));
-                    self.weights.push(merged(run, rule).map_err(overflow)?);
+                    let weight = merged(run, rule);
+                    if weight.is_infinite() {
+                        return Err(Refused::Edge(row, column, Reason::Overflow));
+                    }
+                    self.weights.push(W::of(weight));
                 }
             }
             self.offsets.push(self.columns.len());
@@ -235,7 +284,7 @@ impl Rows {
         self.become_empty(of.offsets.len());
         count_starts(&mut self.offsets, of.columns.iter().map(|&column| column as usize));
         self.columns.resize(of.columns.len(), 0);
-        self.weights.resize(of.weights.len(), 0.0);
+        self.weights.resize(of.weights.len(), W::default());
         for (row, pair) in (0..).zip(of.offsets.windows(2)) {
             for entry in pair[0]..pair[1] {
                 cancel.check_at(entry)?;
@@ -252,40 +301,27 @@ impl Rows {
     }
 
     /// Returns the columns and the weights of a row. There are no weights if each is 1.
-    fn row(&self, row: usize) -> (&[u32], &[f32]) {
+    fn row(&self, row: usize) -> (&[u32], &[W]) {
         let entries = self.offsets[row]..self.offsets[row + 1];
         (&self.columns[entries.clone()], self.weights.get(entries).unwrap_or_default())
     }
 }
 
-/// Merges the weights of a nonempty run of duplicates into one weight. If their sum overflows an f32, returns the sum
-/// as an error.
-fn merged(run: &[(usize, f32)], rule: Duplicates) -> Result<f32, f64> {
-    Ok(match rule {
-        Duplicates::Sum => narrow(run.iter().map(|entry| f64::from(entry.1)).sum())?,
-        Duplicates::Max => run.iter().map(|entry| entry.1).fold(0.0, f32::max),
+/// Merges the weights of a nonempty run of duplicates into one weight, which may overflow.
+fn merged(run: &[(usize, f64)], rule: Duplicates) -> f64 {
+    match rule {
+        Duplicates::Sum => run.iter().map(|entry| entry.1).sum(),
+        Duplicates::Max => run.iter().map(|entry| entry.1).fold(0.0, f64::max),
         Duplicates::First | Duplicates::Error => run[0].1,
         Duplicates::Last => run[run.len() - 1].1,
-    })
-}
-
-/// Returns what [`merged`] returns for the weight of an edge that is listed once. This weight cannot overflow.
-fn merged_alone(weight: f32, rule: Duplicates) -> f32 {
-    merged(&[(0, weight)], rule).unwrap_or(weight)
-}
-
-/// Rounds a sum of weights to f32. If the sum overflows an f32, returns the sum as an error.
-#[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is what is asked for; overflow is an error")]
-fn narrow(sum: f64) -> Result<f32, f64> {
-    let weight = sum as f32;
-    if weight.is_finite() { Ok(weight) } else { Err(sum) }
+    }
 }
 
 /// Appends a row of the symmetrized matrix. It is computed from the same row of W and of the transpose of W.
-fn append_row(
-    out: &mut Rows,
-    rows: &Rows,
-    transposed: &Rows,
+fn append_row<W: Weight>(
+    out: &mut Rows<W>,
+    rows: &Rows<W>,
+    transposed: &Rows<W>,
     row: usize,
     conventions: &Conventions,
     weighted: bool,
@@ -296,8 +332,8 @@ fn append_row(
     while i < forward.len() || j < backward.len() {
         let (a, b) = (forward.get(i).copied().unwrap_or(u32::MAX), backward.get(j).copied().unwrap_or(u32::MAX));
         let column = a.min(b);
-        let own = if a == column { own_weights.get(i).copied().unwrap_or(1.0) } else { 0.0 };
-        let other = if b == column { other_weights.get(j).copied().unwrap_or(1.0) } else { 0.0 };
+        let own = if a == column { own_weights.get(i).map_or(1.0, |&weight| weight.into()) } else { 0.0 };
+        let other = if b == column { other_weights.get(j).map_or(1.0, |&weight| weight.into()) } else { 0.0 };
         (i, j) = (i + usize::from(a == column), j + usize::from(b == column));
         if conventions.self_loops == SelfLoops::Drop && column as usize == row {
             continue;
@@ -306,13 +342,13 @@ fn append_row(
         let weight = combined(own, other, conventions.symmetrization);
         let weight = weight.ok_or_else(|| refused(Reason::Asymmetric(own, other)))?;
         if !weight.is_finite() {
-            return Err(refused(Reason::Overflow(f64::from(own) + f64::from(other))));
+            return Err(refused(Reason::Overflow));
         }
         // An edge of weight 0 is dropped, because it changes no matrix and must not connect two components.
         if weight > 0.0 {
             out.columns.push(column);
             if weighted {
-                out.weights.push(weight);
+                out.weights.push(W::of(weight));
             }
         }
     }
@@ -323,7 +359,7 @@ fn append_row(
 /// Combines the weight of an entry with the weight of its reverse. Returns `None` if the rule requires equal weights
 /// and the two differ.
 #[expect(clippy::float_cmp, reason = "symmetry is exact")]
-fn combined(own: f32, other: f32, rule: Symmetrization) -> Option<f32> {
+fn combined(own: f64, other: f64, rule: Symmetrization) -> Option<f64> {
     match rule {
         Symmetrization::Keep => Some(own),
         Symmetrization::Sum => Some(own + other),

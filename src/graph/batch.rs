@@ -1,7 +1,7 @@
 //! A single graph, and a batch of graphs of different sizes.
 
 use super::assemble::assemble;
-use super::{Conventions, EdgeList, GraphRef, Refusal};
+use super::{Conventions, EdgeList, GraphRef, Refusal, Weights, WeightsRef};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
@@ -9,13 +9,14 @@ use crate::error::{Error, Result};
 ///
 /// The nodes of graph g have the indices `node_offsets[g]..node_offsets[g + 1]` in the batch. The entries of node r are
 /// at `row_offsets[r]..row_offsets[r + 1]` of the columns and weights. Columns count from 0 within each graph and
-/// ascend within each row. Weights are finite and positive; if none are stored, every weight is 1.
+/// ascend within each row. Weights are finite and positive; if none are stored, every weight is 1. They are in f64 if one
+/// of them is not exactly an f32.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphBatch {
     pub(super) node_offsets: Vec<usize>,
     pub(super) row_offsets: Vec<usize>,
     pub(super) columns: Vec<u32>,
-    pub(super) weights: Option<Vec<f32>>,
+    pub(super) weights: Option<Weights>,
     pub(super) conventions: Conventions,
 }
 
@@ -25,7 +26,7 @@ impl GraphBatch {
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) for a node index out of range, for an edge between two graphs, for a weight
-    /// that is negative or not finite, for weights whose sum overflows an f32, and for a duplicate or an asymmetry that
+    /// that is negative or not finite, for weights whose sum overflows an f64, and for a duplicate or an asymmetry that
     /// the conventions treat as an error.
     pub fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
         Self::from_edge_list_with(edges, conventions, &Cancel::new())
@@ -58,14 +59,14 @@ impl GraphBatch {
         let mut node_offsets = vec![0];
         let mut row_offsets = vec![0];
         let mut columns = Vec::new();
-        let mut weights = graphs.iter().any(|graph| graph.0.weights.is_some()).then(Vec::new);
+        let mut weights = graphs.iter().any(|graph| graph.0.weights.is_some()).then(Weights::default);
         for Graph(graph) in graphs {
             row_offsets.extend(graph.row_offsets[1..].iter().map(|offset| columns.len() + offset));
             columns.extend_from_slice(&graph.columns);
             if let Some(weights) = &mut weights {
                 match &graph.weights {
-                    Some(own) => weights.extend_from_slice(own),
-                    None => weights.resize(columns.len(), 1.0),
+                    Some(own) => weights.extend(own.view()),
+                    None => weights.extend(Weights::ones(graph.columns.len()).view()),
                 }
             }
             node_offsets.push(row_offsets.len() - 1);
@@ -84,7 +85,7 @@ impl GraphBatch {
             node_offsets: vec![0],
             row_offsets: vec![0],
             columns: Vec::new(),
-            weights: self.weights.as_ref().map(|_| Vec::new()),
+            weights: self.weights.as_ref().map(|_| Weights::default()),
             conventions: self.conventions,
         };
         for &index in indices {
@@ -93,13 +94,13 @@ impl GraphBatch {
             batch.row_offsets.extend(graph.row_offsets[1..].iter().map(|offset| base + offset - first));
             batch.columns.extend_from_slice(graph.columns);
             if let (Some(weights), Some(own)) = (&mut batch.weights, graph.weights) {
-                weights.extend_from_slice(own);
+                weights.extend(own);
             }
             batch.node_offsets.push(batch.row_offsets.len() - 1);
         }
         // If all weights of the selected graphs are 1, none are stored, even if other graphs of the original batch have
         // weights.
-        batch.weights = batch.weights.filter(|weights| weights.iter().any(|&weight| weight != 1.0));
+        batch.weights = batch.weights.and_then(Weights::stored);
         batch
     }
 
@@ -147,8 +148,8 @@ impl GraphBatch {
 
     /// Returns the weights, parallel to the columns, or `None` if every weight is 1.
     #[must_use]
-    pub fn weights(&self) -> Option<&[f32]> {
-        self.weights.as_deref()
+    pub fn weights(&self) -> Option<WeightsRef<'_>> {
+        self.weights.as_ref().map(Weights::view)
     }
 
     /// Returns the conventions under which the graphs were built and under which their Laplacians are built.
@@ -168,7 +169,7 @@ impl GraphBatch {
         GraphRef {
             row_offsets,
             columns: &self.columns[entries.clone()],
-            weights: self.weights.as_ref().map(|weights| &weights[entries]),
+            weights: self.weights().map(|weights| weights.range(entries)),
             conventions: self.conventions,
         }
     }
@@ -202,7 +203,11 @@ impl Graph {
     ///
     /// # Errors
     /// The same as for [`Graph::from_edges`].
-    pub fn from_weighted_edges(nodes: usize, edges: &[(u32, u32, f32)], conventions: &Conventions) -> Result<Self> {
+    pub fn from_weighted_edges<W: Copy + Into<f64>>(
+        nodes: usize,
+        edges: &[(u32, u32, W)],
+        conventions: &Conventions,
+    ) -> Result<Self> {
         let mut list = EdgeList::new(nodes)?;
         list.reserve(edges.len());
         for &(source, target, weight) in edges {

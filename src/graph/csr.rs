@@ -1,6 +1,6 @@
 //! Batches of graphs from compressed sparse rows.
 
-use super::{Conventions, GraphBatch};
+use super::{Conventions, GraphBatch, Weights};
 use crate::error::{Error, Result};
 
 impl GraphBatch {
@@ -23,7 +23,7 @@ impl GraphBatch {
         node_offsets: Vec<usize>,
         row_offsets: Vec<usize>,
         columns: Vec<u32>,
-        weights: Option<Vec<f32>>,
+        weights: Option<Weights>,
         conventions: Conventions,
     ) -> Result<Self> {
         let wrong = |what: String| Error::domain("graph", what);
@@ -38,14 +38,16 @@ impl GraphBatch {
             let found = columns.len();
             return Err(wrong(format!("expected row offsets that ascend from 0 to the number of columns, {found}")));
         }
-        if let Some(weights) = weights.as_ref().filter(|weights| weights.len() != columns.len()) {
+        let view = weights.as_ref().map(Weights::view);
+        if let Some(weights) = view.filter(|weights| weights.len() != columns.len()) {
             return Err(wrong(format!(
                 "expected a weight for each of {} entries, found {}",
                 columns.len(),
                 weights.len()
             )));
         }
-        if let Some(weight) = weights.iter().flatten().find(|weight| !weight.is_finite() || **weight < 0.0) {
+        let all = view.iter().flat_map(|weights| weights.iter());
+        if let Some(weight) = all.into_iter().find(|weight| !weight.is_finite() || *weight < 0.0) {
             return Err(wrong(format!("expected weights that are finite and not negative, found {weight}")));
         }
         for nodes in node_offsets.windows(2) {
@@ -57,7 +59,7 @@ impl GraphBatch {
                 }
             }
         }
-        Ok(Self { node_offsets, row_offsets, columns, weights, conventions })
+        Ok(Self { node_offsets, row_offsets, columns, weights: weights.map(Weights::narrowed), conventions })
     }
 }
 
@@ -69,7 +71,13 @@ mod tests {
     fn arrays_that_are_no_graphs_are_refused() {
         let made = |nodes: &[usize], rows: &[usize], columns: &[u32], weights: Option<&[f32]>| {
             let (nodes, rows, columns) = (nodes.to_vec(), rows.to_vec(), columns.to_vec());
-            GraphBatch::from_csr(nodes, rows, columns, weights.map(<[f32]>::to_vec), Conventions::default())
+            GraphBatch::from_csr(
+                nodes,
+                rows,
+                columns,
+                weights.map(|weights| weights.to_vec().into()),
+                Conventions::default(),
+            )
         };
         assert!(made(&[0, 2, 3], &[0, 1, 2, 2], &[1, 0], Some(&[1.0, 1.0])).is_ok());
         assert!(made(&[0], &[0], &[], None).is_ok());

@@ -1,5 +1,6 @@
 //! Edges as they are listed, before the conventions turn them into a graph.
 
+use super::{Weights, WeightsRef};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The edges of one graph, or of a batch of graphs, in the order in which they were listed.
@@ -11,7 +12,7 @@ pub struct EdgeList {
     pub(super) node_offsets: Vec<usize>,
     pub(super) source: Vec<u32>,
     pub(super) target: Vec<u32>,
-    pub(super) weights: Option<Vec<f32>>,
+    pub(super) weights: Option<Weights>,
 }
 
 /// The maximum number of nodes of a batch: 32 bits can number them, and a vector can have an offset for each.
@@ -51,12 +52,20 @@ impl EdgeList {
     ///
     /// # Errors
     /// The same as for [`EdgeList::new`].
-    pub(crate) fn of(nodes: usize, source: Vec<u32>, target: Vec<u32>, weights: Option<Vec<f32>>) -> Result<Self> {
+    pub(crate) fn of(nodes: usize, source: Vec<u32>, target: Vec<u32>, weights: Option<Weights>) -> Result<Self> {
         Ok(Self::new(nodes)?.holding(source, target, weights))
     }
 
+    /// Returns the edges as those of one graph with `nodes` nodes.
+    ///
+    /// # Errors
+    /// The same as for [`EdgeList::new`].
+    pub(crate) fn with_nodes(self, nodes: usize) -> Result<Self> {
+        Self::of(nodes, self.source, self.target, self.weights)
+    }
+
     /// Replaces the edges of the list. The arrays have the same length.
-    pub(crate) fn holding(self, source: Vec<u32>, target: Vec<u32>, weights: Option<Vec<f32>>) -> Self {
+    pub(crate) fn holding(self, source: Vec<u32>, target: Vec<u32>, weights: Option<Weights>) -> Self {
         Self { source, target, weights, ..self }
     }
 
@@ -79,11 +88,11 @@ impl EdgeList {
     }
 
     /// Adds an edge with a weight. Edges that were added without a weight have the weight 1.
-    pub fn push_weighted(&mut self, source: u32, target: u32, weight: f32) {
+    pub fn push_weighted(&mut self, source: u32, target: u32, weight: impl Into<f64>) {
         let before = self.source.len();
         self.source.push(source);
         self.target.push(target);
-        self.weights.get_or_insert_with(|| vec![1.0; before]).push(weight);
+        self.weights.get_or_insert_with(|| Weights::ones(before)).push(weight.into());
     }
 
     /// Returns the index of each graph's first node, followed by the total number of nodes; (graphs + 1) values.
@@ -106,8 +115,8 @@ impl EdgeList {
 
     /// Returns the weight of each edge, or `None` if no edge was listed with a weight.
     #[must_use]
-    pub fn weights(&self) -> Option<&[f32]> {
-        self.weights.as_deref()
+    pub fn weights(&self) -> Option<WeightsRef<'_>> {
+        self.weights.as_ref().map(Weights::view)
     }
 
     /// Returns the number of listed edges.

@@ -1,6 +1,6 @@
 //! Extracts the largest connected component of each graph of a batch.
 
-use super::{GraphBatch, GraphRef};
+use super::{GraphBatch, GraphRef, Weights};
 
 /// The largest connected component of every graph of a batch, and the nodes of these components.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl GraphBatch {
             node_offsets: vec![0],
             row_offsets: vec![0],
             columns: Vec::new(),
-            weights: self.weights.as_ref().map(|_| Vec::new()),
+            weights: self.weights.as_ref().map(|_| Weights::default()),
             conventions: self.conventions,
         };
         let mut nodes = Vec::new();
@@ -48,7 +48,7 @@ impl GraphBatch {
             for &row in &rows {
                 graphs.columns.extend(graph.neighbors(row).iter().map(|&column| renamed[column as usize]));
                 if let (Some(all), Some(own)) = (&mut graphs.weights, graph.weights(row)) {
-                    all.extend_from_slice(own);
+                    all.extend(own);
                 }
                 graphs.row_offsets.push(graphs.columns.len());
             }
@@ -56,7 +56,7 @@ impl GraphBatch {
             graphs.node_offsets.push(nodes.len());
         }
         // If all remaining weights are 1, none are stored.
-        graphs.weights = graphs.weights.filter(|weights| weights.iter().any(|&weight| weight != 1.0));
+        graphs.weights = graphs.weights.and_then(Weights::stored);
         LargestComponents { graphs, nodes }
     }
 }

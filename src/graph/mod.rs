@@ -9,9 +9,11 @@ mod edges;
 pub mod generate;
 mod isolated;
 mod largest;
+mod level;
 mod refusal;
 pub mod spectra;
 mod view;
+mod weights;
 
 pub use batch::{Graph, GraphBatch};
 pub use components::Components;
@@ -24,3 +26,4 @@ pub use isolated::Isolated;
 pub use largest::LargestComponents;
 pub(crate) use refusal::{Reason, Refusal, RefusedEdge};
 pub use view::GraphRef;
+pub use weights::{Weights, WeightsRef};

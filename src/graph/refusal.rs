@@ -33,9 +33,9 @@ pub(crate) enum Reason {
     Duplicate(usize),
     /// The weight of the edge, which is the first value, differs from the weight of its reverse, which is the second
     /// value. A weight of 0 means that the direction is not listed.
-    Asymmetric(f32, f32),
-    /// The sum of the weights, which is given here, overflows a 32-bit float.
-    Overflow(f64),
+    Asymmetric(f64, f64),
+    /// The sum of the weights overflows a 64-bit float.
+    Overflow,
 }
 
 impl Refusal {
@@ -69,7 +69,9 @@ impl fmt::Display for RefusedEdge {
             Reason::Asymmetric(own, reverse) => {
                 write!(f, "the edge from node {source} to node {target} has the weight {own}, its reverse {reverse}")?;
             }
-            Reason::Overflow(sum) => write!(f, "the weights between nodes {source} and {target} add up to {sum:e}")?,
+            Reason::Overflow => {
+                write!(f, "the weights between nodes {source} and {target} add up to more than a 64-bit float holds")?;
+            }
         }
         write!(f, ", in graph {graph}, whose first node is {first}")
     }

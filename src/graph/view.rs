@@ -1,6 +1,6 @@
 //! A borrowed view of one graph, which is stored alone or in a batch.
 
-use super::{Components, Conventions, DegreeDirection, Symmetrization};
+use super::{Components, Conventions, DegreeDirection, Symmetrization, WeightsRef};
 
 /// The adjacency matrix W of one graph in compressed sparse row form, borrowed from a [`Graph`](super::Graph) or a
 /// [`GraphBatch`](super::GraphBatch).
@@ -8,7 +8,7 @@ use super::{Components, Conventions, DegreeDirection, Symmetrization};
 pub struct GraphRef<'a> {
     pub(super) row_offsets: &'a [usize],
     pub(super) columns: &'a [u32],
-    pub(super) weights: Option<&'a [f32]>,
+    pub(super) weights: Option<WeightsRef<'a>>,
     pub(super) conventions: Conventions,
 }
 
@@ -28,7 +28,7 @@ impl<'a> GraphRef<'a> {
     /// Returns whether any edge has a weight other than 1.
     #[must_use]
     pub fn is_weighted(&self) -> bool {
-        self.weights.is_some_and(|weights| weights.iter().any(|&weight| weight != 1.0))
+        self.weights.is_some_and(|weights| !weights.are_ones())
     }
 
     /// Returns the columns of the entries in a row of W, in ascending order. These are the targets of the node's edges.
@@ -46,8 +46,8 @@ impl<'a> GraphRef<'a> {
     /// # Panics
     /// If `row` is not less than [`GraphRef::nodes`].
     #[must_use]
-    pub fn weights(&self, row: usize) -> Option<&'a [f32]> {
-        self.weights.map(|weights| &weights[self.span(row)])
+    pub fn weights(&self, row: usize) -> Option<WeightsRef<'a>> {
+        self.weights.map(|weights| weights.range(self.span(row)))
     }
 
     /// Iterates over the entries `(column, weight)` of a row of W in ascending order of the columns.
@@ -56,7 +56,7 @@ impl<'a> GraphRef<'a> {
     /// If `row` is not less than [`GraphRef::nodes`].
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
         let weights = self.weights(row);
-        let weight = move |position: usize| weights.map_or(1.0, |weights| f64::from(weights[position]));
+        let weight = move |position: usize| weights.map_or(1.0, |weights| weights.at(position));
         self.neighbors(row).iter().enumerate().map(move |(position, &column)| (column as usize, weight(position)))
     }
 
@@ -77,7 +77,7 @@ impl<'a> GraphRef<'a> {
     /// Returns the weights, parallel to [`GraphRef::columns`]. Returns `None` if every weight in the batch that
     /// contains the graph is 1.
     #[must_use]
-    pub fn all_weights(&self) -> Option<&'a [f32]> {
+    pub fn all_weights(&self) -> Option<WeightsRef<'a>> {
         self.weights
     }
 
@@ -114,7 +114,7 @@ impl<'a> GraphRef<'a> {
     #[must_use]
     pub fn weight(&self, row: usize, column: usize) -> f64 {
         let found = self.neighbors(row).binary_search_by(|&c| (c as usize).cmp(&column));
-        found.map_or(0.0, |position| self.weights(row).map_or(1.0, |weights| f64::from(weights[position])))
+        found.map_or(0.0, |position| self.weights(row).map_or(1.0, |weights| weights.at(position)))
     }
 
     /// Returns whether W equals its transpose exactly. If the conventions guarantee this, the entries are not compared.

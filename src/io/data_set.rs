@@ -111,9 +111,8 @@ pub struct DataSet {
     /// some.
     pub labels: TableTargets,
     /// The content that another program might read differently: a doubtful first line, which was taken for a header or
-    /// for an edge; numbers that look like timestamps, which were taken for weights; weights that are too small for an
-    /// f32, which became 0; and skipped columns or edge attributes. Each notice is a sentence that names the file and,
-    /// where applicable, the line.
+    /// for an edge; numbers that look like timestamps, which were taken for weights; and skipped columns or edge
+    /// attributes. Each notice is a sentence that names the file and, where applicable, the line.
     pub notices: Vec<String>,
 }
 
@@ -269,10 +268,10 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
 
 /// Reads the edges as they are listed.
 fn list(format: Format, place: &Place, conventions: &Conventions, options: &ReadOptions) -> Result<Listed> {
-    let unnamed = |(edges, notices): (EdgeList, Vec<String>)| Listed {
+    let unnamed = |(edges, notice): (EdgeList, Option<String>)| Listed {
         edges,
         node_ids: None,
-        notices,
+        notices: notice.into_iter().collect(),
         layout: Layout::default(),
         lines: Vec::new(),
         has_lines: false,
@@ -281,7 +280,7 @@ fn list(format: Format, place: &Place, conventions: &Conventions, options: &Read
         Place::TuDataset(set) => Ok(unnamed(tudataset::read(set, options.edge_weight_column)?)),
         Place::Ogb(set) => {
             let (edges, lines, notices) = set.read()?;
-            Ok(Listed { lines, has_lines: true, ..unnamed((edges, notices)) })
+            Ok(Listed { lines, has_lines: true, notices, ..unnamed((edges, None)) })
         }
         Place::Arrays(source, container) => edge_arrays::read(source, container),
         Place::Scipy(path, members) => edge_arrays::read_scipy(path, members.clone()),

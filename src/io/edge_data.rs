@@ -15,7 +15,7 @@ pub(super) fn edge_data(line: &str) -> Option<(&str, &str)> {
 
 /// Returns the value of the key `weight` in a dictionary, or `None` if the dictionary is empty. Only this key counts,
 /// because networkx itself uses `weight` when it builds matrices. A dictionary that has only other keys is an error.
-pub(super) fn weight(lines: &Lines, data: &str) -> Result<Option<f32>> {
+pub(super) fn weight(lines: &Lines, data: &str) -> Result<Option<f64>> {
     let inner = data.strip_prefix('{').unwrap_or(data);
     let inner = inner.strip_suffix('}').unwrap_or(inner).trim();
     if inner.is_empty() {

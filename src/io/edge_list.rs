@@ -88,7 +88,7 @@ impl<I: Id> Edges<I> {
     }
 
     /// Adds an edge. Returns whether the type can hold both ids.
-    fn push(&mut self, source: u64, target: u64, weight: Option<f32>) -> bool {
+    fn push(&mut self, source: u64, target: u64, weight: Option<f64>) -> bool {
         let (Ok(source), Ok(target)) = (I::try_from(source), I::try_from(target)) else { return false };
         self.weights.push(self.sources.len(), weight);
         self.sources.push(source);
@@ -146,7 +146,7 @@ fn read_integers<I: Id>(source: &Source, layout: Layout) -> Result<Found<Listed>
             };
         }
     }
-    notices.extend(edges.weights.doubts(&rows.lines));
+    notices.extend(edges.weights.doubts(path));
     let node = numbering(&names, 2 * edges.sources.len());
     let counting = names.iter().zip(0..).all(|(&name, index)| name == index);
     let Edges { sources, targets, weights } = edges;
@@ -253,7 +253,7 @@ fn read_text(source: &Source, layout: Layout, header: Option<Option<String>>) ->
             _ => notices.extend(notice),
         }
     }
-    notices.extend(weights.doubts(&rows.lines));
+    notices.extend(weights.doubts(path));
     let edges = weights.list(&rows.lines, nodes.len(), sources, targets)?;
     let mut names = vec![String::new(); nodes.len()];
     for (name, node) in nodes {

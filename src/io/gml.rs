@@ -3,7 +3,7 @@
 
 use super::edge_list::Listed;
 use super::lines::quoted;
-use super::nodes::{Nodes, Wrong, joined};
+use super::nodes::{self, Nodes, Wrong, joined};
 use super::source::{Source, refused};
 use crate::error::{Error, Result};
 use crate::graph::Conventions;
@@ -231,7 +231,7 @@ fn read_graph(tokens: &mut Tokens, conventions: &Conventions) -> Result<Graph> {
                 let (Some(source), Some(target)) = (source, target) else {
                     return Err(tokens.error("an edge with a source and a target", "none"));
                 };
-                let weight = weight.or(value).map(|field| graph.nodes.parse_weight(&field));
+                let weight = weight.or(value).map(|field| nodes::weight(&field));
                 let weight = weight.transpose().map_err(|wrong| refuse(tokens, wrong))?;
                 // Whether edges are directed may be said after them.
                 let added = graph.nodes.edge([&source, &target], weight, true, line);

@@ -2,7 +2,7 @@
 
 use super::atomic::write_whole;
 use crate::error::{Error, Result};
-use crate::graph::GraphRef;
+use crate::graph::{GraphRef, WeightsRef};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -53,10 +53,10 @@ impl<'a> Edges<'a> {
     }
 
     /// Returns the columns and weights of the entries that the file lists for a row.
-    fn row(&self, row: usize) -> (&'a [u32], Option<&'a [f32]>) {
+    fn row(&self, row: usize) -> (&'a [u32], Option<WeightsRef<'a>>) {
         let columns = self.graph.neighbors(row);
         let listed = if self.symmetric { columns.partition_point(|&c| c as usize <= row) } else { columns.len() };
-        (&columns[..listed], self.graph.weights(row).map(|weights| &weights[..listed]))
+        (&columns[..listed], self.graph.weights(row).map(|weights| weights.range(0..listed)))
     }
 
     fn count(&self) -> usize {
@@ -87,8 +87,12 @@ impl<'a> Edges<'a> {
                 line.push(space);
                 push_number(&mut line, right);
                 if let Some(weights) = weights {
-                    // `{}` writes the shortest digits that parse to the same f32.
-                    write!(line, "{}{}", char::from(space), weights[place])?;
+                    // Both forms have the shortest digits that parse to the same f64.
+                    line.push(space);
+                    match weights.at(place) {
+                        usual @ 1e-5..1e16 => write!(line, "{usual}")?,
+                        other => write!(line, "{other:e}")?,
+                    }
                 }
                 line.push(b'\n');
                 out.write_all(&line)?;

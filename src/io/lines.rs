@@ -5,7 +5,6 @@ use super::source::{Source, refused};
 use super::{magic, weights};
 use crate::error::{Error, Result};
 use memchr::{memchr, memchr2};
-use std::cell::Cell;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -33,17 +32,15 @@ pub(super) struct Lines {
     odd: bool,
     /// The number of the current line, counted from 1; 0 before the first line is read.
     number: u64,
-    /// The number of weights that were too small for an f32 and became 0.
-    vanished: Cell<u64>,
 }
 
 impl Lines {
     pub(super) fn open(source: &Source) -> Result<Self> {
         let reader = source.open()?;
         let buffer = vec![0; CHUNK];
-        let (path, bytes, vanished) = (source.name().into(), source.len().unwrap_or(0), Cell::new(0));
+        let (path, bytes) = (source.name().into(), source.len().unwrap_or(0));
         let (line, next, filled, number) = ((0, 0), 0, 0, 0);
-        Ok(Self { reader, path, bytes, buffer, line, next, filled, at_end: false, odd: false, number, vanished })
+        Ok(Self { reader, path, bytes, buffer, line, next, filled, at_end: false, odd: false, number })
     }
 
     /// Advances to the next line. Returns false at the end of the file.
@@ -187,18 +184,9 @@ impl Lines {
         number.filter(|x| x.is_finite()).ok_or_else(|| self.error("a finite number", quoted(field)))
     }
 
-    /// Parses an edge's weight. A weight that is too small for an f32 becomes 0 and is counted.
-    pub(super) fn weight(&self, field: &[u8]) -> Result<f32> {
-        let weight = weights::parsed(field).map_err(|expected| self.error(expected, quoted(field)))?;
-        if weight == 0.0 && has_digits(field) {
-            self.vanished.set(self.vanished.get() + 1);
-        }
-        Ok(weight)
-    }
-
-    /// Returns the notice about nonzero weights that were read as 0, or `None` if there are none.
-    pub(super) fn vanished(&self) -> Option<String> {
-        weights::vanished(&self.path, self.vanished.get())
+    /// Parses an edge's weight.
+    pub(super) fn weight(&self, field: &[u8]) -> Result<f64> {
+        weights::parsed(field).map_err(|expected| self.error(expected, quoted(field)))
     }
 }
 

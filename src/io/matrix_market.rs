@@ -2,10 +2,9 @@
 
 use super::lines::{Lines, fields, natural, quoted};
 use super::source::{Source, Terms};
-use super::weights::{STAMPS, timestamps};
+use super::weights::timestamps;
 use crate::error::{Error, Result};
 use crate::graph::EdgeList;
-use std::cell::RefCell;
 use std::path::Path;
 
 const BANNER: &str = "a banner `%%MatrixMarket matrix coordinate <real|integer|pattern> <general|symmetric>`";
@@ -25,9 +24,8 @@ pub struct SparseRows {
 }
 
 /// Reads a square matrix as a list of edges. The entry in row i and column j is the edge from i to j; an entry of a
-/// symmetric file stands for both directions. Also returns notices about weights that may be timestamps or that are too
-/// small for an f32.
-pub(super) fn read(source: &Source) -> Result<(EdgeList, Vec<String>)> {
+/// symmetric file stands for both directions. Also returns a notice about weights that may be timestamps.
+pub(super) fn read(source: &Source) -> Result<(EdgeList, Option<String>)> {
     let start = |lines: &Lines, (order, width): (usize, usize), entries| {
         if order != width {
             return Err(lines.error("a square matrix", shape(order, width)));
@@ -40,17 +38,9 @@ pub(super) fn read(source: &Source) -> Result<(EdgeList, Vec<String>)> {
         None => edges.push(source, target),
         Some(weight) => edges.push_weighted(source, target, weight),
     };
-    let vanished = RefCell::new(None);
-    let parse = |lines: &Lines, value: &[u8]| {
-        let weight = lines.weight(value)?;
-        if weight == 0.0 {
-            *vanished.borrow_mut() = lines.vanished();
-        }
-        Ok(weight)
-    };
-    let edges = visit(source, start, parse, push)?;
-    let stamps = edges.weights().is_some_and(|weights| weights.iter().all(|&weight| weight > STAMPS));
-    Ok((edges, stamps.then(|| timestamps(source.name())).into_iter().chain(vanished.into_inner()).collect()))
+    let edges = visit(source, start, Lines::weight, push)?;
+    let notice = edges.weights().and_then(|weights| timestamps(source.name(), weights));
+    Ok((edges, notice))
 }
 
 /// Calls `entry` with the line, row and column of every entry. Rows and columns count from 0. For a symmetric file,

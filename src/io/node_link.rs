@@ -4,7 +4,7 @@
 
 use super::edge_list::Listed;
 use super::lines::quoted;
-use super::nodes::{Nodes, Wrong};
+use super::nodes::{self, Nodes, Wrong};
 use super::source::{Source, refused};
 use crate::error::{Error, Result};
 use crate::graph::Conventions;
@@ -240,7 +240,7 @@ impl Document {
         let ends = [name(source, "the `source` of an edge")?, name(target, "the `target` of an edge")?];
         let weight = match weight {
             None => None,
-            Some(Value::Number(number)) => Some(self.nodes.weight(number.as_f64().unwrap_or(f64::NAN))?),
+            Some(Value::Number(number)) => Some(nodes::weight(&number.to_string())?),
             Some(other) => return Err(("a weight that is a number".to_owned(), shown(other))),
         };
         self.weighted |= weight.is_some();

@@ -6,13 +6,19 @@ use super::lines::quoted;
 use super::opening::integer;
 use super::rows::Layout;
 use super::source::Source;
-use super::weights::{self, Weights};
+use super::weights::{Weights, parsed};
 use crate::error::{Error, Result};
 use crate::graph::{Conventions, EdgeList, Symmetrization};
 use std::collections::HashMap;
 
 /// What is wrong with a node or an edge: what was expected, and what was found.
 pub(super) type Wrong = (String, String);
+
+/// Parses a weight that is text.
+pub(super) fn weight(field: &str) -> Result<f64, Wrong> {
+    let field = field.trim().as_bytes();
+    parsed(field).map_err(|expected| (expected.to_owned(), quoted(field)))
+}
 
 /// Returns the list of a batch from those of its graphs, of which there is at least one. Each numbers its own nodes,
 /// and has names of its own.
@@ -37,7 +43,7 @@ pub(super) fn joined(mut graphs: Vec<Listed>) -> Result<Listed> {
         let ends = graph.edges.sources().iter().zip(graph.edges.targets());
         for (edge, (&source, &target)) in ends.enumerate() {
             match graph.edges.weights() {
-                Some(weights) => all.push_weighted(first + source, first + target, weights[edge]),
+                Some(weights) => all.push_weighted(first + source, first + target, weights.at(edge)),
                 None => all.push(first + source, first + target),
             }
         }
@@ -87,8 +93,6 @@ pub(super) struct Nodes {
     has_lines: bool,
     /// The number of edges that were listed.
     listed: u64,
-    /// The number of nonzero weights that became 0.
-    vanished: u64,
     /// Whether the conventions add up both directions of an edge.
     once: bool,
 }
@@ -129,7 +133,7 @@ impl Nodes {
     pub(super) fn edge(
         &mut self,
         [source, target]: [&str; 2],
-        weight: Option<f32>,
+        weight: Option<f64>,
         directed: bool,
         line: u64,
     ) -> Result<(), Wrong> {
@@ -147,7 +151,7 @@ impl Nodes {
 
     /// Adds both directions of an edge. If both are going to be added up, adds one of them, which is the same for all
     /// parallel edges. A loop is its own reverse, and half of it is added then.
-    fn push_undirected(&mut self, source: u32, target: u32, weight: Option<f32>, line: u64) {
+    fn push_undirected(&mut self, source: u32, target: u32, weight: Option<f64>, line: u64) {
         match (self.once, source == target) {
             (true, true) => self.push(source, target, Some(weight.unwrap_or(1.0) / 2.0), line),
             (true, false) => self.push(source.min(target), source.max(target), weight, line),
@@ -159,7 +163,7 @@ impl Nodes {
         }
     }
 
-    fn push(&mut self, source: u32, target: u32, weight: Option<f32>, line: u64) {
+    fn push(&mut self, source: u32, target: u32, weight: Option<f64>, line: u64) {
         self.weights.push(self.sources.len(), weight);
         self.sources.push(source);
         self.targets.push(target);
@@ -173,26 +177,9 @@ impl Nodes {
         let (sources, targets) = (std::mem::take(&mut self.sources), std::mem::take(&mut self.targets));
         let weights = weights.into_option();
         for edge in 0..listed {
-            let weight = weights.as_ref().map(|weights| weights[edge]);
+            let weight = weights.as_ref().map(|weights| weights.view().at(edge));
             self.push_undirected(sources[edge], targets[edge], weight, lines[edge]);
         }
-    }
-
-    /// Parses a weight that is text, and counts it if it becomes 0.
-    pub(super) fn parse_weight(&mut self, field: &str) -> Result<f32, Wrong> {
-        let field = field.trim().as_bytes();
-        let weight = weights::parsed(field).map_err(|expected| (expected.to_owned(), quoted(field)))?;
-        if weight == 0.0 && super::lines::has_digits(field) {
-            self.vanished += 1;
-        }
-        Ok(weight)
-    }
-
-    /// Rounds a weight, and counts it if it becomes 0.
-    pub(super) fn weight(&mut self, wide: f64) -> Result<f32, Wrong> {
-        let weight = weights::narrowed(wide).map_err(|expected| (expected.to_owned(), wide.to_string()))?;
-        self.vanished += u64::from(weight == 0.0 && wide != 0.0);
-        Ok(weight)
     }
 
     /// Returns the number of nodes that were declared.
@@ -207,7 +194,7 @@ impl Nodes {
     /// # Errors
     /// [`Parse`](crate::ErrorKind::Parse) if the end of an edge was not declared.
     pub(super) fn finish(self, source: &Source, labels: Option<Vec<String>>) -> Result<Listed> {
-        let Self { index, seen, order, sources, targets, weights, lines, has_lines, vanished, .. } = self;
+        let Self { index, seen, order, sources, targets, weights, lines, has_lines, .. } = self;
         let mut names = vec![String::new(); seen.len()];
         for (name, node) in index {
             names[node as usize] = name;
@@ -238,8 +225,7 @@ impl Nodes {
         }
         let [sources, targets] =
             [sources, targets].map(|ends| ends.into_iter().map(|node: u32| place[node as usize]).collect::<Vec<u32>>());
-        let notices = weights::vanished(source.name(), vanished).into_iter().collect();
         let edges = EdgeList::of(named.len(), sources, targets, weights.into_option())?;
-        Ok(Listed { edges, node_ids, notices, layout: Layout::default(), lines, has_lines })
+        Ok(Listed { edges, node_ids, notices: Vec::new(), layout: Layout::default(), lines, has_lines })
     }
 }

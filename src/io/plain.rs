@@ -24,7 +24,7 @@ impl<'a> Cursor<'a> {
 
     /// Parses two ids and, if `weighted`, a weight.
     #[inline]
-    pub(super) fn edge(&mut self, separator: Separator, weighted: bool) -> Option<(u64, u64, Option<f32>)> {
+    pub(super) fn edge(&mut self, separator: Separator, weighted: bool) -> Option<(u64, u64, Option<f64>)> {
         let source = self.natural()?;
         self.separator(separator)?;
         let target = self.natural()?;
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
 
     /// Parses a weight that has at least one digit before the point, if there is a point, and one after it.
     #[inline]
-    fn weight(&mut self) -> Option<f32> {
+    fn weight(&mut self) -> Option<f64> {
         let (mut number, count) = self.digits(WEIGHT_DIGITS)?;
         let mut decimals = 0;
         if self.byte(b'.').is_some() {
@@ -84,9 +84,7 @@ impl<'a> Cursor<'a> {
         // The number and the power are exact in f64, so the quotient is the f64 nearest to the weight, which is what
         // `str::parse` returns (Clinger, How to read floating point numbers accurately, 1990).
         #[expect(clippy::cast_precision_loss, reason = "less than 2^53")]
-        let wide = number as f64 / POWERS[decimals];
-        #[expect(clippy::cast_possible_truncation, reason = "from 1e-14 to 1e15, which f32 can hold")]
-        Some(wide as f32)
+        Some(number as f64 / POWERS[decimals])
     }
 
     /// Parses at least one and at most `most` digits. Returns their number and their count.
@@ -187,7 +185,7 @@ mod tests {
         }
     }
 
-    fn edge(line: &str, separator: Separator) -> Option<(u64, u64, Option<f32>)> {
+    fn edge(line: &str, separator: Separator) -> Option<(u64, u64, Option<f64>)> {
         let mut cursor = Cursor::new(line.as_bytes());
         let found = cursor.edge(separator, true)?;
         cursor.line_end().map(|_| found)
@@ -195,7 +193,7 @@ mod tests {
 
     /// A weight has the bits that the standard library's parser gives it.
     #[test]
-    fn weights_are_the_nearest_f64_rounded_to_f32() {
+    fn weights_are_the_nearest_f64() {
         let mut state = 1_u64;
         let mut digits = |count: u32| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -206,7 +204,7 @@ mod tests {
             let whole = digits(15 - decimals);
             let weight = format!("{whole}.{:01$}", digits(decimals), decimals as usize);
             let plain = edge(&format!("1 2 {weight}\n"), Separator::White).expect(&weight).2.expect("a weight");
-            let nearest = weight.parse::<f64>().expect("a number") as f32;
+            let nearest = weight.parse::<f64>().expect("a number");
             assert_eq!(plain.to_bits(), nearest.to_bits(), "{weight}");
         }
     }

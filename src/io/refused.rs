@@ -79,10 +79,10 @@ impl Listing<'_> {
                 );
                 ("each edge with its reverse of the same weight", found, line(there.first()))
             }
-            Reason::Overflow(sum) => {
+            Reason::Overflow => {
                 let all = [there, back].concat();
-                let found = format!("{} of weight {sum:.3e}, from {}", between(source, target), lines(&all));
-                ("weights that add up to a 32-bit float", found, line(all.first()))
+                let found = format!("{}, on {}", between(source, target), lines(&all));
+                ("weights whose sum a 64-bit float holds", found, line(all.first()))
             }
         };
         Error::parse(&file, at, expected, found)
@@ -143,7 +143,7 @@ impl Listing<'_> {
 }
 
 /// Describes an edge whose reverse is not listed. The description includes the weight unless it is 1.
-fn without_reverse(edge: &str, weight: f32) -> String {
+fn without_reverse(edge: &str, weight: f64) -> String {
     #[expect(clippy::float_cmp, reason = "exactly 1 is what an unweighted edge has")]
     let weight = if weight == 1.0 { String::new() } else { format!(" of weight {weight}") };
     format!("{edge}{weight}, whose reverse is not listed")

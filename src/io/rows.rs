@@ -57,7 +57,7 @@ pub(super) struct Form {
 pub(super) struct Row<'a> {
     pub(super) source: &'a str,
     pub(super) target: &'a str,
-    pub(super) weight: Option<f32>,
+    pub(super) weight: Option<f64>,
     /// Whether this is the first row of a file without a header.
     pub(super) first: bool,
     pub(super) line: u64,
@@ -98,7 +98,7 @@ impl Rows {
     /// Calls `edge` with the ids and the weight of each row that follows, up to the first line that is not plain. Such
     /// a row is the same edge as [`Rows::advance`] finds in it. The first two rows, which show how the others are to
     /// be read, are never plain. If `edge` returns false, ends after this row and returns false.
-    pub(super) fn plain(&mut self, mut edge: impl FnMut(u64, u64, Option<f32>) -> bool) -> bool {
+    pub(super) fn plain(&mut self, mut edge: impl FnMut(u64, u64, Option<f64>) -> bool) -> bool {
         let in_order = !matches!(self.header, Some(Header::Named { .. }));
         if self.count < 2 || self.form.data || !in_order {
             return true;
@@ -264,7 +264,7 @@ fn wanted(before: Form, header: Option<Header>, found: Form) -> Form {
 }
 
 /// Parses a weight. The decimal mark may be a comma only if semicolons separate the fields.
-fn weight(lines: &Lines, field: &str, separator: Separator) -> Result<f32> {
+fn weight(lines: &Lines, field: &str, separator: Separator) -> Result<f64> {
     let point = (separator == Separator::Semicolon && field.contains(',')).then(|| decimal(field)).flatten();
     lines.weight(point.as_deref().unwrap_or(field).as_bytes())
 }

@@ -67,9 +67,8 @@ impl Set {
 }
 
 /// Reads the edges as they are listed; an undirected data set lists both directions. `weight_column`, counted from 1,
-/// selects the edge attribute that contains the weights. Also returns notices, which name the unused attributes and
-/// count the weights that are too small for an f32.
-pub(super) fn read(set: &Set, weight_column: Option<usize>) -> Result<(EdgeList, Vec<String>)> {
+/// selects the edge attribute that contains the weights. Also returns a notice that names the unused attributes.
+pub(super) fn read(set: &Set, weight_column: Option<usize>) -> Result<(EdgeList, Option<String>)> {
     let (offsets, graphs) = read_indicator(set.open(INDICATOR, WHICH_GRAPH)?)?;
     let nodes = graphs.len();
     let mut edges = EdgeList::batch(offsets)
@@ -106,8 +105,7 @@ pub(super) fn read(set: &Set, weight_column: Option<usize>) -> Result<(EdgeList,
             set.path(EDGE_ATTRIBUTES).display()
         )
     };
-    let vanished = weights.and_then(|weights| weights.lines.vanished());
-    Ok((edges, ignored.then(notice).into_iter().chain(vanished).collect()))
+    Ok((edges, ignored.then(notice)))
 }
 
 /// Reads the class of each graph from `DS_graph_labels.txt`, which has a line for each graph. Without this file, graphs
@@ -191,7 +189,7 @@ impl Attributes {
     }
 
     /// Returns the weight of the edge in the current line of `edges`.
-    fn advance(&mut self, edges: &Lines) -> Result<f32> {
+    fn advance(&mut self, edges: &Lines) -> Result<f64> {
         if !self.next_line()? {
             let expected =
                 format!("a line for each edge, and one is on line {} of {}", edges.at(), edges.path().display());

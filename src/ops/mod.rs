@@ -14,6 +14,7 @@ pub mod laplacian;
 pub mod matmul;
 pub mod mlp;
 mod operation;
+pub(crate) mod orthogonalize;
 pub mod pca;
 pub mod random;
 mod reflectors;

@@ -15,22 +15,35 @@
 /// this tolerance. This error is 1e-5 at the large end of the spectrum, and 1e-4 at worst.
 pub(crate) const TIE: f64 = 1e-10;
 
+/// Returns the tie tolerance for eigenpairs of a matrix of order `n` that are computed and returned in f64. The
+/// eigenvalues of a group then differ by no more than the residual that is promised for an eigenpair, `10 n eps`.
+#[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
+pub(crate) fn fine_tie(n: usize) -> f64 {
+    4.0 * n.max(16) as f64 * f64::EPSILON
+}
+
 /// Returns whether two eigenvalues are tied, where `bound` is an upper bound on the magnitudes of all eigenvalues of
 /// the same matrix. Returns false if either eigenvalue is NaN.
 pub(crate) fn tied(a: f64, b: f64, bound: f64) -> bool {
-    (a.max(0.0).sqrt() - b.max(0.0).sqrt()).abs() <= TIE * bound.max(0.0).sqrt() && !a.is_nan() && !b.is_nan()
+    tied_within(TIE, a, b, bound)
+}
+
+fn tied_within(tolerance: f64, a: f64, b: f64, bound: f64) -> bool {
+    (a.max(0.0).sqrt() - b.max(0.0).sqrt()).abs() <= tolerance * bound.max(0.0).sqrt() && !a.is_nan() && !b.is_nan()
 }
 
 /// Returns the index of the tie group of each eigenvalue. The groups are numbered from 0, and each group is a chain of
-/// tied neighbors. `values` are the eigenvalues and must be in ascending order, and `bound` is as in [`tied`]. Each NaN
-/// is a separate group.
+/// neighbors that are tied within `tolerance`. `values` are the eigenvalues and must be in ascending order. `bound` is
+/// as in [`tied`]; if the eigenvalues are accurate relative to themselves, there is none, and the larger of two takes its
+/// place. Each NaN is a separate group.
 #[must_use]
-pub(crate) fn tie_groups(values: &[f64], bound: f64) -> Vec<u32> {
+pub(crate) fn tie_groups(values: &[f64], tolerance: f64, bound: Option<f64>) -> Vec<u32> {
     let mut group = 0;
     let mut groups = Vec::with_capacity(values.len());
     for (i, &value) in values.iter().enumerate() {
         if i > 0 {
-            group += u32::from(!tied(values[i - 1], value, bound));
+            let bound = bound.unwrap_or(value);
+            group += u32::from(!tied_within(tolerance, values[i - 1], value, bound));
         }
         groups.push(group);
     }
@@ -39,7 +52,18 @@ pub(crate) fn tie_groups(values: &[f64], bound: f64) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{tie_groups, tied};
+    use super::{TIE, tied};
+
+    fn tie_groups(values: &[f64], bound: f64) -> Vec<u32> {
+        super::tie_groups(values, TIE, Some(bound))
+    }
+
+    #[test]
+    fn accurate_values_are_compared_with_each_other() {
+        let values = [1e-22, 2e-22, 2e-22 * (1.0 + 1e-11), 1.0, 1.0 + 1e-11];
+        assert_eq!(super::tie_groups(&values, TIE, None), [0, 1, 1, 2, 2]);
+        assert_eq!(super::tie_groups(&values, super::fine_tie(5), None), [0, 1, 2, 3, 4]);
+    }
 
     #[test]
     fn groups_are_chains_of_neighbors() {

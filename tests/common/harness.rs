@@ -13,6 +13,7 @@ use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use fiedler::{Adapter, Backend, Context};
@@ -139,9 +140,15 @@ fn run_all(tests: &[Test]) -> ExitCode {
     if let Some(served) = serve(|trial| one(tests, trial, &mut contexts)) {
         return code(served);
     }
-    let arguments = Arguments::from_args();
-    let workers = Arc::new(Workers::default());
-    let conclusion = libtest_mimic::run(&arguments, trials(tests, arguments.nocapture, &workers));
+    let mut arguments = Arguments::from_args();
+    let at_a_time = arguments.test_threads.or_else(|| available_parallelism().ok().map(Into::into)).unwrap_or(1);
+    let workers = Arc::new(Workers::at_most(at_a_time));
+    let trials = trials(tests, arguments.nocapture, &workers);
+    if at_a_time > 1 {
+        // Each trial has a thread that waits for its turn, or trials of a busy adapter would keep the others waiting.
+        arguments.test_threads = Some(trials.len().max(2));
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
     match workers.end() {
         Ok(()) => conclusion.exit_code(),
         ended => code(ended),
@@ -258,6 +265,7 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
             let name = if backend.is_empty() { test.name.clone() } else { format!("{}@{backend}", test.name) };
             let (trial, backend, workers) = (name.clone(), backend.to_owned(), Arc::clone(workers));
             let body = move || {
+                let _turn = workers.turn(&backend, KNOWN.iter().any(|software| backend.contains(software)));
                 let began = Instant::now();
                 // A trial without a backend has no context that other trials could share, so it runs in a process
                 // of its own.

@@ -1,12 +1,13 @@
 //! Processes that run trials. One process serves the trials of one backend, one after the other and with one
 //! context, so that a kernel is compiled once instead of once per trial (SwiftShader takes about a second for
-//! each). A trial that fails, crashes or hangs ends its process, and the next trial gets a new one.
+//! each). On a software adapter only one trial runs at a time, because a second process would compile every kernel
+//! again. A trial that fails, crashes or hangs ends its process, and the next trial gets a new one.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
 use std::io::{BufRead, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{env, io, thread};
 use tempfile::NamedTempFile;
@@ -138,11 +139,73 @@ impl Worker {
     }
 }
 
-/// The idle workers, by backend.
-#[derive(Default)]
-pub struct Workers(Mutex<HashMap<String, Vec<Worker>>>);
+/// The idle workers, by backend, and who may run.
+pub struct Workers {
+    idle: Mutex<HashMap<String, Vec<Worker>>>,
+    turns: Mutex<Turns>,
+    freed: Condvar,
+}
+
+/// At most so many trials run at a time.
+struct Turns {
+    free: usize,
+    /// How many trials wait for each backend that takes one trial at a time, and whether one runs there.
+    alone: HashMap<String, (usize, bool)>,
+}
+
+impl Turns {
+    /// Whether the trial that asks may run. A backend that takes one trial at a time goes first, since its trials
+    /// are what the others end up waiting for.
+    fn ready(&self, alone: Option<&str>) -> bool {
+        self.free > 0
+            && match alone {
+                Some(backend) => !self.alone[backend].1,
+                None => !self.alone.values().any(|&(waiting, runs)| waiting > 0 && !runs),
+            }
+    }
+}
+
+/// A trial's permission to run, until it is dropped.
+pub struct Turn<'a> {
+    workers: &'a Workers,
+    alone: Option<&'a str>,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut turns = self.workers.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.free += 1;
+        if let Some((_, runs)) = self.alone.and_then(|backend| turns.alone.get_mut(backend)) {
+            *runs = false;
+        }
+        self.workers.freed.notify_all();
+    }
+}
 
 impl Workers {
+    /// Lets at most so many trials run at a time.
+    pub fn at_most(turns: usize) -> Self {
+        let turns = Mutex::new(Turns { free: turns, alone: HashMap::new() });
+        Self { idle: Mutex::default(), turns, freed: Condvar::new() }
+    }
+
+    /// Waits until a trial of this backend may run. With `alone`, one trial of the backend runs at a time, so that
+    /// one process serves them all.
+    pub fn turn<'a>(&'a self, backend: &'a str, alone: bool) -> Turn<'a> {
+        let alone = alone.then_some(backend);
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(backend) = alone {
+            turns.alone.entry(backend.to_owned()).or_default().0 += 1;
+        }
+        let mut turns =
+            self.freed.wait_while(turns, |turns| !turns.ready(alone)).unwrap_or_else(PoisonError::into_inner);
+        turns.free -= 1;
+        if let Some(state) = alone.and_then(|backend| turns.alone.get_mut(backend)) {
+            *state = (state.0 - 1, true);
+        }
+        Turn { workers: self, alone }
+    }
+
     /// Runs a trial in a process of that backend, which is an idle worker or a new one.
     pub fn run(
         &self,
@@ -152,7 +215,7 @@ impl Workers {
         nocapture: bool,
         limit: Duration,
     ) -> Result<(), String> {
-        let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().get_mut(backend).and_then(Vec::pop);
         let mut worker = taken.map_or_else(|| Worker::start(&[], drivers, nocapture), Ok)?;
         worker.run(trial, limit)?;
@@ -162,7 +225,7 @@ impl Workers {
 
     /// Ends all workers.
     pub fn end(&self) -> Result<(), String> {
-        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.drain().flat_map(|(_, workers)| workers).try_for_each(Worker::end)
     }
 }

@@ -22,7 +22,7 @@ pub fn tests() -> Vec<Test> {
             on_cpu("LAPACK's types at every order to 34", |ctx| lapack_types_of(ctx, &(0..=34).collect::<Vec<_>>())),
             on_cpu("LAPACK's types, larger", |ctx| lapack_types_of(ctx, &[47, 48, 49, 64, 65, 96, 100, 127, 128, 129])),
             on_cpu("LAPACK's types, large", |ctx| lapack_types_of(ctx, &[200, 256, 257])),
-            on_cpu("some of LAPACK's types, larger still", |ctx| few_of_lapack(ctx, &[511, 1000])),
+            on_cpu("some of LAPACK's types, larger still", |ctx| few_of_lapack(ctx, &[511, 801])),
             on_cpu("values compared with ssyevd's", beside_ssyevd),
             on_cpu("LAPACK's types in f64", lapack_in_f64),
             on_cpu("one matrix per call", alone),
@@ -52,7 +52,7 @@ fn lapack_types_of(ctx: &Context, sizes: &[usize]) -> Checked {
 }
 
 /// Runs only ill-conditioned, random, definite and banded matrices, because the referee takes seconds for one
-/// matrix of order 1000.
+/// matrix of these orders. From 512 on, work is divided among threads, and from 768 on, each pass of the reduction.
 fn few_of_lapack(ctx: &Context, sizes: &[usize]) -> Checked {
     let cases: Vec<Case> =
         sizes.iter().flat_map(|&n| [7, 12, 15].map(|kind| lapack_types(n, 1)[kind].clone())).collect();

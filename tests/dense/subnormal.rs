@@ -5,7 +5,7 @@
 use common::gates;
 use common::random::SplitMix64;
 use common::solve::Checked;
-use common::{Test, on_each, referee, suite};
+use common::{Test, on_each, referee, sample, suite};
 use fiedler::array::Array;
 use fiedler::ops::Status;
 use fiedler::ops::eigen::{eigh, eigvalsh};
@@ -79,7 +79,7 @@ fn eigenvalues(ctx: &Context) -> Checked {
         let a = symmetric(n, &mut random);
         let (truth, norm) = (referee::eigenvalues(&a, n)?, gates::norm(&a, n));
         let promised = gates::allowed_values(n) * gates::EPS * norm;
-        for exponent in EXPONENTS {
+        for exponent in sample(ctx, EXPONENTS) {
             let (factor, what) = (2_f64.powi(exponent), format!("2^{exponent}, order {n}"));
             let given = Array::from_vec(Shape::new(n, n, 1), narrow(&a, factor))?;
             let found = eigh(ctx, &given)?;
@@ -121,7 +121,7 @@ fn singular_values(ctx: &Context) -> Checked {
         let truth = truth.map_err(|_| "no singular values")?;
         // The 2-norm is at most the 1-norm of A'A under the root; twice what LAPACK's bound allows of it.
         let promised = 2.0 * (m.max(n) as f64 / 3.0).max(30.0) * gates::EPS * truth[0];
-        for exponent in EXPONENTS {
+        for exponent in sample(ctx, EXPONENTS) {
             let (factor, what) = (2_f64.powi(exponent), format!("2^{exponent}, {m} x {n}"));
             let given = Array::from_vec(Shape::new(m, n, 1), narrow(&a, factor))?;
             let found = svd(ctx, &given, Vectors::Thin)?;

@@ -6,9 +6,11 @@ mod eigsh;
 mod encode;
 mod encode_fast;
 mod laplacian;
+mod relative;
 mod sameness;
 mod spmm;
 mod weak;
+mod weights;
 
 fn main() -> std::process::ExitCode {
     common::run([
@@ -18,8 +20,10 @@ fn main() -> std::process::ExitCode {
         encode::tests(),
         encode_fast::tests(),
         laplacian::tests(),
+        relative::tests(),
         sameness::tests(),
         spmm::tests(),
         weak::tests(),
+        weights::tests(),
     ])
 }

@@ -43,7 +43,7 @@ fn three_edges(ctx: &Context) -> Checked {
         let e = encoder.encode(ctx, &graph)?;
         // The matrix of the antisymmetric eigenvectors is [1, -1; -1, 1 + 2 w], with the eigenvalues 1 + w -+
         // sqrt(1 + w^2).
-        let w = f64::from(1e-6_f32);
+        let w: f64 = 1e-6;
         let second = 2.0 * w / (1.0 + w + (1.0 + w * w).sqrt());
         assert_eq!((e.status[0], e.components[0], &e.tie_group[..2]), (0, 1, &[0, 1][..]), "{method:?}");
         assert!(e.eigenvalues(0)[0] == 0.0, "{method:?}: {:?}", e.eigenvalues(0));

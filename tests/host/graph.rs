@@ -4,7 +4,7 @@
 use fiedler::ErrorKind;
 use fiedler::graph::{
     Conventions, Duplicates, EdgeList, Graph, GraphBatch, GraphRef, IsolatedDiagonal, LargestComponents, Preset,
-    SelfLoops, Symmetrization, molecules,
+    SelfLoops, Symmetrization, WeightsRef, molecules,
 };
 use fiedler::ops::laplacian::{Laplacian, Normalization};
 use nalgebra::DMatrix;
@@ -138,7 +138,31 @@ fn summed_duplicates_give_an_unweighted_list_weights() {
     let plain = Graph::from_edges(2, &[(0, 1), (1, 0)], &conventions).unwrap();
     assert!(plain.view().all_weights().is_none());
     let twice = Graph::from_edges(2, &[(0, 1), (0, 1), (1, 0)], &conventions).unwrap();
-    assert_eq!(twice.view().all_weights(), Some(&[2.0, 1.0][..]));
+    assert_eq!(twice.view().all_weights(), Some(WeightsRef::F32(&[2.0, 1.0])));
+}
+
+/// Sums of f32 are f32 only if they have few digits.
+#[test]
+fn sums_and_means_of_weights_are_in_f64() {
+    let of = |edges: &[(u32, u32, f64)], change: fn(&mut Conventions)| {
+        Graph::from_weighted_edges(2, edges, &keep(change)).unwrap().view().weight(0, 1)
+    };
+    let duplicates = [(0, 1, 0.1), (0, 1, 0.2), (0, 1, 0.3)];
+    assert_eq!(of(&duplicates, |c| c.duplicates = Duplicates::Sum).to_bits(), (0.1_f64 + 0.2 + 0.3).to_bits());
+    assert_eq!(of(&duplicates, |c| c.duplicates = Duplicates::Max), 0.3);
+    let both = [(0, 1, 0.1), (1, 0, 0.2)];
+    assert_eq!(of(&both, |c| c.symmetrization = Symmetrization::Sum), 0.1 + 0.2);
+    assert_eq!(of(&both, |c| c.symmetrization = Symmetrization::Mean), 0.05 + 0.1);
+    let small: Vec<(u32, u32, f32)> = vec![(0, 1, 1.0), (0, 1, f32::EPSILON / 2.0)];
+    let sum = keep(|c| c.duplicates = Duplicates::Sum);
+    let graph = Graph::from_weighted_edges(2, &small, &sum).unwrap();
+    assert_eq!(graph.view().all_weights(), Some(WeightsRef::F64(&[1.0 + f64::from(f32::EPSILON) / 2.0])));
+    let graph = Graph::from_weighted_edges(2, &[(0, 1, 1e38_f32), (0, 1, 3e38)], &sum).unwrap();
+    assert_eq!(graph.view().weight(0, 1), f64::from(1e38_f32) + f64::from(3e38_f32));
+    for weight in [1e-150, 1e150] {
+        let graph = Graph::from_weighted_edges(2, &[(0, 1, weight), (0, 1, weight)], &sum).unwrap();
+        assert_eq!(graph.view().all_weights(), Some(WeightsRef::F64(&[2.0 * weight])));
+    }
 }
 
 #[test]
@@ -163,8 +187,8 @@ fn bad_edges_are_errors_that_say_which() {
     for (edges, words) in [
         (vec![(0, 1, 1.0), (0, 3, 1.0)], "edge 1 (0, 3) names a node that is not among the 3"),
         (vec![(u32::MAX, 0, 1.0)], "edge 0 (4294967295, 0)"),
-        (vec![(0, 1, f32::NAN)], "edge 0 has the weight NaN"),
-        (vec![(0, 1, f32::INFINITY)], "edge 0 has the weight inf"),
+        (vec![(0, 1, f64::NAN)], "edge 0 has the weight NaN"),
+        (vec![(0, 1, f64::INFINITY)], "edge 0 has the weight inf"),
         (vec![(0, 1, -0.5)], "edge 0 has the weight -0.5"),
     ] {
         let error = Graph::from_weighted_edges(3, &edges, &conventions).unwrap_err();
@@ -172,9 +196,10 @@ fn bad_edges_are_errors_that_say_which() {
         assert!(error.to_string().contains(words), "{error}");
     }
     let sum = Conventions { duplicates: Duplicates::Sum, ..conventions };
-    assert!(Graph::from_weighted_edges(2, &[(0, 1, f32::MAX), (0, 1, f32::MAX)], &sum).is_err());
+    assert!(Graph::from_weighted_edges(2, &[(0, 1, f64::MAX), (0, 1, f64::MAX)], &sum).is_err());
     let sum = Conventions { symmetrization: Symmetrization::Sum, ..conventions };
-    assert!(Graph::from_weighted_edges(2, &[(0, 1, f32::MAX), (1, 0, f32::MAX)], &sum).is_err());
+    let error = Graph::from_weighted_edges(2, &[(0, 1, f64::MAX), (1, 0, f64::MAX)], &sum).unwrap_err().to_string();
+    assert!(error.contains("nodes 0 and 1 add up to more than a 64-bit float holds"), "{error}");
 
     let mut list = EdgeList::batch(vec![0, 2, 4]).unwrap();
     list.push(1, 2);

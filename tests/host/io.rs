@@ -183,7 +183,7 @@ fn errors_in_edge_lists_have_a_location() {
         (b"0 1 1\n1 2 nan\n", Some(2), "expected a weight that is finite"),
         (b"0 1 inf\n", Some(1), "expected a weight that is finite"),
         (b"0 1 1e999\n", Some(1), "expected a weight that is finite"),
-        (b"0 1 1e39\n", Some(1), "within the range of 32-bit floats"),
+        (b"0 1 1e-400\n", Some(1), "expected a weight of 0, or of at least 4.9e-324, found \"1e-400\""),
         (b"0 1 -1e-400\n", Some(1), "expected a weight that is finite and not negative, found \"-1e-400\""),
         (b"1 2 1 1082040961\n", Some(1), "found a fourth column, \"1082040961\"; leave it out, or name every column"),
         (b"0 1 1\n1 2 1 9\n", Some(2), "two ids and a weight, as in the lines before, found a fourth column, \"9\""),

@@ -4,6 +4,7 @@
 mod archives;
 mod cancel;
 mod damage;
+mod digits;
 mod errors;
 mod fuzz;
 mod samples;
@@ -29,9 +30,14 @@ fn parsed(name: &str, content: &[u8]) -> DataSet {
 
 /// The graph of the samples, made without any reader.
 fn truth() -> GraphBatch {
+    weighted(&WEIGHTS.map(f64::from))
+}
+
+/// The graph of the samples with other weights.
+fn weighted(weights: &[f64; 6]) -> GraphBatch {
     let mut edges = EdgeList::new(5).unwrap();
-    for ((source, target), weight) in SOURCES.iter().zip(TARGETS).zip(WEIGHTS) {
-        edges.push_weighted(u32::try_from(*source).unwrap(), u32::try_from(target).unwrap(), weight);
+    for ((source, target), weight) in SOURCES.iter().zip(TARGETS).zip(weights) {
+        edges.push_weighted(u32::try_from(*source).unwrap(), u32::try_from(target).unwrap(), *weight);
     }
     GraphBatch::from_edge_list(edges, &Conventions::default()).unwrap()
 }

@@ -4,7 +4,7 @@
 mod columns;
 
 use fiedler::ErrorKind;
-use fiedler::graph::{Conventions, Duplicates, Symmetrization};
+use fiedler::graph::{Conventions, Duplicates, Symmetrization, WeightsRef};
 use fiedler::io::{DataSet, NodeIds, ReadOptions, read, read_symmetric_matrix, read_with};
 use std::fs;
 use tempfile::TempDir;
@@ -220,21 +220,21 @@ fn a_file_that_may_list_edges_or_neighbors_is_reported() {
 
 /// Weights such as those of `exp(-D / (2 s^2))` far from the diagonal.
 #[test]
-fn weights_too_small_for_f32_are_zero_and_counted() {
-    let zero = parsed("0 1 0\n1 2 1\n0 2 0\n");
-    let set = parsed("0 1 4.3e-56\n1 2 1\n0 2 1e-400\n");
-    assert_eq!((edges(&set), set.graphs.nodes()), (edges(&zero), zero.graphs.nodes()));
-    assert_notice(&set, None, "2 weights are below 1.4e-45, the least that 32-bit floats hold, and counted as 0");
-    assert_eq!((zero.notices.len(), parsed("0 1 0.0e9\n0 2 1.5e-45\n").notices.len()), (0, 0));
-    assert_notice(&parsed("a b 1e-60\nb c 1\n"), None, "1 weight is below 1.4e-45");
-    let market = "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1e-60\n3 2 1\n";
-    let set = parsed(market);
-    assert_eq!((edges(&set).len(), set.graphs.nodes()), (1, 3));
-    assert_notice(&set, None, "1 weight is below 1.4e-45");
+fn weights_that_f32_does_not_hold_are_kept() {
+    let weights = |set: &DataSet| edges(set).into_iter().map(|(.., weight)| weight).collect::<Vec<_>>();
+    for (text, want) in [
+        ("0 1 4.3e-56\n1 2 0.1\n", [4.3e-56, 0.1]),
+        ("a b 1e-60\nb c 1e300\n", [1e-60, 1e300]),
+        ("0;1;0,1\n1;2;5\n", [0.1, 5.0]),
+        ("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1e-60\n3 2 0.3\n", [1e-60, 0.3]),
+    ] {
+        let set = parsed(text);
+        assert_eq!((weights(&set), set.notices.len()), (want.to_vec(), 0), "{text:?}");
+    }
     let folder = set_of("1, 2\n2, 1\n", "1\n1\n", Some("1e-60\n1e-60\n"));
     let found =
         read_with(folder.path(), &Conventions::default(), &ReadOptions::default().edge_weight_column(1)).unwrap();
-    assert!(found.notices.len() == 1 && found.notices[0].contains("2 weights are below"), "{:?}", found.notices);
+    assert_eq!((weights(&found), found.notices.len()), (vec![1e-60], 0));
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn edge_attributes_are_weights_by_name_or_reported_as_ignored() {
     assert!(notice.contains("DS_edge_attributes.txt: ") && notice.contains("--edge-weight-column N"), "{notice}");
     for (number, want) in [(1, [7.0, 7.0, 8.0, 8.0]), (2, [0.5, 0.5, 2.0, 2.0])] {
         let found = read_with(folder.path(), &conventions, &column(number)).unwrap();
-        assert_eq!((found.graphs.weights(), &found.notices[..]), (Some(&want[..]), &[][..]));
+        assert_eq!((found.graphs.weights(), &found.notices[..]), (Some(WeightsRef::F32(&want)), &[][..]));
     }
     for (attributes, number, line, words) in [
         (None, 1, None, "expected the file that edge weights are to be read from, found no file"),

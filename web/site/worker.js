@@ -185,8 +185,8 @@ function check({ sample, bytes, name, nodes, edges, weights }) {
   }
   expect(isWhole(nodes), "nodes", "a number of nodes", nodes);
   expect(edges instanceof Uint32Array || isList(edges, isWhole), "edges", "a Uint32Array", edges);
-  const fits = weights == null || weights instanceof Float32Array || isList(weights, isNumber);
-  expect(fits, "weights", "a Float32Array", weights);
+  const are = [Float64Array, Float32Array].some((kind) => weights instanceof kind) || isList(weights, isNumber);
+  expect(weights == null || are, "weights", "a Float64Array or a Float32Array", weights);
 }
 
 function named(value) {

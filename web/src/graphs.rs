@@ -73,7 +73,7 @@ impl Graphs {
         Ok(Self { name, format: Some(format), notices, ids, batch })
     }
 
-    /// Returns the graph with these edges: a pair of node numbers for each edge, and perhaps a weight.
+    /// Returns the graph with these edges: a pair of node numbers for each edge, and perhaps a weight in f64.
     ///
     /// # Errors
     /// A number of nodes that is not whole or does not fit in memory, an odd number of node numbers, a number that is
@@ -82,7 +82,7 @@ impl Graphs {
     pub fn from_edges(
         nodes: f64,
         edges: &[u32],
-        weights: Option<Vec<f32>>,
+        weights: Option<Vec<f64>>,
         #[wasm_bindgen(unchecked_optional_param_type = "ReadOptions")] options: JsValue,
     ) -> Result<Self, JsValue> {
         let conventions = options::read::<ReadOptions>(options)?.conventions()?;

@@ -1,12 +1,12 @@
 //! Sampling of parameters at several temperatures.
 
-use super::{Precision, described, samples_of, weights};
+use super::{Precision, described, metrics, samples_of, weights};
 use crate::arrays::by_type;
 use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
 use fiedler::experiment::Settings;
-use fiedler::train::{self, Chains, Integral, Law, Sgld, Split};
+use fiedler::train::{self, Chains, Integral, Law, Metric, Sgld, Split};
 use fiedler::{Context, Error, Result};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
@@ -46,9 +46,9 @@ macro_rules! kept {
     };
 }
 
-/// Samples of parameters.
+/// Samples of parameters, with the metrics that they have.
 #[pyclass(frozen, module = "fiedler._fiedler")]
-pub(crate) struct Sampled(Kept);
+pub(crate) struct Sampled(Kept, Vec<Metric>);
 
 /// The options of [`sample`], as `fiedler/train.py` passes them.
 #[derive(FromPyObject)]
@@ -69,14 +69,14 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    fn sampler(&self, inputs: usize, outputs: usize) -> Result<Sgld> {
+    fn sampler(&self, inputs: usize, outputs: usize) -> Result<(Sgld, Vec<Metric>)> {
         let settings = Settings::parse(&self.settings)?;
         let split = Split { shares: self.shares, seed: Some(self.split_seed) };
         let trainer = settings.trainer(inputs, (self.classes, outputs), split)?;
         let law = Law::ALL.into_iter().find(|law| law.name() == self.law).ok_or_else(|| {
             Error::domain("sample", format!("expected the law pac-bayes, gibbs or posterior, found {:?}", self.law))
         })?;
-        Ok(Sgld::new(law, trainer.net().clone(), trainer.loss().clone(), self.sigma)
+        let sampler = Sgld::new(law, trainer.net().clone(), trainer.loss().clone(), self.sigma)
             .betas(&self.betas)
             .epochs(&self.epochs)
             .rates(&self.rates)
@@ -85,7 +85,8 @@ impl Options {
             .schedule(settings.train.schedule.into())
             .warm_up(settings.train.warm_up)
             .scaling(settings.train.scale.into())
-            .split(split))
+            .split(split);
+        Ok((sampler, metrics(trainer.loss(), trainer.net())))
     }
 }
 
@@ -112,7 +113,7 @@ fn sample_in<'py, T: Keeps>(
 ) -> PyResult<Sampled> {
     let py = x.py();
     let (inputs, outputs, samples) = samples_of(x, labels, values)?;
-    let sampler = options.sampler(inputs, outputs).map_err(|error| raised(py, &error))?;
+    let (sampler, metrics) = options.sampler(inputs, outputs).map_err(|error| raised(py, &error))?;
     let all = options.betas.len() * options.chains;
     let choose = |ctx: &Context| sampler.choose::<T>(ctx, samples.len());
     let chains = waited(py, door, choose, progress, |ctx, tell| {
@@ -120,7 +121,7 @@ fn sample_in<'py, T: Keeps>(
         let on_progress = Arc::new(move |progress: &train::Progress| tell.progress(progress.ended, all));
         sampler.clone().progress(on_progress).sample(ctx, &samples)
     })?;
-    Ok(Sampled(T::chains(chains)))
+    Ok(Sampled(T::chains(chains), metrics))
 }
 
 #[pymethods]
@@ -133,7 +134,7 @@ impl Sampled {
 
     /// What became of each chain: a dictionary each, in the order of seeds, and of temperatures for each seed.
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        kept!(&self.0, |chains| described(py, chains.fit()))
+        kept!(&self.0, |chains| described(py, chains.fit(), &self.1))
     }
 
     /// The parameters of a chain by torch's names.

@@ -8,8 +8,8 @@ use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
 use fiedler::experiment::Settings;
-use fiedler::io::{Data, Findings, NamedArray, Rows, TableTargets};
-use fiedler::train::{self, Fit, Metric, Origin, Part, RunStatus, Runs, Samples, Split, Targets, Trainer};
+use fiedler::io::{Data, Findings, NamedArray, Rows, Suspicion, TableTargets};
+use fiedler::train::{self, Fit, Loss, Metric, Mlp, Origin, Part, RunStatus, Runs, Samples, Split, Targets, Trainer};
 use fiedler::{Context, Error, Result};
 use numpy::{PyArrayDyn, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
@@ -59,9 +59,9 @@ macro_rules! kept {
     };
 }
 
-/// A finished training.
+/// A finished training, with what was made to fit the data set, in words, and the metrics that its runs have.
 #[pyclass(frozen, module = "fiedler._fiedler")]
-pub(crate) struct Trained(Kept, Vec<String>);
+pub(crate) struct Trained(Kept, Vec<String>, Vec<Metric>);
 
 /// The options of [`fit`], as `fiedler/train.py` passes them.
 #[derive(FromPyObject)]
@@ -127,7 +127,13 @@ fn fit_in<'py, T: Precision>(
             trainer.clone().progress(Arc::new(move |progress: &train::Progress| tell.progress(progress.ended, all)));
         trainer.fit(ctx, &samples, &runs)
     })?;
-    Ok(Trained(T::kept(fit), trainer.adjustments(samples.len())))
+    let metrics = metrics(trainer.loss(), fit.net());
+    Ok(Trained(T::kept(fit), trainer.adjustments(samples.len()), metrics))
+}
+
+/// Returns the metrics that runs of a network with this loss have.
+fn metrics(loss: &Loss, net: &Mlp) -> Vec<Metric> {
+    Metric::ALL.into_iter().filter(|metric| metric.fits(loss, net)).collect()
 }
 
 /// Returns the number of inputs, the number of values (0 if the targets are labels), and a copy of the samples.
@@ -152,15 +158,17 @@ fn samples_of<T: Precision>(
     Ok((inputs, outputs, samples))
 }
 
-/// Returns warnings about inputs `(samples, inputs)` that number the samples or equal the label.
+/// Returns warnings about inputs `(samples, inputs)` that number the samples, equal the label or, unless they are
+/// pixels, are the same in all samples.
 #[pyfunction]
 pub(crate) fn suspects<'py>(
     x: &Bound<'py, PyAny>,
     names: Vec<String>,
     labels: Option<&Bound<'py, PyArrayDyn<u32>>>,
     values: Option<&Bound<'py, PyAny>>,
+    pixels: bool,
 ) -> PyResult<Vec<String>> {
-    by_type!(x, [f32, f64], suspects_in(&names, labels, values))
+    by_type!(x, [f32, f64], suspects_in(&names, labels, values, pixels))
 }
 
 fn suspects_in<'py, T: Precision>(
@@ -168,6 +176,7 @@ fn suspects_in<'py, T: Precision>(
     names: &[String],
     labels: Option<&Bound<'py, PyArrayDyn<u32>>>,
     values: Option<&Bound<'py, PyAny>>,
+    pixels: bool,
 ) -> PyResult<Vec<String>> {
     let wide = |array: &Bound<'py, PyArrayDyn<T>>| -> PyResult<Vec<f64>> {
         Ok(Borrowed::of(array)?.as_ref().iter().map(|x| x.to_f64()).collect())
@@ -184,8 +193,9 @@ fn suspects_in<'py, T: Precision>(
         }
         (None, None) => TableTargets::None,
     };
-    let findings = Findings::of_matrix(names, &wide(x)?, &targets);
-    Ok(findings.warnings(|_| "leave it out if it is no input".to_owned()))
+    let mut findings = Findings::of_matrix(names, &wide(x)?, &targets);
+    findings.suspects.retain(|(_, what)| !(pixels && *what == Suspicion::Constant));
+    Ok(findings.warnings(|_| "leave out what is no input".to_owned()))
 }
 
 /// Writes arrays of one floating-point type as a module of torch has them.
@@ -249,7 +259,7 @@ impl Trained {
 
     /// What became of each run: a dictionary each.
     fn runs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        kept!(&self.0, |fit| described(py, fit))
+        kept!(&self.0, |fit| described(py, fit, &self.2))
     }
 
     /// The parameters of a run by torch's names.
@@ -258,8 +268,8 @@ impl Trained {
     }
 
     /// Writes the parameters of all runs to a .safetensors file, which [`Predictor::open`] reads.
-    fn save(&self, py: Python<'_>, path: PathBuf, classes: Vec<String>) -> PyResult<()> {
-        let origin = Origin { classes, ..Origin::default() };
+    fn save(&self, py: Python<'_>, path: PathBuf, classes: Vec<String>, inputs: Vec<String>) -> PyResult<()> {
+        let origin = Origin { classes, inputs, ..Origin::default() };
         kept!(&self.0, |fit| py.detach(|| fit.write_weights(&path, &origin))).map_err(|error| raised(py, &error))
     }
 
@@ -269,7 +279,7 @@ impl Trained {
     }
 }
 
-fn described<'py, T: Precision>(py: Python<'py>, fit: &Fit<T>) -> PyResult<Bound<'py, PyList>> {
+fn described<'py, T: Precision>(py: Python<'py>, fit: &Fit<T>, metrics: &[Metric]) -> PyResult<Bound<'py, PyList>> {
     let made = PyList::empty(py);
     for fitted in fit.runs() {
         let run = PyDict::new(py);
@@ -286,11 +296,8 @@ fn described<'py, T: Precision>(py: Python<'py>, fit: &Fit<T>) -> PyResult<Bound
         run.set_item("seconds", fitted.seconds())?;
         for part in Part::ALL {
             let Some(scores) = fitted.scores(part) else { continue };
-            for metric in Metric::ALL {
-                let value = metric.of(scores);
-                if !value.is_nan() {
-                    run.set_item(format!("{}.{}", part.name(), metric.name()), value)?;
-                }
+            for metric in metrics {
+                run.set_item(format!("{}.{}", part.name(), metric.name()), metric.of(scores))?;
             }
             let classes = scores.classes();
             if classes > 0 {

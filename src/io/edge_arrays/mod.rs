@@ -7,9 +7,9 @@ mod scipy;
 use super::edge_list::Listed;
 use super::rows::Layout;
 use super::source::Source;
-use super::weights;
+use super::weights::checked;
 use crate::error::{Error, Result};
-use crate::graph::EdgeList;
+use crate::graph::{EdgeList, Weights};
 use elements::{Arrays, Elements};
 use std::path::Path;
 
@@ -89,15 +89,7 @@ fn read_index(arrays: &Arrays, index: Elements) -> Result<Listed> {
     let offsets = offsets(arrays, &mut ends)?;
     check_graphs(arrays, &ends, &offsets)?;
     let Ends { sources, targets, .. } = ends;
-    let mut edges = EdgeList::batch(offsets)?;
-    edges.reserve(sources.len());
-    for (edge, (source, target)) in sources.into_iter().zip(targets).enumerate() {
-        match &weights {
-            Some(weights) => edges.push_weighted(source, target, weights[edge]),
-            None => edges.push(source, target),
-        }
-    }
-    Ok(listed(edges, notices))
+    Ok(listed(EdgeList::batch(offsets)?.holding(sources, targets, weights), notices))
 }
 
 /// Reads the ends of the edges. An array of the shape (edges, 2) is the transpose.
@@ -140,7 +132,7 @@ fn ends(index: Elements) -> Result<Ends> {
 }
 
 /// Reads the weights of the edges: `edge_weight`, or `edge_attr` if it has one column.
-fn weights_of(arrays: &Arrays, edges: usize, notices: &mut Vec<String>) -> Result<Option<Vec<f32>>> {
+fn weights_of(arrays: &Arrays, edges: usize, notices: &mut Vec<String>) -> Result<Option<Weights>> {
     let has_weights = arrays.has("edge_weight");
     for name in ["edge_weight", "edge_attr"] {
         let Some(array) = arrays.find(name)? else { continue };
@@ -160,22 +152,21 @@ fn weights_of(arrays: &Arrays, edges: usize, notices: &mut Vec<String>) -> Resul
             let found = format!("the shape {:?}", array.shape);
             return Err(array.error(format!("a weight for each of the {edges} edges"), found));
         }
-        return read_weights(arrays, name, array, notices).map(Some);
+        return read_weights(arrays, name, array);
     }
     Ok(None)
 }
 
-fn read_weights(arrays: &Arrays, name: &str, array: Elements, notices: &mut Vec<String>) -> Result<Vec<f32>> {
-    let (mut found, mut vanished) = (Vec::new(), 0);
-    array.floats(|wide| {
-        let weight = weights::narrowed(wide)
-            .map_err(|expected| arrays.error(expected, format!("{wide} as element {} of {name}", found.len())))?;
-        vanished += u64::from(weight == 0.0 && wide != 0.0);
-        found.push(weight);
+/// Reads weights. Without an edge there are none, as in other formats.
+fn read_weights(arrays: &Arrays, name: &str, array: Elements) -> Result<Option<Weights>> {
+    let mut found = Weights::default();
+    array.floats(|weight| {
+        let refused =
+            |expected| arrays.error(expected, format!("{weight} as element {} of {name}", found.view().len()));
+        found.push(checked(weight).map_err(refused)?);
         Ok(())
     })?;
-    notices.extend(weights::vanished(&arrays.path, vanished));
-    Ok(found)
+    Ok(Some(found).filter(|found| !found.view().is_empty()))
 }
 
 /// Returns the largest number of nodes that a file may state, so that a wrong number reserves little memory. Only nodes
@@ -326,13 +317,12 @@ fn read_adjacency(arrays: &Arrays, matrix: Elements) -> Result<Listed> {
     let turned = matrix.by_columns;
     // A matrix without elements states no number of nodes that memory would not hold.
     let mut edges = EdgeList::new(0)?;
-    let (mut place, mut vanished) = (0_usize, 0);
-    matrix.floats(|wide| {
-        if wide != 0.0 {
+    let mut place = 0_usize;
+    matrix.floats(|weight| {
+        if weight != 0.0 {
             let (row, column) = (place / columns, place % columns);
-            let weight = weights::narrowed(wide)
-                .map_err(|expected| arrays.error(expected, format!("{wide} in row {row} and column {column}")))?;
-            vanished += u64::from(weight == 0.0);
+            let refused = |expected| arrays.error(expected, format!("{weight} in row {row} and column {column}"));
+            let weight = checked(weight).map_err(refused)?;
             let index = |node: usize| u32::try_from(node).map_err(|_| arrays.error("fewer than 2^32 nodes", "more"));
             let (row, column) = (index(row)?, index(column)?);
             let (source, target) = if turned { (column, row) } else { (row, column) };
@@ -341,8 +331,5 @@ fn read_adjacency(arrays: &Arrays, matrix: Elements) -> Result<Listed> {
         place += 1;
         Ok(())
     })?;
-    let (sources, targets) = (edges.sources().to_vec(), edges.targets().to_vec());
-    let edges = EdgeList::of(rows, sources, targets, edges.weights().map(<[f32]>::to_vec))?;
-    let notices = weights::vanished(&arrays.path, vanished).into_iter().collect();
-    Ok(listed(edges, notices))
+    Ok(listed(edges.with_nodes(rows)?, Vec::new()))
 }

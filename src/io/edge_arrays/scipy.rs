@@ -45,11 +45,8 @@ pub(super) fn read(arrays: &Arrays) -> Result<Listed> {
         let found = format!("{} indices and the shape {:?}", targets.len(), data.shape);
         return Err(data.error(expected, found));
     }
-    let mut notices = Vec::new();
-    let weights = read_weights(arrays, "data", data, &mut notices)?;
-    // Without an entry there is no weight, as in other formats.
-    let weights = Some(weights).filter(|weights| !weights.is_empty());
-    Ok(listed(EdgeList::of(order, sources, targets, weights)?, notices))
+    let weights = read_weights(arrays, "data", data)?;
+    Ok(listed(EdgeList::of(order, sources, targets, weights)?, Vec::new()))
 }
 
 /// Reads indices of rows or columns.

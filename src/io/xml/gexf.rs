@@ -4,7 +4,7 @@ use super::{Elements, Item, Tag};
 use crate::error::{Error, Result};
 use crate::graph::Conventions;
 use crate::io::edge_list::Listed;
-use crate::io::nodes::Nodes;
+use crate::io::nodes::{self, Nodes};
 use crate::io::source::Source;
 
 /// An edge whose element has not ended yet.
@@ -13,7 +13,7 @@ struct Edge {
     target: String,
     directed: bool,
     line: u64,
-    weight: Option<f32>,
+    weight: Option<f64>,
 }
 
 /// What is known of a document.
@@ -83,7 +83,7 @@ impl Document {
                 let directed = tag.get("type").map(|kind| is_directed(elements, kind)).transpose()?;
                 let end = |key| elements.required(tag, key).map(str::to_owned);
                 let (source, target, line) = (end("source")?, end("target")?, elements.line);
-                let weight = tag.get("weight").map(|field| self.nodes.parse_weight(field));
+                let weight = tag.get("weight").map(|field| nodes::weight(field));
                 let weight = weight.transpose().map_err(|wrong| elements.wrong(wrong))?;
                 let directed = directed.unwrap_or(self.directed);
                 self.edge = Some(Edge { source, target, directed, line, weight });
@@ -94,7 +94,7 @@ impl Document {
                     && edge.weight.is_none()
                 {
                     let field = elements.required(tag, "value")?;
-                    edge.weight = Some(self.nodes.parse_weight(field).map_err(|wrong| elements.wrong(wrong))?);
+                    edge.weight = Some(nodes::weight(field).map_err(|wrong| elements.wrong(wrong))?);
                 }
             }
             _ => {}

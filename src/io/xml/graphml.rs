@@ -4,7 +4,7 @@ use super::{Elements, Item, Tag};
 use crate::error::{Error, Result};
 use crate::graph::Conventions;
 use crate::io::edge_list::Listed;
-use crate::io::nodes::{Nodes, joined};
+use crate::io::nodes::{self, Nodes, joined};
 use crate::io::source::Source;
 
 /// An edge whose element has not ended yet.
@@ -13,7 +13,7 @@ struct Edge {
     target: String,
     directed: bool,
     line: u64,
-    weight: Option<f32>,
+    weight: Option<f64>,
 }
 
 /// What is known of a document.
@@ -26,7 +26,7 @@ struct Document {
     /// The keys of the edges' weights. networkx writes one for each type of a number.
     keys: Vec<String>,
     /// The weight of an edge that states none.
-    default: Option<f32>,
+    default: Option<f64>,
     /// Whether the edges of each open graph are directed, the outermost first.
     directed: Vec<bool>,
     /// The open edges; an edge may contain a graph.
@@ -109,13 +109,13 @@ impl Document {
     fn end(&mut self, elements: &Elements, name: &str, (source, conventions): (&Source, &Conventions)) -> Result<()> {
         match name {
             "default" if self.in_weight => {
-                let weight = self.nodes.parse_weight(&elements.text).map_err(|wrong| elements.wrong(wrong))?;
+                let weight = nodes::weight(&elements.text).map_err(|wrong| elements.wrong(wrong))?;
                 if self.default.replace(weight).is_some() {
                     return Err(elements.error("one default of the edges' weight", "another"));
                 }
             }
             "data" if self.in_weight => {
-                let weight = self.nodes.parse_weight(&elements.text).map_err(|wrong| elements.wrong(wrong))?;
+                let weight = nodes::weight(&elements.text).map_err(|wrong| elements.wrong(wrong))?;
                 if self.edges.last_mut().and_then(|edge| edge.weight.replace(weight)).is_some() {
                     return Err(elements.error("one weight of an edge", "another"));
                 }

@@ -1,19 +1,20 @@
 //! Dense Laplacians on the device: only the edges are transferred, not the matrices.
 
-use super::Normalization;
 use super::kernels::{
     Assemble, COMBINATORIAL, Degree, First, Nodes, RANDOM_WALK, SYMMETRIC, assemble_variant, degree_variant,
 };
+use super::{Normalization, check_range};
 use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{Result, within_limits};
 use crate::graph::{DegreeDirection, GraphBatch, IsolatedDiagonal, Symmetrization, ZeroDegreeScale};
 use crate::shape::{Layout, to_u32};
+use std::borrow::Cow;
 
 /// Records the Laplacians of all graphs into one array, one after the other, each column-major.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Limit`] if the matrices exceed a binding or one matrix exceeds the adapter's loop budget; device
-/// errors.
+/// [`crate::ErrorKind::Limit`] if the matrices exceed a binding or one matrix exceeds the adapter's loop budget;
+/// [`crate::ErrorKind::Domain`] if the weights of a graph span more than f32; device errors.
 pub(super) fn laplacian(
     gpu: &Gpu,
     graphs: &GraphBatch,
@@ -21,6 +22,10 @@ pub(super) fn laplacian(
     normalization: Normalization,
 ) -> Result<Buffer<f32>> {
     check(gpu, layout.largest(), layout.len() as u64)?;
+    check_range(graphs, |graph| graph.levels_to_f32())?;
+    // The entries of D - W have the magnitude of the weights; those of normalized Laplacians do not depend on it.
+    let leveled = if normalization == Normalization::Combinatorial { None } else { graphs.leveled() };
+    let graphs = leveled.as_ref().map_or(graphs, |(leveled, _)| leveled);
     let conventions = graphs.conventions();
     let table: Vec<[u32; 4]> = (0..layout.batch())
         .map(|i| [layout.orders()[i], to_u32(layout.elements(i).start), to_u32(layout.rows(i).start), to_u32(i)])
@@ -31,7 +36,7 @@ pub(super) fn laplacian(
     let row_offsets = rec.upload(&offsets)?;
     let columns = rec.upload(graphs.columns())?;
     // If every weight is 1, the weights are not uploaded. The binding must not be empty, so a single number is bound.
-    let weights = rec.upload(graphs.weights().unwrap_or(&[1.0]))?;
+    let weights = rec.upload(&graphs.weights().map_or(Cow::Borrowed(&[1.0][..]), |weights| weights.in_f32()))?;
     let weighted = graphs.weights().is_some();
     let by_columns = conventions.degree == DegreeDirection::In && conventions.symmetrization == Symmetrization::Keep;
     let degree = if by_columns {

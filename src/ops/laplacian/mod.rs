@@ -1,6 +1,7 @@
 //! Graph Laplacians, dense and batched.
 
 mod cpu;
+pub(crate) mod factor;
 mod gpu;
 pub(super) mod kernels;
 
@@ -9,8 +10,8 @@ pub use cpu::{Laplacian, Normalization};
 use crate::array::{Ragged, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
-use crate::error::{ErrorKind, Result};
-use crate::graph::GraphBatch;
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::{GraphBatch, GraphRef};
 use crate::ops::operation::{Operation, Precision};
 use crate::parallel;
 use crate::policy::{Choice, Family, Workload};
@@ -20,7 +21,8 @@ use std::sync::Arc;
 /// Computes the dense Laplacian of every graph, under the conventions of the batch.
 ///
 /// On the device, the Laplacians are built from the edges in f32; on the CPU, they are computed in f64 and rounded to
-/// `T`.
+/// `T`. Weights whose magnitudes leave the range of f32 are divided by a power of two before a normalized Laplacian is
+/// built on the device.
 ///
 /// # Shapes
 /// The result has one column-major `(n, n)` matrix for each graph of n nodes.
@@ -39,12 +41,17 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] if one binding cannot hold the matrices and
-/// [`crate::ErrorKind::Domain`] if `T` is not f32; device errors.
+/// [`crate::ErrorKind::Domain`] if `T` is f32, which does not hold a weight or a degree of a combinatorial Laplacian;
+/// with [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] if one binding cannot hold the matrices and
+/// [`crate::ErrorKind::Domain`] if `T` is not f32, or the weights of a graph span more than f32; device errors.
 pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Normalization) -> Result<Ragged<T>> {
     let layout = Arc::new(layout(graphs)?);
+    if T::ON_DEVICE && normalization == Normalization::Combinatorial {
+        check_range(graphs, |graph| graph.is_within_f32())?;
+    }
     let task = Task {
         precision: Precision::of::<T>(),
+        in_range: !T::ON_DEVICE || graphs.iter().all(|graph| graph.levels_to_f32()),
         largest: layout.orders().iter().copied().max().unwrap_or(0),
         graphs: graphs.len(),
         elements: layout.len() as u64,
@@ -64,6 +71,7 @@ pub fn laplacian<T: Real>(ctx: &Context, graphs: &GraphBatch, normalization: Nor
 pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, graphs: usize) -> Choice {
     let task = Task {
         precision: Precision::of::<T>(),
+        in_range: true,
         largest: nodes,
         graphs,
         elements: (u64::from(nodes) * u64::from(nodes)).saturating_mul(graphs as u64),
@@ -75,6 +83,8 @@ pub fn choose_laplacian<T: Real>(ctx: &Context, nodes: u32, entries: usize, grap
 /// The construction of the Laplacians of a batch of graphs, described for the cost model.
 struct Task {
     precision: Precision,
+    /// Whether the weights of each graph fit f32, divided by a power of two.
+    in_range: bool,
     /// The number of nodes of the largest graph.
     largest: u32,
     graphs: usize,
@@ -107,7 +117,7 @@ impl Operation for Task {
     }
 
     fn fits(&self, gpu: &Gpu, _: u64) -> bool {
-        gpu::fits(gpu, self.largest, self.elements)
+        self.in_range && gpu::fits(gpu, self.largest, self.elements)
     }
 
     fn waits(&self, _: &Gpu, _: u64) -> bool {
@@ -126,6 +136,16 @@ fn on_cpu<T: Real>(layout: &Layout, graphs: &GraphBatch, normalization: Normaliz
     }
     parallel::for_each(parts, |i, out| Laplacian::new(graphs.graph(i), normalization).fill(out));
     data
+}
+
+/// Returns an error for the first graph whose weights f32 does not hold.
+fn check_range(graphs: &GraphBatch, is_within: impl Fn(GraphRef<'_>) -> bool) -> Result<()> {
+    let Some(graph) = graphs.iter().position(|graph| !is_within(graph)) else { return Ok(()) };
+    let (least, most) = graphs.graph(graph).extremes().unwrap_or((1.0, 1.0));
+    let what = format!(
+        "graph {graph} (from 0): expected weights and degrees that f32 holds, found weights from {least:e} to {most:e}"
+    );
+    Err(Error::domain("laplacian", what))
 }
 
 /// Returns the layout of the dense Laplacians of the graphs.

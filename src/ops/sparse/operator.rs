@@ -3,7 +3,7 @@
 use super::null::NullSpace;
 use crate::array::Real;
 use crate::error::{Error, Result};
-use crate::graph::{GraphBatch, GraphRef, IsolatedDiagonal};
+use crate::graph::{GraphBatch, GraphRef, IsolatedDiagonal, WeightsRef};
 use crate::ops::Normalization;
 use crate::parallel;
 use std::borrow::Cow;
@@ -53,8 +53,11 @@ impl<'a, T: Real> Operator<'a, T> {
     /// Creates the Laplacian of a graph. The random-walk Laplacian is represented by the similar symmetric matrix, the
     /// Laplacian of [`Normalization::Symmetric`].
     ///
+    /// If the largest weight is outside of 2^-32 to 2^32, a normalized Laplacian is made of weights that are divided by
+    /// a power of two, so that their magnitude fits `T`. The Laplacian does not change by that.
+    ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if the graph is directed.
+    /// [`Domain`](crate::ErrorKind::Domain) if the graph is directed, or its weights or degrees leave the range of `T`.
     pub fn laplacian(graph: GraphRef<'a>, normalization: Normalization) -> Result<Self> {
         let arrays = (graph.row_offsets(), graph.columns(), graph.all_weights());
         Self::of(vec![0, graph.nodes()], arrays, &[graph], normalization)
@@ -63,7 +66,7 @@ impl<'a, T: Real> Operator<'a, T> {
     /// Creates the Laplacians of all graphs of a batch, like [`Operator::laplacian`].
     ///
     /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if a graph is directed.
+    /// [`Domain`](crate::ErrorKind::Domain) if a graph is directed, or its weights or degrees leave the range of `T`.
     pub fn laplacians(graphs: &'a GraphBatch, normalization: Normalization) -> Result<Self> {
         let arrays = (graphs.row_offsets(), graphs.columns(), graphs.weights());
         Self::of(graphs.node_offsets().to_vec(), arrays, &graphs.iter().collect::<Vec<_>>(), normalization)
@@ -71,7 +74,7 @@ impl<'a, T: Real> Operator<'a, T> {
 
     fn of(
         node_offsets: Vec<usize>,
-        (row_offsets, columns, weights): (&'a [usize], &'a [u32], Option<&'a [f32]>),
+        (row_offsets, columns, weights): (&'a [usize], &'a [u32], Option<WeightsRef<'a>>),
         graphs: &[GraphRef<'a>],
         normalization: Normalization,
     ) -> Result<Self> {
@@ -84,8 +87,12 @@ impl<'a, T: Real> Operator<'a, T> {
         let (mut diagonal, mut scale) = (Vec::with_capacity(nodes), Vec::new());
         let mut bounds = Vec::with_capacity(graphs.len());
         let mut null = NullSpace::new();
-        for graph in graphs {
-            let degrees = graph.degrees();
+        let levels: Vec<i32> = graphs.iter().map(|graph| if normalized { graph.level() } else { 0 }).collect();
+        let weights = weights.map(|weights| scaled(weights, graphs, &levels));
+        for (number, (graph, &level)) in graphs.iter().zip(&levels).enumerate() {
+            let mut degrees = graph.degrees();
+            degrees.iter_mut().for_each(|degree| *degree *= 2_f64.powi(-level));
+            check_range::<T>(number, graph, &degrees, level)?;
             let isolated = match graph.conventions().isolated {
                 IsolatedDiagonal::One if normalized => 1.0,
                 _ => 0.0,
@@ -93,7 +100,7 @@ impl<'a, T: Real> Operator<'a, T> {
             bounds.push(if normalized {
                 // Without self-loops, the norm of I - D^-1/2 W D^-1/2 is at most 1 + sqrt(maximum number of neighbors),
                 // and at least 1 if there is an edge.
-                Bounds { lower: 0.0, upper: 2.0, norm: normalized_norm(graph, &degrees, isolated) }
+                Bounds { lower: 0.0, upper: 2.0, norm: normalized_norm(graph, &degrees, isolated, level) }
             } else {
                 combinatorial_bounds(graph, &degrees)
             });
@@ -124,7 +131,7 @@ impl<'a, T: Real> Operator<'a, T> {
             node_offsets,
             row_offsets: row_offsets.into(),
             columns: columns.into(),
-            weights: weights.map(T::widened),
+            weights,
             coupling: -1.0,
             diagonal: diagonal.into(),
             scale: normalized.then_some(scale.into()),
@@ -327,6 +334,38 @@ impl<'a, T: Real> Operator<'a, T> {
     }
 }
 
+/// Returns the weights of all graphs in T, those of each graph divided by a power of two. Without any scaling, they are
+/// borrowed if they have this type.
+fn scaled<'a, T: Real>(weights: WeightsRef<'a>, graphs: &[GraphRef<'a>], levels: &[i32]) -> Cow<'a, [T]> {
+    if levels.iter().any(|&level| level != 0) {
+        let own = |(graph, &level): (&GraphRef<'a>, &i32)| {
+            let factor = 2_f64.powi(-level);
+            graph.all_weights().into_iter().flat_map(WeightsRef::iter).map(move |weight| T::from_f64(weight * factor))
+        };
+        return graphs.iter().zip(levels).flat_map(own).collect();
+    }
+    match weights {
+        WeightsRef::F32(all) => T::widened(all),
+        WeightsRef::F64(all) => T::rounded(all),
+    }
+}
+
+/// Checks that f32, if it is T, holds every positive weight as a normal number, and that twice the degrees, which bound
+/// the eigenvalues of D - W, are finite in T. `level` is the exponent of the power of two by which the weights are
+/// divided; `degrees` have been divided.
+fn check_range<T: Real>(number: usize, graph: &GraphRef<'_>, degrees: &[f64], level: i32) -> Result<()> {
+    let Some((least, _)) = graph.extremes() else { return Ok(()) };
+    let largest = degrees.iter().fold(0.0, |most: f64, &degree| most.max(degree));
+    let expected = if T::ON_DEVICE && least * 2_f64.powi(-level) < T::SMALLEST {
+        format!("weights of at least {:e}, found {least:e}", T::SMALLEST)
+    } else if !T::from_f64(2.0 * largest).to_f64().is_finite() {
+        format!("degrees whose double is finite, found {largest:e}")
+    } else {
+        return Ok(());
+    };
+    Err(Error::domain("sparse Laplacian", format!("graph {number} (from 0): in {}, expected {expected}", T::NAME)))
+}
+
 /// Computes bounds by Anderson and Morley (1985): no eigenvalue of D - W exceeds the largest sum of the degrees
 /// of two neighbors.
 fn combinatorial_bounds(graph: &GraphRef<'_>, degrees: &[f64]) -> Bounds {
@@ -341,8 +380,14 @@ fn combinatorial_bounds(graph: &GraphRef<'_>, degrees: &[f64]) -> Bounds {
     bounds
 }
 
-/// Computes the 1-norm of I - D^-1/2 W D^-1/2.
-fn normalized_norm(graph: &GraphRef<'_>, degrees: &[f64], isolated: f64) -> f64 {
+/// Computes the 1-norm of I - D^-1/2 W D^-1/2. The degrees have been divided by a power of two, whose exponent is
+/// `level`.
+fn normalized_norm(graph: &GraphRef<'_>, degrees: &[f64], isolated: f64, level: i32) -> f64 {
+    let factor = 2_f64.powi(-level);
+    let root_of_product = |a: f64, b: f64| {
+        let product = a * b;
+        if product.is_normal() { product.sqrt() } else { a.sqrt() * b.sqrt() }
+    };
     let of_row = |(row, &degree): (usize, &f64)| {
         if degree == 0.0 {
             return isolated;
@@ -350,8 +395,8 @@ fn normalized_norm(graph: &GraphRef<'_>, degrees: &[f64], isolated: f64) -> f64 
         let mut sum = 1.0;
         for (column, weight) in graph.row(row) {
             sum += match column == row {
-                true => -weight / degree,
-                false => weight / (degree * degrees[column]).sqrt(),
+                true => -weight * factor / degree,
+                false => weight * factor / root_of_product(degree, degrees[column]),
             };
         }
         sum

@@ -6,7 +6,7 @@ use super::{Operator, fits_block};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::graph::{Conventions, Duplicates, EdgeList, SelfLoops, Symmetrization};
+use crate::graph::{Conventions, Duplicates, EdgeList, SelfLoops, Symmetrization, WeightsRef};
 use crate::ops::Normalization;
 
 /// An [`Operator`] of one problem on the device of a context. It is either uploaded or built from edges on the device.
@@ -38,7 +38,7 @@ impl OnDevice {
     /// # Errors
     /// The same as [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for an invalid list, as in
     /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list), and for conventions that the device
-    /// does not support. The device supports only [`Symmetrization::Max`], [`Duplicates::Max`] and [`SelfLoops::Drop`].
+    /// does not support, and for weights that f32 does not hold. The device supports only [`Symmetrization::Max`], [`Duplicates::Max`] and [`SelfLoops::Drop`].
     pub fn from_edges(
         ctx: &Context,
         edges: &EdgeList,
@@ -52,7 +52,14 @@ impl OnDevice {
                 format!("the device symmetrizes by Max, drops self-loops and merges duplicates by Max, found {found}");
             return Err(Error::domain("rows from edges", what));
         }
-        let (node_offsets, weights) = (edges.node_offsets(), edges.weights());
+        let (node_offsets, weights) = (edges.node_offsets(), edges.weights().map(|weights| weights.in_f32()));
+        let range = f32::MIN_POSITIVE.into()..=f32::MAX.into();
+        let mut wide = edges.weights().into_iter().flat_map(WeightsRef::iter);
+        if let Some(weight) = wide.find(|x| x.is_finite() && *x != 0.0 && !range.contains(&x.abs())) {
+            let what = format!("expected weights that f32 holds, found {weight:e}; make a graph on the host");
+            return Err(Error::domain("rows from edges", what));
+        }
+        let weights = weights.as_deref();
         let listed = Listed { node_offsets, sources: edges.sources(), targets: edges.targets(), weights };
         if node_offsets.len() != 2 {
             let found = format!("{}", node_offsets.len() - 1);

@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use fiedler::arrow::{Columns, Encoder, Role, read};
 use fiedler::encode::SpectralEncoder;
-use fiedler::graph::Conventions;
+use fiedler::graph::{Conventions, WeightsRef};
 use fiedler::io::{DataSet, NodeIds};
 use fiedler::{Context, Result};
 use std::path::Path;
@@ -40,7 +40,7 @@ fn assert_same(table: &RecordBatch, lines: &str) {
     let (made, want) = (graphs_of(table).unwrap(), listed(lines));
     assert_eq!(made.node_ids, want.node_ids, "{lines}");
     let dense = |data: &DataSet| {
-        (data.graphs.nodes(), data.graphs.columns().to_vec(), data.graphs.weights().map(<[f32]>::to_vec))
+        (data.graphs.nodes(), data.graphs.columns().to_vec(), data.graphs.weights().map(WeightsRef::to_weights))
     };
     assert_eq!(dense(&made), dense(&want), "{lines}");
 }

@@ -2,7 +2,7 @@
 //! expected and what was found.
 
 use super::samples::{GEXF, GML, GRAPHML, NODE_LINK, arrays, floats, gzip, integers, npy, safetensors, scipy, stored};
-use super::{parsed, stream};
+use super::stream;
 use fiedler::ErrorKind;
 use fiedler::graph::{Conventions, Duplicates, Symmetrization};
 use fiedler::io::{ReadOptions, read, read_from};
@@ -300,22 +300,4 @@ fn refused_edges_are_named_as_in_the_file() {
     let words =
         "edge.csv:3: expected each edge with its reverse, found the edge from node 1 to node 2 (graph 1), whose";
     assert!(error.contains(words), "{error}");
-}
-
-/// A weight too small for an f32 counts as 0, and is reported.
-#[test]
-fn weights_that_vanish_are_reported() {
-    let array = npy("<f8", "(6,)", false, &super::samples::doubles(&[1e-60; 6]));
-    let mut members = arrays();
-    members[1] = ("edge_weight.npy", array);
-    for (name, content) in [
-        ("g.json", NODE_LINK.replace("2.5", "1e-60").into_bytes()),
-        ("g.graphml", GRAPHML.replace("2.5", "1e-60").into_bytes()),
-        ("g.gexf", GEXF.replace("2.5", "1e-60").into_bytes()),
-        ("g.gml", GML.replace("2.5", "1e-60").into_bytes()),
-        ("g.npz", stored(&members)),
-    ] {
-        let notices = parsed(name, &content).notices;
-        assert!(notices.iter().any(|notice| notice.contains("below 1.4e-45")), "{name}: {notices:?}");
-    }
 }

@@ -8,7 +8,9 @@
 //! too few matrices to fill the lanes, are reduced one at a time by `householder`, with one pass over memory per step.
 //! Then `ops::twisted` computes all eigenvectors in f32, one per lane, if the eigenvalues are distinct. Otherwise,
 //! faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few. If no eigenvectors are
-//! wanted, `values_only` computes the eigenvalues, with one matrix per lane. `finish` completes the results. The bits
+//! wanted, `values_only` computes the eigenvalues, with one matrix per lane. `finish` completes the results. Positive
+//! definite matrices whose diagonal elements differ greatly are solved by `graded`, for the sake of their small
+//! eigenvalues. The bits
 //! of a lane do not depend on the other lanes, but a call with few matrices may be solved by another algorithm than a
 //! call with many matrices. The algorithm depends only on the number and the orders of the matrices and on the columns
 //! that are requested.
@@ -16,6 +18,7 @@
 mod certify;
 mod dense;
 mod finish;
+mod graded;
 mod group;
 mod householder;
 mod implicit_ql;
@@ -104,7 +107,14 @@ fn in_f64(matrices: Vec<Matrix<'_, f64>>, request: Request<'_>) {
     solve(matrices, request);
 }
 
-fn solve<T: Real>(mut matrices: Vec<Matrix<'_, T>>, request: Request<'_>) {
+fn solve<T: Real>(matrices: Vec<Matrix<'_, T>>, request: Request<'_>) {
+    let (graded, mut matrices): (Vec<_>, Vec<_>) =
+        matrices.into_iter().partition(|m| graded::is_graded(m, request.columns));
+    let rest = parallel::map(graded, |_, mut m| {
+        let done = request.cancel.is_cancelled() || graded::solve(&mut m, request);
+        (!done).then_some(m)
+    });
+    matrices.extend(rest.into_iter().flatten());
     matrices.sort_by_key(|m| m.order);
     let up_to = if request.whole { up_to(matrices.len()) } else { LANES_UP_TO };
     let small = matrices.partition_point(|m| m.order <= up_to);

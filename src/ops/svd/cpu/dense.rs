@@ -3,7 +3,7 @@
 
 use super::super::{PROMISE, Problem};
 use super::refine::refine;
-use super::{Matrices, Scaled, Working, golub_kahan, not_finite};
+use super::{Matrices, Scaled, Working, golub_kahan, graded, not_finite};
 use crate::ops::PARALLEL;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{departure, nan_max, norm_1, normalize_columns, product, sum};
@@ -50,13 +50,19 @@ pub(super) fn solve<F: Working>(a: &[F], out: Matrices<'_, F>) {
 }
 
 /// Solves one matrix. Always writes S; writes U and Vh unless their slices are empty.
-fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
+pub(super) fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: &mut [F], vh: &mut [F]) -> Certificate {
     let scaled = Scaled::of(problem, a);
     if !scaled.finite {
         return not_finite(u, s, vh);
     }
     let par = if problem.short() < PARALLEL_FROM { Par::Seq } else { PARALLEL };
-    let solved = certified(&scaled.b, problem.left(), par);
+    let solved = if graded::is_graded(problem.rows, a) {
+        let factors = graded::factors(&scaled.b, problem.left());
+        let residual = residual(&factors, &product(scaled.b.as_ref(), factors.q.as_ref(), par));
+        Some((certificate(&scaled.b, &factors, residual, par), factors))
+    } else {
+        certified(&scaled.b, problem.left(), par)
+    };
     let Some((certificate, factors)) = solved else {
         return Certificate { status: Status::NotConverged, ..not_finite(u, s, vh) };
     };

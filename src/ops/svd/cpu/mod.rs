@@ -5,11 +5,15 @@
 //! the exact conditions. Other matrices are solved in f32 by `golub_kahan` if their singular values are distinct, and
 //! by faer's divide and conquer and `refine` otherwise. If the result in f32 is not accurate enough, faer solves the
 //! matrix in f64.
+//!
+//! Matrices whose rows or columns differ greatly in size are solved by `graded`, for the sake of their small singular
+//! values.
 
 mod bidiagonal;
 mod block_lanczos;
 mod dense;
 mod golub_kahan;
+mod graded;
 mod group;
 mod refine;
 mod reflect;
@@ -102,9 +106,23 @@ fn batch<F: Working>(a: &[F], out: Matrices<'_, F>, cancel: &Cancel) {
         }
         let first = chunk * at_once;
         let a = &a[first * size..(first + certificates.len()) * size];
-        let out = Matrices { problem, u, s, vh, certificates };
-        if in_lanes { group::solve(a, out) } else { dense::solve(a, out) }
+        if !in_lanes {
+            return dense::solve(a, Matrices { problem, u, s, vh, certificates });
+        }
+        group::solve(a, Matrices { problem, u: &mut *u, s: &mut *s, vh: &mut *vh, certificates: &mut *certificates });
+        for (i, certificate) in certificates.iter_mut().enumerate() {
+            let a = &a[i * size..(i + 1) * size];
+            if graded::is_graded(problem.rows, a) {
+                let [u, vh] = [(&mut *u, u_len), (&mut *vh, vh_len)].map(|(all, len)| own(all, i, len / GROUP));
+                *certificate = dense::solve_one(problem, a, u, own(s, i, s_len / GROUP), vh);
+            }
+        }
     });
+}
+
+/// Returns the elements of matrix i, which has `len` of them; none if there are none.
+fn own<F>(all: &mut [F], i: usize, len: usize) -> &mut [F] {
+    if all.is_empty() { all } else { &mut all[i * len..(i + 1) * len] }
 }
 
 /// Splits `all` into `count` slices of `len` elements. The last slice may be shorter, and all slices are empty if `all`

@@ -2,8 +2,8 @@
 # What `run` and `again` share: the archive, the driver, and steps that end in time. Needs bash, coreutils, tar and sed.
 # The caller sets `total` (seconds), `out` (the folder of results), `wanted` (words of an adapter's name) and `archive`.
 #
-# Steps write into a folder of work, from which a loop copies what has changed to the folder of results. So a full folder
-# of results costs no step, and whoever ends the machine early has everything up to the last seconds.
+# Steps write into a folder of work, from which a loop copies what has changed to the folder of results. So a full
+# folder of results costs no step, and whoever ends the machine early has everything up to the last seconds.
 
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 began=$SECONDS
@@ -37,9 +37,10 @@ publish() {
     for name in "${results[@]}"; do
         from=$made/$name to=$out/$name
         if [ ! -f "$from" ] || { [ -e "$to" ] && [ ! "$from" -nt "$to" ]; }; then continue; fi
-        if ! { copy "$from" "$out/.part" && touch -r "$from" "$out/.part" && mv "$out/.part" "$to"; } 2>/dev/null; then
+        if ! { copy "$from" "$out/.part" && touch -r "$from" "$out/.part" && mv "$out/.part" "$to"; } \
+            2>/dev/null; then
             rm -f "$out/.part"
-            [ -e "$work/full" ] || say "CANNOT WRITE $to ($(room "$out") left there): results that do not fit stay in $made"
+            [ -e "$work/full" ] || say "CANNOT WRITE $to ($(room "$out") left there): what does not fit stays in $made"
             touch "$work/full" 2>/dev/null
         fi
     done
@@ -63,8 +64,8 @@ publishing() {
     trap 'kill $publisher 2>/dev/null; publish' EXIT
 }
 
-# step NAME SECONDS FILE COMMAND...: runs a command with a limit. Its output goes to FILE, one of the results. What it did,
-# and its share of the time, goes to the log. A command that neither ends nor obeys is killed with its process group.
+# step NAME SECONDS FILE COMMAND...: runs a command with a limit. Its output goes to FILE, one of the results. What it
+# did, and its share of the time, goes to the log. A command that does not end is killed with its process group.
 step() {
     local name=$1 limit=$2 file=$made/$3 most started took status=0 said
     shift 3
@@ -79,12 +80,12 @@ step() {
     {
         printf '\n== %s (after %d s, limit %d s)\n' "$name" "$(passed)" "$limit" >>"$file"
     } 2>/dev/null
-    (
+    { (
         ulimit -c 0 -f 4194304 # 4 GiB
         { echo 700 >/proc/self/oom_score_adj; } 2>/dev/null # the step is what a lack of memory should end
         export TMPDIR=$tmp
         exec timeout -k 4 "$limit" "$@" >>"$file" 2>&1 </dev/null
-    ) 2>/dev/null || status=$?
+    ) || status=$?; } 2>/dev/null
     took=$((SECONDS - started))
     case $status in
     0) said="done" ;;
@@ -94,7 +95,8 @@ step() {
     1[2-9]?) said="ENDED by signal $((status - 128))" ;;
     *) said="FAILED (status $status)" ;;
     esac
-    say "$(printf '%-34s %4d s of %4d, %4.1f %% of the time: %s' "$name" $took "$limit" "$((1000 * took / total))e-1" "$said")"
+    say "$(printf '%-42s %4d s of %4d, %4.1f %% of the time: %s' \
+        "$name" $took "$limit" "$((1000 * took / total))e-1" "$said")"
     if ((status)); then
         tail -n 2 "$file" 2>/dev/null | cut -c1-200 | while IFS= read -r line; do say "    | $line"; done
         { ((status > 128)) && dmesg 2>/dev/null | grep -iE 'nvrm|xid|amdgpu|i915|out of memory' | tail -n 3; } |
@@ -117,7 +119,7 @@ unpack() {
     if [ "$(cat "$work/stamp" 2>/dev/null)" != "$stamp" ]; then
         rm -rf "${work:?}"/{bin,lib,gpu-day}
         case $archive in *.xz) ln -sfn "$kit" "$work/gpu-day" ;; *) tar -xf "$archive" -C "$work" || return 1 ;; esac
-        # The machine's xz, or the one that came along.
+        # The machine's xz, or that of the archive.
         { xz -dc "$work/gpu-day/payload.tar.xz" 2>/dev/null ||
             LD_LIBRARY_PATH=$work/gpu-day "$work/gpu-day/xz" -dc "$work/gpu-day/payload.tar.xz"; } |
             tar -xf - -C "$work" || { say "cannot unpack $archive ($(room "$work") left in $work)"; return 1; }
@@ -156,14 +158,15 @@ adapters() {
 # The name of the adapter that is asked for, or of the first that is no software.
 chosen() {
     : >"$work/answers"
-    adapters | cut -f 1 | { if [ -n "$wanted" ]; then grep -iF -- "$wanted"; else grep -viE 'llvmpipe|swiftshader'; fi; } | head -n 1
+    adapters | cut -f 1 |
+        if [ -n "$wanted" ]; then grep -iF -- "$wanted"; else grep -viE 'llvmpipe|swiftshader'; fi | head -n 1
 }
 
 # Lets programs find the Vulkan loader, and finds a driver's manifest under which there is an adapter. Sets `adapter`.
 driver() {
     local file path
     mkdir -p "$work/missing"
-    for file in "$work"/lib/*.so*; do # of what came along, only what the machine lacks
+    for file in "$work"/lib/*.so*; do # of the archive, only what the machine lacks
         [ -n "$(library "$(basename "$file")")" ] || ln -sf "$file" "$work/missing/"
     done
     LD_LIBRARY_PATH=$work/missing${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -171,7 +174,8 @@ driver() {
         [ -d $path ] && LD_LIBRARY_PATH+=:$path
     done
     export LD_LIBRARY_PATH
-    say "Vulkan loader: $(library libvulkan.so.1 || echo "brought along"); also brought: $(find "$work/missing" -type l -printf '%f ')"
+    say "Vulkan loader: $(library libvulkan.so.1 || echo "that of the archive")"
+    say "libraries of the archive: $(find "$work/missing" -type l -printf '%f ')"
     adapter=$(chosen)
     [ -n "$adapter" ] && return
     local tried=()
@@ -181,8 +185,8 @@ driver() {
     done
     for file in libGLX_nvidia.so.0 libEGL_nvidia.so.0; do # the second needs no library of X
         path=$(library $file) || continue
-        printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.3.0"}}\n' "$path" \
-            >"$work/${file%%.*}.json" && tried+=("$work/${file%%.*}.json")
+        printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s", "api_version": "1.3.0"}}\n' \
+            "$path" >"$work/${file%%.*}.json" && tried+=("$work/${file%%.*}.json")
     done
     for file in ${tried[@]+"${tried[@]}"}; do
         export VK_DRIVER_FILES=$file
@@ -208,8 +212,8 @@ lacking() {
             missing=$(ldd "$path" 2>/dev/null | sed -n 's/ => not found//p' | tr -d '\t' | tr '\n' ' ')
             say "$path: there${missing:+, but it needs $missing}"
         else
-            say "$file: MISSING. A container has it only with the driver's capability \`graphics\`: NVIDIA_DRIVER_CAPABILITIES is" \
-                "${NVIDIA_DRIVER_CAPABILITIES:-not set}; it must name \`graphics\` or \`all\`"
+            say "$file: MISSING. A container has it only with the driver's capability \`graphics\`:" \
+                "NVIDIA_DRIVER_CAPABILITIES is ${NVIDIA_DRIVER_CAPABILITIES:-not set}; it must name \`graphics\` or \`all\`"
         fi
     done
     say "packages that may help, where there is a network: $(sed -n 's/^packages //p' "$work/manifest")"
@@ -217,7 +221,7 @@ lacking() {
     say "what the loader tried is in machine.txt"
 }
 
-# trials NAME SECONDS BINARY FILTER...: runs the trials of a suite on the adapter alone. More arguments go to the harness.
+# trials NAME SECONDS BINARY FILTER...: runs trials of a suite on the adapter alone. More arguments go to the harness.
 trials() {
     local name=$1 seconds=$2 suite=$3 threads skips=(--skip @cpu) other
     shift 3
@@ -226,7 +230,8 @@ trials() {
     done
     threads=$(nproc)
     FIEDLER_TRIAL_TIMES=1 FIEDLER_TRIAL_LIMIT=${trial_limit:-40} FIEDLER_TRIAL_DUMP=$work/dumps RUST_BACKTRACE=0 \
-        step "$name" "$seconds" suites.txt "$bin/$suite" --test-threads $((threads > 8 ? 8 : threads)) "${skips[@]}" "$@"
+        step "$name" "$seconds" suites.txt \
+        "$bin/$suite" --test-threads $((threads > 8 ? 8 : threads)) "${skips[@]}" "$@"
 }
 
 # Counts what the suites have said so far.

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Measures fiedler next to CuPy, JAX and torch on one adapter, and next to torch_geometric on the host, row after row in
-the order of their worth, until the time is up.
+"""Measures fiedler next to CuPy, JAX and torch on one adapter, and next to torch_geometric on the host, row after row
+in the order of their worth, until the time is up.
 
-    python3 benches/gpu-day/peers.py --fiedler BINARY --seconds 120 --results peers.jsonl [--only eigh,svd] [--device cuda|cpu] [-- --backend gpu --adapter NAME]
+    python3 benches/gpu-day/peers.py --fiedler BINARY --seconds 120 --results peers.jsonl -- --backend gpu --adapter NAME
 
 Every peer has a process of its own, which lives until it fails or exceeds its limit. In each row, the sides take turns:
 fiedler (a process for each turn), then every peer, twice. A peer's time is the wall clock of a call with resident data
-until the device has finished; fiedler's is `resident_ms` of `fiedler run --time`. `error` is the distance from f64 results
-(values of the first matrices, or the relative 2-norm), divided by eps and, for values, by the norm of the matrix, on both sides.
-One JSON line for each row and side is written at once. Products are in full f32 (TF32 is off everywhere).
+until the device has finished; fiedler's is `resident_ms` of `fiedler run --time`. `error` is the distance from f64
+results (the largest of values, divided by the norm of the matrix; otherwise the relative 2-norm) divided by eps, for
+all sides. One JSON line for each row and side is written at once. Products are in full f32 (TF32 is off everywhere).
 
 Needs numpy. The arguments after `--` are fiedler's.
 """
-import argparse, importlib, json, multiprocessing, os, pathlib, statistics, subprocess, sys, tempfile, time
+import argparse, importlib.util, json, multiprocessing, os, pathlib, statistics, subprocess, sys, tempfile, time
 
 ROUNDS = 2
 CALLS = 7  # of a turn, unless they take more than a second together
@@ -22,15 +22,22 @@ EPS = 2.0**-23
 
 
 def rows(device):
-    """Yields (name, operation, fiedler's arguments, the function that makes the arrays), the most telling rows first."""
+    """Yields (name, operation, fiedler's arguments, what makes the arrays), the most telling rows first."""
     cut = 1 if device == "cuda" else 64
     size = lambda batch: max(1, batch // cut)
     symmetric = lambda n, batch: lambda r: [half_laplacians(r, n, batch)]
     normal = lambda *shape, copies=1: lambda r: [r.standard_normal(shape, dtype="float32") for _ in range(copies)]
     matrices = lambda op, n, batch: (f"{op}/f32/n={n}/batch={size(batch)}", op, [op], symmetric(n, size(batch)))
     svd = lambda n, batch: (f"svd/f32/n={n}/batch={size(batch)}", "svd", ["svd"], normal(size(batch), n, n))
-    product = lambda n, batch: (f"gemm/f32/n={n}/batch={size(batch)}", "matmul", ["matmul"], normal(size(batch), n, n, copies=2))
-    complexes = lambda n, b: lambda r: [(r.standard_normal((b, n)) + 1j * r.standard_normal((b, n))).astype("complex64")]
+    product = lambda n, batch: (
+        f"gemm/f32/n={n}/batch={size(batch)}",
+        "matmul",
+        ["matmul"],
+        normal(size(batch), n, n, copies=2),
+    )
+    complexes = lambda n, b: (
+        lambda r: [(r.standard_normal((b, n)) + 1j * r.standard_normal((b, n))).astype("complex64")]
+    )
     fft = lambda n, batch: (f"fft/c64/n={n}/batch={size(batch)}", "fft", ["fft"], complexes(n, size(batch)))
     yield matrices("eigh", 32, 10000)
     yield matrices("eigh", 8, 100000)
@@ -82,13 +89,21 @@ def error(op, arrays, found):
     import numpy as np
 
     wide = [a[:CHECKED].astype(np.complex128 if np.iscomplexobj(a) else np.float64) for a in arrays]
-    found = np.asarray(found).astype(wide[0].dtype if op in ("fft", "matmul") else np.complex128 if op == "rfft" else np.float64)
+    found = np.asarray(found).astype(
+        wide[0].dtype if op in ("fft", "matmul") else np.complex128 if op == "rfft" else np.float64
+    )
     if op in ("eigh", "eigvalsh", "svd"):
         truth = np.linalg.svd(wide[0], compute_uv=False) if op == "svd" else np.linalg.eigvalsh(wide[0])
         return float((np.abs(found - truth).max(1) / (EPS * np.abs(wide[0]).sum(1).max(1))).max())
     if op == "matmul" and wide[0].shape[1] > 512:  # some rows are enough
         wide[0], found = wide[0][:, :64], found.reshape(wide[0].shape)[:, :64]
-    truth = wide[0] @ wide[1] if op == "matmul" else np.cov(arrays[0].astype(np.float64), rowvar=False) if op == "cov" else getattr(np.fft, op)(wide[0])
+    truth = (
+        wide[0] @ wide[1]
+        if op == "matmul"
+        else np.cov(arrays[0].astype(np.float64), rowvar=False)
+        if op == "cov"
+        else getattr(np.fft, op)(wide[0])
+    )
     return float(np.linalg.norm(found.reshape(truth.shape) - truth) / np.linalg.norm(truth) / EPS)
 
 
@@ -144,7 +159,7 @@ STEPS = SAMPLES * 7 // 10 // BATCH  # of an epoch, with the default split
 
 
 def jax_training(jax, x, y):
-    """Returns a compiled epoch of Adam steps with dropout for all runs, each with its own order, and its first state."""
+    """Returns a compiled epoch of Adam steps with dropout for all runs, each with its own order, and the first state."""
     import jax.numpy as jnp
 
     def losses(p, xs, ys, key):
@@ -167,7 +182,9 @@ def jax_training(jax, x, y):
 
     def epoch(state):
         p, m, v, t, key, _ = state
-        order = jax.vmap(lambda key, t: jax.random.permutation(jax.random.fold_in(key, -t), SAMPLES)[: STEPS * BATCH])(key, t)
+        order = jax.vmap(lambda key, t: jax.random.permutation(jax.random.fold_in(key, -t), SAMPLES)[: STEPS * BATCH])(
+            key, t
+        )
         each = jax.vmap(step, in_axes=(0, None))
         return jax.lax.scan(lambda state, at: (each(state, at), None), (p, m, v, t, key, order), jnp.arange(STEPS))[0]
 
@@ -175,7 +192,7 @@ def jax_training(jax, x, y):
     draw = lambda key, i, o: (jax.random.uniform(key, (RUNS, i, o), minval=-1, maxval=1) / i**0.5, jnp.zeros((RUNS, o)))
     p = [draw(jax.random.key(i), *WIDTHS[i : i + 2]) for i in range(len(WIDTHS) - 1)]
     zeros = jax.tree.map(jnp.zeros_like, p)
-    return jax.jit(epoch), (p, zeros, zeros, jnp.zeros(RUNS), keys, jnp.zeros((RUNS, STEPS * BATCH), int))
+    return jax.jit(epoch), (p, zeros, zeros, jnp.zeros(RUNS, int), keys, jnp.zeros((RUNS, STEPS * BATCH), int))
 
 
 def geometric(folder, k, most):
@@ -200,7 +217,7 @@ def geometric(folder, k, most):
 
 
 def serve(pipe, name, device):
-    """Runs in a peer's process: answers (operation, files of its arrays) with (seconds of the calls, the compared part)."""
+    """Runs in a peer's process: answers (operation, files of its arrays) with (seconds of calls, what is compared)."""
     try:
         if name == "torch_geometric":
             import torch_geometric
@@ -289,16 +306,21 @@ class Own:
         options, out = self.o.options if options is None else options, self.o.work / "own.npz"
         try:
             if row["op"] == "encode":
-                _, said = self.call(["encode", row["files"][0], "-k", "8", "-o", out, "--overwrite", "--no-cache", "--json", *options], limit)
+                _, said = self.call(
+                    ["encode", row["files"][0], "-k", "8", "-o", out, "--overwrite", "--no-cache", "--json", *options],
+                    limit,
+                )
                 seconds = json.loads(said.splitlines()[-1])["seconds"]
                 return "times", [(seconds["read"] + seconds["encode"]) / row["count"]], None
             if row["op"] == "train":
-                takes = lambda epochs: self.call(
-                    ["train", row["samples"], "-o", self.o.work / "runs", "--overwrite", "--quiet", "--hidden", "30,20", "--dropout", str(DROPOUT),
-                     "--batch", str(BATCH), "--runs", str(RUNS), "--epochs", str(epochs), *options], limit)[0]  # fmt: skip
+                where = [row["samples"], "-o", self.o.work / "runs", "--overwrite", "--quiet"]
+                what = ["--hidden", "30,20", "--dropout", str(DROPOUT), "--batch", str(BATCH), "--runs", str(RUNS)]
+                takes = lambda n: self.call(["train", *where, *what, "--epochs", str(n), *options], limit)[0]
                 return "times", [(takes(7) - takes(2)) / 5], None  # an epoch, without the start
             files = row["files"]
-            _, said = self.call(["run", *row["own"], *files, "-o", out, "--overwrite", "--time", str(CALLS), *options], limit)
+            _, said = self.call(
+                ["run", *row["own"], *files, "-o", out, "--overwrite", "--time", str(CALLS), *options], limit
+            )
             import numpy as np
 
             found = np.load(out)
@@ -375,11 +397,15 @@ def prepared(o, name, op, own, make, seed):
     if op == "encode":
         row["count"] = 100000 if o.device == "cuda" else 2000
         row["files"] = [str(o.work / "molecules")]
-        subprocess.run([o.fiedler, "generate", "molecules", "--graphs", str(row["count"]), "--seed", "1", "-o", row["files"][0], "--overwrite"],
-                       check=True, capture_output=True, timeout=60)  # fmt: skip
+        what = ["generate", "molecules", "--graphs", str(row["count"]), "--seed", "1"]
+        command = [o.fiedler, *what, "-o", row["files"][0], "--overwrite"]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
         return row
     if op == "train":
-        x, y = r.standard_normal((SAMPLES, WIDTHS[0]), dtype="float32"), r.integers(0, WIDTHS[-1], SAMPLES).astype("int32")
+        x, y = (
+            r.standard_normal((SAMPLES, WIDTHS[0]), dtype="float32"),
+            r.integers(0, WIDTHS[-1], SAMPLES).astype("int32"),
+        )
         row["samples"] = str(o.work / "samples.npz")
         np.savez(row["samples"], x=x, y=y)
         arrays = [x, y]
@@ -398,7 +424,12 @@ def main():
     parser.add_argument("--limit", type=float, default=20, help="seconds that a side's turn may take")
     parser.add_argument("--results", default="peers.jsonl")
     parser.add_argument("--only", default="", help="rows whose names contain one of these words")
-    parser.add_argument("--device", choices=["cuda", "cpu"], default=None, help="the peers' device, and the sizes (default: cuda where nvidia-smi is)")
+    parser.add_argument(
+        "--device",
+        choices=["cuda", "cpu"],
+        default=None,
+        help="the peers' device, and the sizes (default: cuda where nvidia-smi is)",
+    )
     given = sys.argv[1:]
     cut = given.index("--") if "--" in given else len(given)
     o = parser.parse_args(given[:cut])
@@ -433,7 +464,11 @@ def main():
                 continue
             try:
                 row = prepared(o, name, op, arguments, make, seed)
-                sides = [own, *([host] if op in host.ops else []), *(peer for peer in begun if op in peer.ops and not peer.gone)]
+                sides = [
+                    own,
+                    *([host] if op in host.ops else []),
+                    *(peer for peer in begun if op in peer.ops and not peer.gone),
+                ]
                 measured(o, row, sides, end)
                 for file in row["files"]:
                     if file.endswith(".npy"):

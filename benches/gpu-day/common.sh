@@ -11,6 +11,8 @@ work=${TMPDIR:-/tmp}/gpu-day.$(id -u)
 made=$work/results # what is copied to $out
 bin=$work/bin
 tmp=$work/tmp # of the present step
+mkdir -p "$work"
+[ -O "$work" ] || { echo "$work belongs to another user" >&2 && exit 1; }
 rm -rf "$made" "$work/dumps"
 mkdir -p "$made" "$tmp" "$work/dumps"
 : "${HOME:=$work}" "${VK_DRIVER_FILES:=}"

@@ -69,7 +69,7 @@ publishing() {
 # step NAME SECONDS FILE COMMAND...: runs a command with a limit. Its output goes to FILE, one of the results. What it
 # did, and its share of the time, goes to the log. A command that does not end is killed with its process group.
 step() {
-    local name=$1 limit=$2 file=$made/$3 most started took status=0 said
+    local name=$1 limit=$2 file=$made/$3 most started took status=0 said before
     shift 3
     most=$(($(left) - 8))
     ((limit <= most)) || limit=$most
@@ -78,7 +78,7 @@ step() {
         return 124
     fi
     mkdir -p "$tmp"
-    started=$SECONDS
+    started=$SECONDS before=$(stat -c %s "$file" 2>/dev/null || echo 0)
     {
         printf '\n== %s (after %d s, limit %d s)\n' "$name" "$(passed)" "$limit" >>"$file"
     } 2>/dev/null
@@ -100,7 +100,9 @@ step() {
     say "$(printf '%-42s %4d s of %4d, %4.1f %% of the time: %s' \
         "$name" $took "$limit" "$((1000 * took / total))e-1" "$said")"
     if ((status)); then
-        tail -n 2 "$file" 2>/dev/null | cut -c1-200 | while IFS= read -r line; do say "    | $line"; done
+        # Trials that failed, or the last lines.
+        { tail -c "+$((before + 1))" "$file" | grep -m 3 -E '^ *[0-9.]+ s .* failed: ' || tail -n 2 "$file"; } 2>/dev/null |
+            cut -c1-200 | while IFS= read -r line; do say "    | $line"; done
         { ((status > 128)) && dmesg 2>/dev/null | grep -iE 'nvrm|xid|amdgpu|i915|out of memory' | tail -n 3; } |
             while IFS= read -r line; do say "    | $line"; done
     fi

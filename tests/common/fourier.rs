@@ -1,5 +1,6 @@
 //! The reference for Fourier transforms: rustfft in f64, on signals that a failing test can name.
 
+use super::dump::dump;
 use super::random::SplitMix64;
 use fiedler::Shape;
 use fiedler::array::{Array, Scalar};
@@ -83,5 +84,8 @@ pub fn judge(got: &[C64], want: &[C64], n: usize, eps: f64) -> Result<f64, Strin
     if error <= allowed {
         return Ok(error / allowed.max(f64::MIN_POSITIVE));
     }
-    Err(format!("n = {n}: relative error {error:.3e}, allowed {allowed:.3e}"))
+    let why = format!("n = {n}: relative error {error:.3e}, allowed {allowed:.3e}");
+    let flat = |x: &[C64]| x.iter().flat_map(|z| [z.re, z.im]).collect::<Vec<f64>>();
+    dump(&format!("fft {why}"), &[("got", &flat(got)), ("want", &flat(want))]);
+    Err(why)
 }

@@ -4,7 +4,8 @@
 //! The same binary plays two roles. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter,
 //! `--list`, `--test-threads`, `--nocapture`) work as usual. Started by itself it is a worker (see `workers`), so
 //! that a driver that crashes, hangs or loses its device makes only one trial fail. With `FIEDLER_TRIAL_TIMES` set,
-//! it prints the seconds that each trial takes.
+//! it prints the seconds that each trial takes, and the reason of a failure at once: whoever ends the program early
+//! reads no summary. `FIEDLER_TRIAL_LIMIT` has the seconds after which a trial is taken to hang.
 
 use super::workers::{Worker, Workers, serve};
 use std::collections::{HashMap, HashSet};
@@ -23,6 +24,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const PROBE: &str = "the adapters of this machine";
 const REQUIRE: &str = "FIEDLER_REQUIRE_ADAPTERS";
 const TIMES: &str = "FIEDLER_TRIAL_TIMES";
+const LIMIT: &str = "FIEDLER_TRIAL_LIMIT";
 
 /// The software adapters that serve machines without a GPU. Trials list them whether they are present or not.
 const KNOWN: [&str; 2] = ["llvmpipe", "SwiftShader"];
@@ -38,7 +40,7 @@ const SWIFTSHADER: [&str; 5] = [
 ];
 
 /// A trial that runs longer than this is taken to hang. No test comes near this limit, even on two cores with a
-/// software adapter.
+/// software adapter. [`LIMIT`] may name another limit.
 const TRIAL_LIMIT: Duration = Duration::from_secs(600);
 /// The time limit of the probe. Listing the adapters takes a tenth of a second.
 const PROBE_LIMIT: Duration = Duration::from_secs(60);
@@ -245,6 +247,9 @@ fn parse(output: &str) -> Result<Vec<(String, Vec<String>)>, String> {
 fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial> {
     let wants_gpus = tests.iter().any(|t| matches!(t.body, Body::Device { gpus: true, .. }));
     let (adapters, failed) = if wants_gpus { adapters() } else { Default::default() };
+    let limit = env::var(LIMIT).map_or(TRIAL_LIMIT, |said| {
+        Duration::from_secs(said.parse().unwrap_or_else(|_| panic!("{LIMIT}: expected seconds, found `{said}`")))
+    });
     let required = env::var(REQUIRE).unwrap_or_default();
     let required: Vec<&str> = required.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     let absent: Vec<&str> = KNOWN
@@ -270,11 +275,12 @@ fn trials(tests: &[Test], nocapture: bool, workers: &Arc<Workers>) -> Vec<Trial>
                 // A trial without a backend has no context that other trials could share, so it runs in a process
                 // of its own.
                 let outcome = match backend.is_empty() {
-                    true => Worker::once(&trial, &[], drivers, nocapture, TRIAL_LIMIT).map(drop),
-                    false => workers.run(&trial, &backend, drivers, nocapture, TRIAL_LIMIT),
+                    true => Worker::once(&trial, &[], drivers, nocapture, limit).map(drop),
+                    false => workers.run(&trial, &backend, drivers, nocapture, limit),
                 };
                 if env::var_os(TIMES).is_some() {
-                    eprintln!("{:8.2} s {trial}", began.elapsed().as_secs_f64());
+                    let why = outcome.as_ref().err().map(|why| format!(" failed: {why}"));
+                    eprintln!("{:8.2} s {trial}{}", began.elapsed().as_secs_f64(), why.unwrap_or_default());
                 }
                 outcome
             };

@@ -4,6 +4,7 @@
 pub mod batches;
 pub mod chromium;
 pub mod divergences;
+mod dump;
 pub mod families;
 pub mod fourier;
 pub mod gates;

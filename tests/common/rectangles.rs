@@ -4,6 +4,7 @@
 //! Every matrix is column-major and rounded to f32, so that the device receives the same matrix with which its
 //! result is judged in f64.
 
+use super::dump::dump;
 use super::random::SplitMix64;
 use super::{gates, lapack};
 use faer::linalg::solvers::Svd as Referee;
@@ -221,8 +222,13 @@ pub fn judge<T: Real + Into<f64>>(cases: &[Rectangle], found: &Host<T>, vectors:
             Mat::from_fn(x.nrows(), x.ncols(), |r, c| -> f64 { x[(r, c)].into() })
         };
         let s: Vec<f64> = wide(&found.s).col_as_slice(0).to_vec();
-        judge_one(case, &wide(&found.u), &s, &wide(&found.vh), vectors, &found.certificates[i], T::EPSILON)
-            .map_err(|e| format!("matrix {i}, {}: {e}", case.name))
+        let (u, vh) = (wide(&found.u), wide(&found.vh));
+        judge_one(case, &u, &s, &vh, vectors, &found.certificates[i], T::EPSILON).map_err(|e| {
+            let why = format!("matrix {i}, {} x {}, {}: {e}", case.m, case.n, case.name);
+            let flat = |x: &Mat<f64>| x.col_iter().flat_map(|column| column.iter().copied()).collect::<Vec<f64>>();
+            dump(&format!("svd {why}"), &[("a", &case.a), ("u", &flat(&u)), ("s", &s), ("vh", &flat(&vh))]);
+            why
+        })
     };
     assert_eq!(found.certificates.len(), cases.len());
     cases.par_iter().enumerate().map(one).try_reduce(Worst::default, |a, b| Ok(a.with(b)))

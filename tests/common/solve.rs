@@ -8,6 +8,7 @@ use fiedler::ops::{Certificate, Status};
 use fiedler::{Backend, Context, ContextBuilder, Layout};
 use rayon::prelude::*;
 
+use super::dump::dump;
 use super::families::Case;
 use super::referee::dot;
 use super::{gates, referee};
@@ -69,9 +70,12 @@ pub fn judge<T: Real + Into<f64>>(
     let one = |(i, case): (usize, &Case)| {
         let reference = truth(i).map_or_else(|| referee::eigenvalues(&case.a, case.n), Ok);
         let (w, v) = (&found.values[found.layout.rows(i)], &found.vectors[found.layout.elements(i)]);
-        reference
-            .and_then(|reference| judge_one(case, w, v, &reference, &found.certificates[i]))
-            .map_err(|e| format!("matrix {i}, {}: {e}", case.name))
+        reference.and_then(|reference| judge_one(case, w, v, &reference, &found.certificates[i])).map_err(|e| {
+            let why = format!("matrix {i}, {}: {e}", case.name);
+            let wide = |x: &[T]| x.iter().map(|&x| x.into()).collect::<Vec<f64>>();
+            dump(&format!("eigh {why}"), &[("a", &case.a), ("w", &wide(w)), ("v", &wide(v))]);
+            why
+        })
     };
     let worst = |a: Worst, b: Worst| Worst {
         residual: a.residual.max(b.residual),

@@ -185,9 +185,9 @@ impl<T: Real> Run<'_, T> {
         }
     }
 
-    /// Writes the results of all graphs, whose `levels` are those of [`Submitted`]. If the entry of a graph in `finished`
-    /// is `None`, its result is computed by a call of `again`, which receives all such graphs together with their indices
-    /// in the chunk.
+    /// Writes the results of all graphs, whose `levels` are those of [`Submitted`]. If the entry of a graph in
+    /// `finished` is `None`, its result is computed by a call of `again`, which receives all such graphs together with
+    /// their indices in the chunk.
     fn write_all(
         &mut self,
         (indices, levels): (&[usize], &[i32]),

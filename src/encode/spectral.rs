@@ -196,8 +196,8 @@ impl SpectralEncoder {
     /// Encodes every graph.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a graph is directed, f32 does not hold its largest weight or twice a degree (which
-    /// bound the eigenvalues of a combinatorial Laplacian), or there is not enough memory for the encoding;
+    /// [`crate::ErrorKind::Domain`] if a graph is directed, if f32 does not hold its largest weight or twice a degree,
+    /// which bound the eigenvalues of a combinatorial Laplacian, or if there is not enough memory for the encoding;
     /// [`crate::ErrorKind::Limit`] if a graph is too large for the memory budget or, with [`Backend::Gpu`], for the
     /// device; device errors.
     pub fn encode(&self, ctx: &Context, graphs: &GraphBatch) -> Result<Encoding> {

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 ///
 /// The nodes of graph g have the indices `node_offsets[g]..node_offsets[g + 1]` in the batch. The entries of node r are
 /// at `row_offsets[r]..row_offsets[r + 1]` of the columns and weights. Columns count from 0 within each graph and
-/// ascend within each row. Weights are finite and positive; if none are stored, every weight is 1. They are in f64 if one
-/// of them is not exactly an f32.
+/// ascend within each row. Weights are finite and positive; if none are stored, every weight is 1. They are in f64 if
+/// one of them is not exactly an f32.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphBatch {
     pub(super) node_offsets: Vec<usize>,

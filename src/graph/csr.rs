@@ -1,6 +1,6 @@
 //! Batches of graphs from compressed sparse rows.
 
-use super::{Conventions, GraphBatch, Weights};
+use super::{Conventions, GraphBatch, Weights, WeightsRef};
 use crate::error::{Error, Result};
 
 impl GraphBatch {
@@ -46,8 +46,8 @@ impl GraphBatch {
                 weights.len()
             )));
         }
-        let all = view.iter().flat_map(|weights| weights.iter());
-        if let Some(weight) = all.into_iter().find(|weight| !weight.is_finite() || *weight < 0.0) {
+        let wrong_weight = |weights: WeightsRef<'_>| weights.iter().find(|weight| !weight.is_finite() || *weight < 0.0);
+        if let Some(weight) = view.and_then(wrong_weight) {
             return Err(wrong(format!("expected weights that are finite and not negative, found {weight}")));
         }
         for nodes in node_offsets.windows(2) {

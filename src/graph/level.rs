@@ -27,11 +27,11 @@ impl GraphRef<'_> {
     }
 
     /// Returns the exponent of the power of two by which [`GraphBatch::leveled`] divides the weights, so that the
-    /// largest one is from 1 to 2 or, if the smallest one would be subnormal, as small as possible. Returns 0 if the
-    /// graph is not scaled.
+    /// largest one is from 1 to 4 or, if the smallest one would be subnormal, as small as possible. The exponent is
+    /// even, so that the roots of degrees are divided by a power of two, too. Returns 0 if the graph is not scaled.
     pub(crate) fn level(&self) -> i32 {
         match self.extremes() {
-            Some((least, most)) if exponent(most).abs() > LEVEL => exponent(most).min(exponent(least) + 1022),
+            Some((least, most)) if exponent(most).abs() > LEVEL => exponent(most).min(exponent(least) + 1022) & !1,
             _ => 0,
         }
     }
@@ -104,7 +104,7 @@ mod tests {
                 leveled.graph(1).all_weights().unwrap().iter().zip(graph.view().all_weights().unwrap().iter())
             {
                 assert_eq!(row * 2_f64.powi(level), own);
-                assert!(row < 2.0 || level == 0, "{row}");
+                assert!(level % 2 == 0 && (row < 4.0 || level == 0), "{row}");
             }
         }
     }

@@ -4,12 +4,13 @@
 
 use super::edge_list::Listed;
 use super::lines::quoted;
-use super::nodes::{self, Nodes, Wrong};
+use super::nodes::{Nodes, Wrong};
 use super::source::{Source, refused};
+use super::weights::checked;
 use crate::error::{Error, Result};
 use crate::graph::Conventions;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::fmt;
 use std::io::{BufReader, Read};
 
@@ -240,13 +241,17 @@ impl Document {
         let ends = [name(source, "the `source` of an edge")?, name(target, "the `target` of an edge")?];
         let weight = match weight {
             None => None,
-            Some(Value::Number(number)) => Some(nodes::weight(&number.to_string())?),
+            Some(Value::Number(number)) => Some(weight_of(number)?),
             Some(other) => return Err(("a weight that is a number".to_owned(), shown(other))),
         };
         self.weighted |= weight.is_some();
         // Whether edges are directed may be said after them.
         self.nodes.edge([&ends[0], &ends[1]], weight, true, 0)
     }
+}
+
+fn weight_of(number: &Number) -> Result<f64, Wrong> {
+    checked(number.as_f64().unwrap_or(f64::NAN)).map_err(|expected| (expected.to_owned(), number.to_string()))
 }
 
 /// Returns the name of a node. A tuple of Python is a list in JSON.

@@ -308,7 +308,12 @@ fn refused_edges_have_the_ids_and_lines_of_the_file() {
         ("0 1\n1 0\n1 2\n", both, 3, "the edge from node 1 to node 2, whose"),
         ("4 6\n1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n", both, 2, "from node 1 to node 2"),
         ("5 8\n\n8 5\n5 8\n5 8\n", once, 4, "found the edge from node 5 to node 8 3 times, on lines 1, 4 and 5"),
-        ("5 8 3e38\n5 8 3e38\n", sum, 1, "the edge from node 5 to node 8 of weight 6.000e38, from lines 1 and 2"),
+        (
+            "5 8 1e308\n5 8 1e308\n",
+            sum,
+            1,
+            "a 64-bit float holds, found the edge from node 5 to node 8, on lines 1 and 2",
+        ),
         (&format!("{market} pattern general\n3 3 1\n% c\n3 1\n"), both, 4, "the entry of row 3 and column 1, whose"),
         (&format!("{market} pattern symmetric\n3 3 2\n3 1\n1 3\n"), once, 4, "2 times, on lines 3 and 4"),
     ] {

@@ -183,7 +183,7 @@ fn wrong_tables_name_the_line() {
         (both(LabelColumn::Named("b"), &[]), "other names to leave out than that of the label, found b for both"),
         (both(LabelColumn::Auto, &name), "other names to leave out than that of an input to take"),
     ] {
-        let said = refusal(Layers::open_with(&[path.clone()], roles));
+        let said = refusal(Layers::open_with(std::slice::from_ref(&path), roles));
         assert!(said.contains(part), "{said}");
     }
 }

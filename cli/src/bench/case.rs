@@ -1,7 +1,7 @@
 //! Workloads and their names, which all benchmarks of this project and `dense_peers.py` write in the same way:
 //! `eigh/f32/n=32/batch=10000`.
 
-use super::workloads::of;
+use super::workloads::{SEED, of};
 use fiedler::policy::{Choice, Family, Side};
 use fiedler::{Context, Error, Result, Shape};
 use std::convert::Infallible;
@@ -25,13 +25,15 @@ pub struct Case {
     /// The number of eigenpairs for `eigsh` and encodings, or the number of columns of the dense block for sparse
     /// products; 0 for other families.
     pub k: usize,
+    /// The seed of the random input, which is no part of the name.
+    pub seed: u64,
 }
 
 impl Case {
     /// Returns a workload with this size and number of items, and with the family's default k.
     #[must_use]
     pub fn new(family: Family, size: usize, items: usize) -> Self {
-        Self { family, size, items, k: of(family).words().k }
+        Self { family, size, items, k: of(family).words().k, seed: SEED }
     }
 
     /// Parses a name, whose parts may also be separated by spaces: `eigh/f32/n=32/batch=100`, `eigh n=32 batch=100`.
@@ -184,7 +186,7 @@ pub fn turning_point<E>(
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { family, size, items, k } = *self;
+        let Self { family, size, items, k, .. } = *self;
         let words = of(family).words();
         write!(f, "{family}/{}", words.numbers)?;
         let mut parts = [(words.size, size), (words.items, items), ("k", k)];

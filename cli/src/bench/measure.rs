@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::clock::{Times, first, timed};
 use super::workloads::{of, with_calls};
-use fiedler::Context;
+use fiedler::{Context, Profile};
 use fiedler::Result;
 use fiedler::policy::{Backend, Family, Side, Workload};
 use std::time::Duration;
@@ -56,6 +56,31 @@ pub fn measure(case: &Case, ctx: &Context, side: Side, budget: Duration) -> Resu
         };
         let transfers = timed(&mut calls.transfers, budget / if resident.is_some() { 2 } else { 1 })?;
         Ok(Measured { case: *case, side, error, first: begun, resident, transfers, predicted })
+    })
+}
+
+/// Computes a workload on `side`, and returns the largest error divided by the promised bound. A value above 1 means
+/// that the result is wrong. The reference, in double precision, is computed on the CPU meanwhile.
+///
+/// # Errors
+/// Returns an error if `side` cannot compute the workload or if the device fails.
+pub fn check(case: &Case, ctx: &Context, side: Side) -> Result<f64> {
+    let backend = if side == Side::Cpu { Backend::Cpu } else { Backend::Gpu };
+    with_calls(case, &ctx.with_backend(backend), |mut calls| (calls.check)())
+}
+
+/// Returns the times of the kernels of one call: with data that is already on the device, if the library has such a
+/// call. `ctx` makes profiles ([`fiedler::ContextBuilder::profile`]). `None` if it does not.
+///
+/// # Errors
+/// Returns an error if the device cannot compute the workload or fails.
+pub fn kernels(case: &Case, ctx: &Context) -> Result<Option<Profile>> {
+    with_calls(case, ctx, |mut calls| {
+        let call = calls.resident.as_mut().unwrap_or(&mut calls.transfers);
+        first(call)?;
+        ctx.profile()?;
+        first(call)?;
+        ctx.profile()
     })
 }
 

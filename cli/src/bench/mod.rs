@@ -3,6 +3,8 @@
 
 mod case;
 mod clock;
+mod drawn;
+mod larger;
 mod measure;
 pub mod page;
 mod tune;
@@ -10,7 +12,9 @@ mod workloads;
 
 pub use case::{Case, turning_point};
 pub use clock::Times;
-pub use measure::{Extent, Measured, choice_seconds, differ, grid, measure, on_device};
+pub use drawn::drawn;
+pub use larger::{Larger, MeasuredSet};
+pub use measure::{Extent, Measured, check, choice_seconds, differ, grid, kernels, measure, on_device};
 pub use tune::{Progress, TuneOptions, tune};
 pub use workloads::training;
 

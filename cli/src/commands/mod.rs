@@ -100,6 +100,19 @@ struct Where {
 }
 
 impl Where {
+    /// Returns the options as arguments for another process of this program.
+    fn arguments(&self) -> Vec<String> {
+        let name = |backend| match backend {
+            Backend::Auto => "auto",
+            Backend::Gpu => "gpu",
+            Backend::Cpu => "cpu",
+        };
+        let backend = self.backend.map(|backend| ["--backend".to_owned(), name(backend).to_owned()]);
+        let adapter = self.adapter.clone().map(|name| ["--adapter".to_owned(), name]);
+        let threads = self.threads.map(|count| ["--threads".to_owned(), count.to_string()]);
+        [backend, adapter, threads].into_iter().flatten().flatten().collect()
+    }
+
     /// Opens the context that the options and the environment ask for. Options take precedence.
     fn context(&self) -> Result<Context, Failure> {
         self.with(Context::builder())

@@ -12,6 +12,7 @@ pub use speed::{Expected, Speed, speed};
 use fiedler::Context;
 use fiedler::Result;
 use fiedler::policy::Backend;
+use std::fmt;
 
 /// The result of running one family of kernels on a problem with a known answer.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ struct Measured {
 type Try = dyn Fn(&Context) -> Result<Measured>;
 
 /// A test problem: its family, its description, and the function that runs it.
-struct Trial {
+pub struct Trial {
     family: &'static str,
     what: String,
     run: Box<Try>,
@@ -65,7 +66,9 @@ impl Trial {
         Self { family, what: what.into(), run: Box::new(run) }
     }
 
-    fn on(&self, ctx: &Context, on: &str) -> Check {
+    /// Runs the problem where `ctx` computes, which is called `on`.
+    #[must_use]
+    pub fn on(&self, ctx: &Context, on: &str) -> Check {
         let (found, allowed, problem) = match (self.run)(ctx) {
             Ok(Measured { found, allowed }) if found <= allowed => (Some(found), allowed, None),
             Ok(Measured { found, allowed }) => {
@@ -78,14 +81,26 @@ impl Trial {
     }
 }
 
-/// Tests every family of kernels in f32, both on the CPU and, if `ctx` has an adapter, on the adapter. The problems are
-/// small, and their answers are closed forms, whole numbers or f64 results. On a software adapter the test takes a few
-/// seconds, mostly for compilation.
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.family, self.what)
+    }
+}
+
+/// Returns the problems of all families. They are small, and their answers are closed forms, whole numbers or f64
+/// results.
+#[must_use]
+pub fn trials() -> Vec<Trial> {
+    dense::trials().into_iter().chain(features::trials()).chain(sparse::trials()).collect()
+}
+
+/// Tests every family of kernels in f32, both on the CPU and, if `ctx` has an adapter, on the adapter, with the problems of
+/// [`trials`]. On a software adapter the test takes a few seconds, mostly for compilation.
 ///
 /// A failure is reported in the returned checks, never as an error.
 #[must_use]
 pub fn self_test(ctx: &Context) -> Vec<Check> {
-    let trials: Vec<Trial> = dense::trials().into_iter().chain(features::trials()).chain(sparse::trials()).collect();
+    let trials = trials();
     let mut checks = Vec::new();
     if let Some(adapter) = ctx.adapter() {
         let on_gpu = ctx.with_backend(Backend::Gpu);

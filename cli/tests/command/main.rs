@@ -3,6 +3,7 @@
 mod bits;
 mod call;
 mod calls;
+mod card;
 mod encode;
 mod experiment;
 mod extract;

@@ -1,6 +1,7 @@
 //! The page with plots that `fiedler bench` writes: one HTML file that needs no network and can be read without
 //! scripts.
 
+mod card;
 mod figures;
 mod sides;
 mod speedup;
@@ -11,6 +12,7 @@ mod time;
 mod view;
 
 pub use crate::page::numbers::seconds;
+pub use card::card;
 use crate::page::numbers::{percent, ratio};
 use crate::page::{self, escape};
 use std::fmt::Write as _;
@@ -77,6 +79,8 @@ pub struct Report {
     pub ceilings: Vec<Ceiling>,
     /// One row per workload and side. Speedups are relative to the first side on the CPU.
     pub rows: Vec<Row>,
+    /// Sections above the plots, as HTML.
+    pub above: String,
 }
 
 /// Returns the whole HTML file.
@@ -85,6 +89,7 @@ pub fn page(report: &Report) -> String {
     let mut html = String::with_capacity(1 << 18);
     heading(&mut html, report);
     cards(&mut html, &view);
+    html.push_str(&report.above);
     html.push_str(&speedup::speedups(&view));
     html.push_str(&time::times(&view));
     html.push_str(&sides::rooflines(&view));

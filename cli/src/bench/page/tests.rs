@@ -33,6 +33,7 @@ pub(super) fn report(rows: Vec<Row>) -> Report {
         command: "fiedler bench".into(),
         ceilings: vec![ceiling("CPU"), ceiling("GPU")],
         rows,
+        above: String::new(),
     }
 }
 

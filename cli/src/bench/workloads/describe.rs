@@ -1,7 +1,7 @@
 //! Moments of columns.
 
 use super::input::{numbers, there};
-use super::truth::{apart, wide};
+use super::truth::{apart, both, wide};
 use super::{Calls, Use, Workloads};
 use crate::bench::case::Case;
 use fiedler::array::Array;
@@ -37,10 +37,13 @@ impl Workloads for Describe {
             resident: Some(Box::new(|| describe(ctx, &device, rows, options).and_then(|_| ctx.wait()))),
             transfers: Box::new(|| describe(ctx, &host, rows, options)?.mean.to_host(ctx).map(drop)),
             check: Box::new(|| {
-                let truth = describe(&Context::cpu(), &wide(&host, usize::MAX, |x: f32| f64::from(x))?, rows, options)?;
-                let found = describe(ctx, &host, rows, options)?;
+                let cpu = Context::cpu();
+                let (truth, found) = both(
+                    || describe(&cpu, &wide(&host, usize::MAX, |x: f32| f64::from(x))?, rows, options),
+                    || describe(ctx, &host, rows, options),
+                )?;
                 let of = |found: &Array<f32>, truth: &Array<f64>| {
-                    let (found, truth) = (found.to_host(ctx)?, truth.to_host(&Context::cpu())?);
+                    let (found, truth) = (found.to_host(ctx)?, truth.to_host(&cpu)?);
                     Ok::<_, fiedler::Error>(apart(found.as_slice(), truth.as_slice()) / 1e-5)
                 };
                 Ok(of(&found.mean, &truth.mean)?.max(of(&found.variance, &truth.variance)?))

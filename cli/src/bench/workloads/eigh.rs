@@ -1,7 +1,7 @@
 //! Eigenvalues and eigenvectors of symmetric matrices.
 
 use super::input::{numbers, there};
-use super::truth::{EPS, worst};
+use super::truth::{EPS, both, decomposition, exact_values, some, symmetric, worst};
 use super::{Calls, Use, Workloads};
 use crate::bench::case::Case;
 use fiedler::forms::{JacobiForm, KernelForm};
@@ -33,7 +33,14 @@ impl Workloads for Eigh {
                 vectors.wait()?;
                 values.wait().map(drop)
             }),
-            check: Box::new(|| worst(&eigh(ctx, &host)?.certificates(ctx)?, 10.0 * case.size as f64 * EPS)),
+            check: Box::new(|| {
+                let (exact, bound) = (symmetric(&host, case)?, 10.0 * case.size as f64 * EPS);
+                let (truth, found) = both(|| exact_values(&exact), || eigh(ctx, &host))?;
+                let vectors = some(&found.vectors.to_host(ctx)?, exact.shape())?;
+                let values = found.values.to_host(ctx)?;
+                let error = decomposition(&exact, [&vectors, &vectors], values.as_slice(), &truth)?;
+                Ok(worst(&found.certificates(ctx)?, bound)?.max(error / bound))
+            }),
         })
     }
 

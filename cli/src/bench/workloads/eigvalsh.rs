@@ -1,7 +1,7 @@
 //! Eigenvalues of symmetric matrices.
 
 use super::input::{numbers, there};
-use super::truth::{EPS, worst};
+use super::truth::{EPS, both, exact_values, symmetric, values_apart, worst};
 use super::{Calls, Use, Workloads};
 use crate::bench::case::Case;
 use fiedler::ops::eigen::{choose_eigvalsh, eigvalsh};
@@ -27,7 +27,12 @@ impl Workloads for Eigvalsh {
         use_them(Calls {
             resident: Some(Box::new(|| eigvalsh(ctx, &device).and_then(|_| ctx.wait()))),
             transfers: Box::new(|| eigvalsh(ctx, &host)?.values.to_host(ctx).map(drop)),
-            check: Box::new(|| worst(&eigvalsh(ctx, &host)?.certificates(ctx)?, 10.0 * case.size as f64 * EPS)),
+            check: Box::new(|| {
+                let (exact, bound) = (symmetric(&host, case)?, 10.0 * case.size as f64 * EPS);
+                let (truth, found) = both(|| exact_values(&exact), || eigvalsh(ctx, &host))?;
+                let error = values_apart(&exact, found.values.to_host(ctx)?.as_slice(), &truth)?;
+                Ok(worst(&found.certificates(ctx)?, bound)?.max(error / bound))
+            }),
         })
     }
 

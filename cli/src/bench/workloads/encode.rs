@@ -1,6 +1,5 @@
 //! Encodings of connected graphs with about two links per node.
 
-use super::input::SEED;
 use super::truth::{EPS, worst};
 use super::{Calls, Use, Words, Workloads};
 use crate::bench::case::Case;
@@ -33,7 +32,7 @@ impl Workloads for Encode {
 
     fn calls(&self, case: &Case, ctx: &Context, use_them: Use<'_>) -> Result<()> {
         let nodes = case.size;
-        let graph = if nodes > 3 { preferential_attachment(nodes, 2, SEED)? } else { path(nodes)? };
+        let graph = if nodes > 3 { preferential_attachment(nodes, 2, case.seed)? } else { path(nodes)? };
         let graphs = GraphBatch::from_graphs(&vec![graph; case.items])?;
         let encoder = SpectralEncoder::new(case.k);
         let encode = || encoder.encode(ctx, &graphs);

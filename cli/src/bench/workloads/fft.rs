@@ -1,7 +1,7 @@
 //! Complex Fourier transforms of columns.
 
 use super::input::{complex, on_device};
-use super::truth::{FromNarrow, few, spectra, wide};
+use super::truth::{FromNarrow, both, few, spectra, wide};
 use super::{Calls, Use, Words, Workloads};
 use crate::bench::case::Case;
 use fiedler::forms::{FftForm, KernelForm};
@@ -41,9 +41,12 @@ impl Workloads for Fft {
             resident: Some(Box::new(|| fft(ctx, &device, Axis::Rows).and_then(|_| ctx.wait()))),
             transfers: Box::new(|| fft(ctx, &host, Axis::Rows)?.to_host(ctx).map(drop)),
             check: Box::new(|| {
-                let truth = wide(&host, few(case, case.size), Complex::<f64>::from_narrow)?;
-                let truth = fft(&Context::cpu(), &truth, Axis::Rows)?.to_host(&Context::cpu())?;
-                let found = fft(ctx, &host, Axis::Rows)?.to_host(ctx)?;
+                let cpu = Context::cpu();
+                let exact = || wide(&host, few(case, case.size), Complex::<f64>::from_narrow);
+                let (truth, found) = both(
+                    || fft(&cpu, &exact()?, Axis::Rows)?.to_host(&cpu),
+                    || fft(ctx, &host, Axis::Rows)?.to_host(ctx),
+                )?;
                 Ok(spectra(&found, &truth, case.size))
             }),
         })

@@ -7,8 +7,8 @@ use fiedler::policy::{Side, Workload};
 use fiedler::{Context, Result, Shape};
 use num_complex::Complex;
 
-/// The seed of the random inputs of all workloads.
-pub(super) const SEED: u64 = 6;
+/// The seed of the random inputs of all workloads that are measured.
+pub(in crate::bench) const SEED: u64 = 6;
 
 /// Returns whether operations of this context may run on a device at all.
 pub(super) fn on_device(ctx: &Context) -> bool {
@@ -22,17 +22,17 @@ pub(super) fn there(ctx: &Context, a: &Array<f32>) -> Result<Array<f32>> {
 
 /// Returns the workload's array of values in -1..1.
 pub(super) fn numbers(case: &Case) -> Result<Array<f32>> {
-    uniform(case.shape())
+    uniform(case.shape(), case.seed)
 }
 
 /// Returns the workload's array of complex values, whose real and imaginary parts are in -1..1.
 pub(super) fn complex(case: &Case) -> Result<Array<Complex<f32>>> {
     let shape = case.shape();
-    let twice = uniform(Shape { rows: 2 * shape.rows, ..shape })?.to_host(&Context::cpu())?;
+    let twice = uniform(Shape { rows: 2 * shape.rows, ..shape }, case.seed)?.to_host(&Context::cpu())?;
     Array::from_vec(shape, twice.as_slice().chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect())
 }
 
-fn uniform(shape: Shape) -> Result<Array<f32>> {
-    let mut stream = random::Stream::new(SEED, "bench");
+fn uniform(shape: Shape, seed: u64) -> Result<Array<f32>> {
+    let mut stream = random::Stream::new(seed, "bench");
     random::uniform(&Context::cpu(), &mut stream, shape, -1.0..1.0)
 }

@@ -1,7 +1,7 @@
 //! Products of square matrices.
 
 use super::input::{numbers, there};
-use super::truth::{EPS, few, wide};
+use super::truth::{EPS, both, few, wide};
 use super::{Calls, Use, Workloads};
 use crate::bench::case::Case;
 use fiedler::forms::{KernelForm, MatmulForm};
@@ -40,8 +40,10 @@ impl Workloads for Matmul {
                     matmul(&Context::cpu(), &a?, &b?)?.to_host(&Context::cpu())
                 };
                 // `size` has the entries of the product |A||B|. Each error is divided by the corresponding entry.
-                let (truth, size) = (product(f64::from)?, product(|x| f64::from(x.abs()))?);
-                let found = matmul(ctx, &a, &b)?.to_host(ctx)?;
+                let ((truth, size), found) = both(
+                    || Ok((product(f64::from)?, product(|x| f64::from(x.abs()))?)),
+                    || matmul(ctx, &a, &b)?.to_host(ctx),
+                )?;
                 let each = found.as_slice().iter().zip(truth.as_slice()).zip(size.as_slice());
                 let shares = each.map(|((&f, t), size)| (f64::from(f) - t).abs() / size.max(f64::MIN_POSITIVE));
                 let worst = shares.fold(0.0, |worst, e| if e.is_nan() { f64::INFINITY } else { e.max(worst) });

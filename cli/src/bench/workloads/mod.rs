@@ -16,7 +16,9 @@ mod svd;
 mod train;
 mod truth;
 
+pub(super) use input::SEED;
 pub use train::training;
+pub(super) use truth::{EPS, worst};
 
 use super::case::Case;
 use fiedler::forms::KernelForm;

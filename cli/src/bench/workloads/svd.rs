@@ -1,10 +1,10 @@
 //! Singular values and vectors of square matrices.
 
 use super::input::{numbers, there};
-use super::truth::{EPS, worst};
+use super::truth::{EPS, both, decomposition, few, some, transposed, wide, worst};
 use super::{Calls, Use, Workloads};
 use crate::bench::case::Case;
-use fiedler::ops::svd::{Vectors, choose_svd, svd};
+use fiedler::ops::svd::{Vectors, choose_svd, svd, svdvals};
 use fiedler::policy::Choice;
 use fiedler::{Context, Result};
 
@@ -34,7 +34,17 @@ impl Workloads for Svd {
                 s.wait().map(drop)
             }),
             check: Box::new(|| {
-                worst(&svd(ctx, &host, Vectors::Thin)?.certificates(ctx)?, 15.0 * case.size as f64 * EPS)
+                let bound = 15.0 * case.size as f64 * EPS;
+                let exact = wide(&host, few(case, case.size * case.size), |x: f32| f64::from(x))?;
+                let cpu = Context::cpu();
+                let (truth, found) = both(
+                    || Ok(svdvals(&cpu, &exact)?.s.to_host(&cpu)?.as_slice().to_vec()),
+                    || svd(ctx, &host, Vectors::Thin),
+                )?;
+                let (u, vh) = (found.u.to_host(ctx)?, found.vh.to_host(ctx)?);
+                let vectors = [&some(&u, exact.shape())?, &transposed(&some(&vh, exact.shape())?)?];
+                let error = decomposition(&exact, vectors, found.s.to_host(ctx)?.as_slice(), &truth)?;
+                Ok(worst(&found.certificates(ctx)?, bound)?.max(error / bound))
             }),
         })
     }

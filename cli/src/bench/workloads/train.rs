@@ -2,6 +2,7 @@
 //! name stands for, which are those of `benches/train.rs`. The size is the number of its parameters.
 
 use super::input::SEED;
+use super::truth::both;
 use super::{Calls, Use, Words, Workloads};
 use crate::bench::case::Case;
 use fiedler::forms::{KernelForm, MlpForm};
@@ -106,14 +107,14 @@ impl Net {
         BATCHES * self.batch
     }
 
-    fn runs(&self, count: usize) -> Result<Runs> {
-        Runs::of_hyper((self.hyper)(self.optimizer.defaults()), SEED, count)
+    fn runs(&self, count: usize, seed: u64) -> Result<Runs> {
+        Runs::of_hyper((self.hyper)(self.optimizer.defaults()), seed, count)
     }
 
     /// Returns samples with inputs in -1..1, and labels in turn.
-    fn samples<T: Number>(&self, number: impl Fn(f32) -> T) -> Result<Samples<T>> {
+    fn samples<T: Number>(&self, seed: u64, number: impl Fn(f32) -> T) -> Result<Samples<T>> {
         let (inputs, rows, cpu) = (self.sizes[0], self.rows(), Context::cpu());
-        let made = uniform(&cpu, &mut Stream::new(SEED, "bench"), Shape::new(inputs, rows, 1), -1.0..1.0)?;
+        let made = uniform(&cpu, &mut Stream::new(seed, "bench"), Shape::new(inputs, rows, 1), -1.0..1.0)?;
         let x = made.to_host(&cpu)?.as_slice().iter().map(|&x| number(x)).collect();
         let classes = u32::try_from(self.outputs().max(2)).unwrap_or(u32::MAX);
         Samples::new(inputs, x, Targets::Labels((0..classes).cycle().take(rows).collect()))
@@ -185,14 +186,18 @@ impl Workloads for Train {
 
     fn calls(&self, case: &Case, ctx: &Context, use_them: Use<'_>) -> Result<()> {
         let net = of(case.size)?;
-        let (trainer, samples, runs) = (net.trainer(net.epochs)?, net.samples(|x| x)?, net.runs(case.items)?);
+        let seed = case.seed;
+        let (trainer, samples, runs) =
+            (net.trainer(net.epochs)?, net.samples(seed, |x| x)?, net.runs(case.items, seed)?);
         use_them(Calls {
             resident: None,
             transfers: Box::new(|| trainer.fit(ctx, &samples, &runs).map(drop)),
             check: Box::new(|| {
-                let (trainer, runs) = (net.trainer(1)?, net.runs(case.items.min(COMPARED))?);
-                let truth = losses(&trainer.fit(&Context::cpu(), &net.samples(f64::from)?, &runs)?);
-                let found = losses(&trainer.fit(ctx, &samples, &runs)?);
+                let (trainer, runs) = (net.trainer(1)?, net.runs(case.items.min(COMPARED), seed)?);
+                let (truth, found) = both(
+                    || Ok(losses(&trainer.fit(&Context::cpu(), &net.samples(seed, f64::from)?, &runs)?)),
+                    || Ok(losses(&trainer.fit(ctx, &samples, &runs)?)),
+                )?;
                 let errors = found.iter().zip(&truth).map(|(found, truth)| (found - truth).abs() / truth);
                 let worst = errors.fold(0.0, |worst, e| if e.is_nan() { f64::INFINITY } else { e.max(worst) });
                 Ok(worst / PROMISED)

@@ -1,5 +1,6 @@
 //! `fiedler bench`: measures operations on the CPU and on the adapter, and compares them with the predictions.
 
+mod card;
 mod judge;
 mod peers;
 mod show;
@@ -43,6 +44,8 @@ pub(super) struct Bench {
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     peers: Option<PathBuf>,
     #[command(flatten)]
+    card: card::Card,
+    #[command(flatten)]
     overwriting: Overwriting,
     #[command(flatten)]
     place: Where,
@@ -50,6 +53,9 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
+        if let Some(outcome) = self.card.run(&self.workloads, self.html.as_deref(), self.overwriting, &self.place) {
+            return outcome;
+        }
         let cases = self.cases()?;
         if self.policy && self.place.backend() != Backend::Auto {
             let what = "bench: --policy judges the choices of `auto`: expected --backend (FIEDLER_BACKEND) auto";

@@ -132,6 +132,7 @@ pub(super) fn report(
         command: command(),
         ceilings,
         rows: all.iter().map(row).chain(without.iter().map(failed)).collect(),
+        above: String::new(),
     }
 }
 

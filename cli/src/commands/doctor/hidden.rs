@@ -8,7 +8,7 @@ pub(super) const NARROWING: [&str; 5] =
 
 /// Returns notes on the settings that hide or restrict adapters, for example if a better adapter than the chosen one is
 /// not used.
-pub(super) fn hidden(
+pub(in crate::commands) fn hidden(
     adapters: &[Adapter],
     chosen: Option<&Adapter>,
     named: Option<&str>,

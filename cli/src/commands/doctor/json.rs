@@ -56,14 +56,14 @@ fn choice((case, choice): &(Case, Choice)) -> Value {
     })
 }
 
-fn check(check: &Check) -> Value {
+pub(in crate::commands) fn check(check: &Check) -> Value {
     json!({
         "family": check.family, "what": check.what, "on": check.on, "ok": check.ok(), "error": check.found,
         "promised": check.allowed, "problem": check.problem,
     })
 }
 
-fn speed(speed: &Speed) -> Value {
+pub(in crate::commands) fn speed(speed: &Speed) -> Value {
     let found = &speed.found;
     let expected = speed.expected.as_ref().map(|e| {
         json!({
@@ -76,7 +76,7 @@ fn speed(speed: &Speed) -> Value {
     })
 }
 
-fn adapter(a: &Adapter) -> Value {
+pub(in crate::commands) fn adapter(a: &Adapter) -> Value {
     json!({
         "name": a.name, "index": a.index, "pci": a.pci, "backend": a.backend, "driver": a.driver, "class": a.class, "software": a.software,
         "subgroup_size": a.subgroup_size, "features": a.features, "loop_budget": a.loop_budget,

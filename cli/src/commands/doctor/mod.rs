@@ -4,12 +4,13 @@ mod advice;
 mod checks;
 mod compile;
 mod hidden;
-mod json;
+pub(super) mod json;
 mod report;
 mod state;
 mod text;
 
 use super::{Failure, Outcome, Where, print};
+pub(super) use hidden::hidden;
 use checks::Problem;
 use clap::Args;
 use fiedler::cache::Cache;

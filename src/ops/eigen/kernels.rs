@@ -113,7 +113,7 @@ kernels! {
     Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/finish.wgsl"] variants finish_variants {
         budget Budget {
             registers: 256,
-            instructions: 1400,
+            instructions: 1600,
             occupancy: 10,
             because: "the eigenvectors fill workgroup memory, and compilers use the registers that this leaves",
         };
@@ -134,7 +134,7 @@ kernels! {
     ] each order in "generated/eigen/tiny_" [2, 3, 4, 6, 8] variants one_variant {
         budget Budget {
             registers: 168,
-            instructions: 9000,
+            instructions: 10_300,
             occupancy: 20,
             because: "a matrix is in the registers of an invocation; a sweep at order 8 has 3,107 instructions on RDNA3",
         };
@@ -152,7 +152,7 @@ kernels! {
     ] each order in "generated/eigen/lane_" [8, 16, 32] variants one_variant {
         budget Budget {
             registers: 256,
-            instructions: 8000,
+            instructions: 9700,
             occupancy: 10,
             because: "a pair of columns is in the registers of an invocation; a sweep at order 32 has 1,205 instructions on RDNA3",
         };
@@ -201,7 +201,7 @@ kernels! {
     Residual = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_residual.wgsl"] variants one_variant {
         budget Budget {
             registers: 72,
-            instructions: 2300,
+            instructions: 2600,
             occupancy: 30,
             because: "12 KiB of workgroup memory for 128 invocations",
         };

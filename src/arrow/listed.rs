@@ -99,7 +99,10 @@ impl Listed {
 
     /// Returns whether there are weights, all of which are above a number.
     pub(super) fn has_only_weights_above(&self, least: f64) -> bool {
-        self.weights.as_ref().map(Weights::view).is_some_and(|all| !all.is_empty() && all.iter().all(|weight| weight > least))
+        self.weights
+            .as_ref()
+            .map(Weights::view)
+            .is_some_and(|all| !all.is_empty() && all.iter().all(|weight| weight > least))
     }
 
     fn nodes(&self) -> usize {

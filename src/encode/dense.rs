@@ -3,14 +3,14 @@
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
-use super::separate::{Limits, complement, small};
+use super::separate::{Limits, complement, quotient, small};
 use super::settings::Settings;
 use crate::array::Real;
 use crate::graph::{GraphRef, IsolatedDiagonal};
-use crate::ops::{Normalization, Status};
 use crate::ops::eigen::Certificate;
 use crate::ops::laplacian::factor::eigenpairs;
 use crate::ops::sparse::Operator;
+use crate::ops::{Normalization, Status};
 use std::ops::Range;
 
 /// Returns the range of columns of an f64 decomposition that an encoding needs: the selected columns, and adjacent
@@ -114,6 +114,7 @@ const TOO_CLOSE: f64 = 2e-3;
 /// eigenvalues are tied, which eigenvalues are selected, or the sign of an eigenvector.
 pub(super) fn decided<T: Real>(
     selection: &Selection,
+    (graph, normalization): (GraphRef<'_>, Normalization),
     operator: &Operator<'_, f64>,
     similarity: Option<&[f64]>,
     (values, vectors): (&[T], &[T]),
@@ -149,7 +150,16 @@ pub(super) fn decided<T: Real>(
             return None;
         }
     }
-    let values = rest[selected.clone()].to_vec();
+    // The error of f32, relative to the bound, is visible in small eigenvalues. That of a Rayleigh quotient is the square
+    // of the error of its vector.
+    let small = bound / n.max(1) as f64;
+    let mut values = rest[selected.clone()].to_vec();
+    let pairs = values.iter_mut().zip(columns.chunks_exact_mut(n.max(1)));
+    for (value, column) in pairs.filter(|(value, _)| **value < small) {
+        let length = column.iter().map(|x| x * x).sum::<f64>().sqrt();
+        column.iter_mut().for_each(|x| *x /= length);
+        *value = quotient(graph, normalization, column);
+    }
     Some(Candidates {
         values,
         vectors: columns,

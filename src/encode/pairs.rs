@@ -286,15 +286,23 @@ fn to_random_walk<T: Real>(basis: &mut [f64], graph: GraphRef<'_>, scale: &[f64]
     }
 }
 
-/// Replaces the entries of an eigenvector of the random-walk Laplacian at nodes of small degree, where D^-1/2 has
-/// amplified rounding errors, by averages of their neighbors' entries: `x_i = sum_j w_ij x_j / (d_i (1 - l))`. A neighbor
-/// with a larger degree has a more accurate entry, and one with a smaller degree has little weight. `rest` is 1 - l.
+/// Replaces entries of an eigenvector of the random-walk Laplacian, where D^-1/2 has amplified rounding errors, by
+/// averages of their neighbors' entries, `x_i = sum_j w_ij x_j / (d_i (1 - l))`, if these are more accurate. `order` has
+/// the nodes by descending degree, and `rest` is 1 - l.
 fn average(column: &mut [f64], graph: GraphRef<'_>, scale: &[f64], order: &[usize], rest: f64) {
-    for &i in order {
-        // The entry of v has a relative error of about eps / |v_i|. That of the average is eps / |1 - l|.
-        if (column[i] / scale[i]).abs() < 0.1 * rest.abs() {
-            let sum: f64 = graph.row(i).map(|(j, weight)| weight * column[j]).sum();
-            column[i] = sum * scale[i] * scale[i] / rest;
+    // Bounds on the errors of the entries, in units of eps. The entries of v have an error of about eps.
+    let mut errors = scale.to_vec();
+    for &i in order.iter().filter(|&&i| !graph.neighbors(i).is_empty()) {
+        let (mut sum, mut error) = (0.0, 0.0);
+        for (j, weight) in graph.row(i) {
+            sum += weight * column[j];
+            error += weight * (errors[j] + column[j].abs());
+        }
+        let by = scale[i] * scale[i] / rest;
+        let mean = sum * by;
+        let error = error * by.abs() + mean.abs() / rest.abs();
+        if error < 0.1 * errors[i] {
+            (column[i], errors[i]) = (mean, error);
         }
     }
 }

@@ -226,7 +226,8 @@ impl<T: Real> Run<'_, T> {
         }
         let candidates = if U::ON_DEVICE {
             let similarity = self.similarity(graph);
-            dense::decided(&selection, &operator, similarity.as_deref(), (values, vectors), certificate)
+            let matrix = (graph, sparse::solved_normalization(self.settings.normalization));
+            dense::decided(&selection, matrix, &operator, similarity.as_deref(), (values, vectors), certificate)
         } else {
             let (values, vectors) = (U::all_to_f64(values), U::all_to_f64(vectors));
             let weighted = graph.is_weighted();

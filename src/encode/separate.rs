@@ -98,6 +98,11 @@ pub(super) fn separate(graph: GraphRef<'_>, normalization: Normalization, column
     values
 }
 
+/// Returns the Rayleigh quotient of a column of unit length.
+pub(super) fn quotient(graph: GraphRef<'_>, normalization: Normalization, column: &[f64]) -> f64 {
+    form(graph, normalization, column, 1)[(0, 0)]
+}
+
 /// One task adds up the edges of this many rows of a graph. The number is fixed, so that the order of the additions
 /// does not depend on the number of threads.
 const ROWS: usize = 1 << 12;

@@ -46,7 +46,8 @@ impl Task<f64> for Orthogonalize<'_> {
         let Self { columns, rows, count, rotations } = self;
         let zero = V::splat(token, 0.0);
         // A column of the rotations follows its column of the matrix, so that both are rotated at once.
-        let (own, all) = (rows.div_ceil(V::LANES), rows.div_ceil(V::LANES) + (if rotations { count.div_ceil(V::LANES) } else { 0 }));
+        let (own, all) =
+            (rows.div_ceil(V::LANES), rows.div_ceil(V::LANES) + (if rotations { count.div_ceil(V::LANES) } else { 0 }));
         let mut work = vec![zero; all * count];
         for (j, to) in work.chunks_exact_mut(all.max(1)).enumerate() {
             for (i, x) in columns[j * rows..(j + 1) * rows].iter().enumerate() {

@@ -3,11 +3,11 @@
 use common::random::SplitMix64;
 use common::solve::Checked;
 use common::{Test, on_cpu, on_each, sample, suite};
+use fiedler::Context;
 use fiedler::array::Real;
 use fiedler::encode::{Encoding, Method, SpectralEncoder};
 use fiedler::graph::{Conventions, Graph, GraphBatch};
 use fiedler::ops::Normalization;
-use fiedler::Context;
 use std::collections::BTreeMap;
 
 const ALL: [Normalization; 3] = [Normalization::Combinatorial, Normalization::Symmetric, Normalization::RandomWalk];
@@ -46,7 +46,8 @@ fn edges(family: &str, n: u64, seed: u64) -> Edges {
             "bridges" => (0..i).for_each(|j| add(&mut r, j, i, if i % 3 == j % 3 { 0 } else { -40 })),
             "affinity" => {
                 for j in 0..i {
-                    let square: u64 = (0..3).map(|k| points[i as usize][k].abs_diff(points[j as usize][k]).pow(2)).sum();
+                    let square: u64 =
+                        (0..3).map(|k| points[i as usize][k].abs_diff(points[j as usize][k]).pow(2)).sum();
                     add(&mut r, j, i, -(square.min(100) as i64));
                 }
             }
@@ -210,7 +211,8 @@ fn trees(ctx: &Context) -> Checked {
 fn cliques(ctx: &Context) -> Checked {
     const M: u32 = 10;
     for w in [1e-6, 1e-12, 1e-20, 1e-30, 1e-100] {
-        let mut given: Edges = (0..2).flat_map(|c| (0..M).flat_map(move |i| (0..i).map(move |j| (c * M + j, c * M + i, 1.0)))).collect();
+        let mut given: Edges =
+            (0..2).flat_map(|c| (0..M).flat_map(move |i| (0..i).map(move |j| (c * M + j, c * M + i, 1.0)))).collect();
         given.push((0, M, w));
         let e = encode::<f64>(ctx, &graph(2 * u64::from(M), &given)?, Normalization::Combinatorial)?;
         // Fiedler's vector is constant on each clique to first order, and the next term of the series is w^2 / 5.
@@ -241,7 +243,10 @@ fn extremes(ctx: &Context) -> Checked {
                 }
             };
             let found = values(&e)[1];
-            assert!((found - second).abs() <= 16.0 * f64::EPSILON * second, "{w:e} {normalization:?}: {found:e}, {second:e}");
+            assert!(
+                (found - second).abs() <= 16.0 * f64::EPSILON * second,
+                "{w:e} {normalization:?}: {found:e}, {second:e}"
+            );
             assert_eq!(e.status[0], 0, "{w:e} {normalization:?}: {:?}", e.certificate(0));
         }
     }

@@ -54,7 +54,8 @@ const LARGEST: i32 = 466;
 fn factor(graph: GraphRef<'_>, normalization: Normalization) -> Factor {
     let n = graph.nodes();
     let normalized = normalization != Normalization::Combinatorial;
-    let edges = || (0..n).flat_map(|i| graph.row(i).filter(move |&(j, _)| j != i).map(move |(j, weight)| (i, j, weight)));
+    let edges =
+        || (0..n).flat_map(|i| graph.row(i).filter(move |&(j, _)| j != i).map(move |(j, weight)| (i, j, weight)));
     let largest = edges().fold(0.0, |most: f64, (_, _, weight)| most.max(weight));
     let up = if largest > 0.0 { LARGEST - exponent_of(largest) } else { 0 };
     // Half of the power at a time, because the whole may not be a number.

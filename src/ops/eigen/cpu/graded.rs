@@ -55,8 +55,7 @@ pub(super) fn solve<T: Real>(m: &mut Matrix<'_, T>, request: Request<'_>) -> boo
         let finite = m.values.iter().all(|x| x.to_f64().is_finite());
         let status = if finite && found.converged { Status::Converged } else { Status::NotConverged };
         let orthogonality = departure(vectors, Par::Seq);
-        *m.certificate =
-            Certificate { status, sweeps: found.sweeps, residual, orthogonality }.judged(n, T::EPSILON);
+        *m.certificate = Certificate { status, sweeps: found.sweeps, residual, orthogonality }.judged(n, T::EPSILON);
     }
     true
 }

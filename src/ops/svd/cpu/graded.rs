@@ -59,8 +59,10 @@ pub(super) fn factors<F: Working>(b: &Mat<F>, left: usize) -> Factors<F> {
     let reflectors = triangularize(&mut work, long, Some(&mut pivots));
     let rank = reflectors.len();
     // Row i of R is column i of the matrix to orthogonalize.
-    let triangle: Vec<f64> =
-        (0..rank).flat_map(|i| (0..short).map(move |j| (i, j))).map(|(i, j)| if j < i { 0.0 } else { work[j * long + i] }).collect();
+    let triangle: Vec<f64> = (0..rank)
+        .flat_map(|i| (0..short).map(move |j| (i, j)))
+        .map(|(i, j)| if j < i { 0.0 } else { work[j * long + i] })
+        .collect();
     let found = orthogonalize(&triangle, short, rank, true);
 
     let mut p = Mat::<f64>::zeros(long, left);
@@ -74,7 +76,10 @@ pub(super) fn factors<F: Working>(b: &Mat<F>, left: usize) -> Factors<F> {
         reflect(&reflectors, column);
     }
     let mut right = found.columns;
-    right.chunks_exact_mut(short).zip(&found.lengths).for_each(|(column, length)| column.iter_mut().for_each(|x| *x /= length));
+    right
+        .chunks_exact_mut(short)
+        .zip(&found.lengths)
+        .for_each(|(column, length)| column.iter_mut().for_each(|x| *x /= length));
     complete(&mut right, short);
     let (mut sorted, mut q) = (Mat::zeros(long, left), Mat::zeros(short, short));
     for (i, &row) in rows.iter().enumerate() {
@@ -99,7 +104,9 @@ fn triangularize(work: &mut [f64], rows: usize, mut pivots: Option<&mut [usize]>
     for k in 0..columns.min(rows) {
         let length = |work: &[f64], j: usize| norm(&work[j * rows + k..(j + 1) * rows]);
         if let Some(pivots) = &mut pivots {
-            let longest = (k..columns).map(|j| (j, length(work, j))).fold((k, 0.0), |at, own| if own.1 > at.1 { own } else { at });
+            let longest = (k..columns)
+                .map(|j| (j, length(work, j)))
+                .fold((k, 0.0), |at, own| if own.1 > at.1 { own } else { at });
             pivots.swap(k, longest.0);
             (0..if longest.0 == k { 0 } else { rows }).for_each(|i| work.swap(k * rows + i, longest.0 * rows + i));
         }

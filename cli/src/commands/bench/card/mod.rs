@@ -161,7 +161,8 @@ impl Made<'_> {
                 continue;
             }
             let left = end.saturating_duration_since(Instant::now());
-            let weights: f64 = STEPS[at..].iter().filter(|s| !(s.2 && self.without_adapter().is_some())).map(|s| s.1).sum();
+            let weights: f64 =
+                STEPS[at..].iter().filter(|s| !(s.2 && self.without_adapter().is_some())).map(|s| s.1).sum();
             let share = left.mul_f64(weight / weights);
             let workloads = if name == "cpu" { self.measured() } else { Vec::new() };
             let command = |skip: usize, left: Duration| {
@@ -225,7 +226,8 @@ impl Made<'_> {
     }
 
     fn write(&self) -> Result<(), Failure> {
-        let begun: Vec<&str> = STEPS.iter().zip(&self.ran).filter(|(_, ran)| ran.status != Status::Waiting).map(|(s, _)| s.0).collect();
+        let begun: Vec<&str> =
+            STEPS.iter().zip(&self.ran).filter(|(_, ran)| ran.status != Status::Waiting).map(|(s, _)| s.0).collect();
         fault::disk(self.path, &begun)?;
         Ok(write_text(self.path, &text(&self.json()))?)
     }

@@ -70,7 +70,8 @@ impl Items {
             Err(error) => {
                 tell(&json!({"failed": error.to_string()}));
                 // What the driver refuses to compile may have lost the device.
-                let ends = error.is_device() || error.is_cancelled() || matches!(error.kind(), ErrorKind::Kernel { .. });
+                let ends =
+                    error.is_device() || error.is_cancelled() || matches!(error.kind(), ErrorKind::Kernel { .. });
                 if ends { Err(error) } else { Ok(()) }
             }
         }
@@ -251,7 +252,9 @@ impl Given<'_> {
         tell(&json!({"of": works.len()}));
         // Contexts of one device share its kernels.
         let profiled = match side {
-            Side::Gpu => Some(Context::builder().tuned(false).backend(Backend::Gpu).device_of(ctx).profile(true).build()?),
+            Side::Gpu => {
+                Some(Context::builder().tuned(false).backend(Backend::Gpu).device_of(ctx).profile(true).build()?)
+            }
             Side::Cpu => None,
         };
         // A set that was measured before has the size that fitted then.

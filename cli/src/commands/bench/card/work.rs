@@ -140,9 +140,7 @@ impl Work {
 /// Returns the clock of a profile, and its kernels in descending order of their times.
 fn profile_of(profile: &Profile) -> (Value, Value) {
     let clock = if profile.clock == Clock::Timestamps { "timestamps" } else { "host" };
-    let kernel = |kernel: &fiedler::KernelTime| {
-        json!({"kernel": kernel.kernel, "calls": kernel.calls, "ms": 1e3 * kernel.seconds})
-    };
+    let kernel = |kernel: &fiedler::KernelTime| json!({"kernel": kernel.kernel, "calls": kernel.calls, "ms": 1e3 * kernel.seconds});
     (clock.into(), profile.kernels.iter().map(kernel).collect())
 }
 

@@ -97,7 +97,10 @@ mod tests {
         for graph in others {
             let level = graph.view().level();
             let batch = GraphBatch::from_graphs(&[usual[0].clone(), graph.clone()]).unwrap();
-            let (leveled, levels) = batch.leveled().unwrap();
+            let Some((leveled, levels)) = batch.leveled() else {
+                assert_eq!(level, 0, "the largest weight is not scaled if the smallest would be subnormal");
+                continue;
+            };
             assert_eq!(levels, [0, level]);
             assert_eq!(leveled.select(&[0]), usual[0].clone().into());
             for (row, own) in
@@ -116,8 +119,8 @@ mod tests {
         };
         for (weights, within, levels) in [
             ([0.1, 1e-12], true, true),
-            ([1e-37, 1e38], true, true),
-            ([1e-36, 1.7e38], false, true),
+            ([1e-37, 1e38], true, false),
+            ([1e-36, 1.8e38], false, false),
             ([1e-38, 1.0], false, false),
             ([1e-50, 1e-60], false, true),
             ([1e150, 1e120], false, true),

@@ -79,8 +79,18 @@ const DEPENDS_ON: [(&str, &str); 9] = [
 ];
 
 /// The modules of `ops` that every family may use.
-const COMMON: [&str; 9] =
-    ["certificate", "columns", "convert", "elementary", "operation", "random", "reflectors", "ties", "twisted"];
+const COMMON: [&str; 10] = [
+    "certificate",
+    "columns",
+    "convert",
+    "elementary",
+    "operation",
+    "orthogonalize",
+    "random",
+    "reflectors",
+    "ties",
+    "twisted",
+];
 
 /// Crates that only `src/device` may name.
 const DEVICE_CRATES: [&str; 7] =

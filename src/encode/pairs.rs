@@ -230,7 +230,7 @@ fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut b
     let orthogonality = orthogonality::<T>(&basis, n, values.len());
     let laplacian = Laplacian::new(graph, settings.normalization);
     if settings.normalization == Normalization::RandomWalk {
-        to_random_walk(&mut basis, graph, &laplacian.similarity_scale(), values);
+        to_random_walk(&mut basis, n, &laplacian.similarity_scale());
     }
     let vectors: Vec<T> = basis.into_iter().map(stored::<T>).collect();
     let residual = residual(&laplacian, values, &vectors);
@@ -263,47 +263,12 @@ fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     })
 }
 
-/// The spread of degrees up to which the rounding errors of D^-1/2 v are invisible.
-const SPREAD: f64 = 1e4;
-
 /// Replaces each column v by D^-1/2 v, where `scale` is the diagonal of D^-1/2. The result is scaled to unit 2-norm,
 /// and its sign is chosen so that the entry of largest magnitude is positive.
-fn to_random_walk<T: Real>(basis: &mut [f64], graph: GraphRef<'_>, scale: &[f64], values: &[T]) {
-    let n = graph.nodes();
-    let (least, most) = scale.iter().fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), &x| (a.min(x), b.max(x)));
-    // The nodes with the largest degrees, whose entries are the most accurate, come first.
-    let order = (most > SPREAD.sqrt() * least).then(|| {
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by(|&i, &j| scale[i].total_cmp(&scale[j]));
-        order
-    });
-    for (column, value) in basis.chunks_exact_mut(n.max(1)).zip(values) {
+fn to_random_walk(basis: &mut [f64], n: usize, scale: &[f64]) {
+    for column in basis.chunks_exact_mut(n.max(1)) {
         column.iter_mut().zip(scale).for_each(|(x, s)| *x *= s);
-        if let Some(order) = &order {
-            average(column, graph, scale, order, 1.0 - value.to_f64());
-        }
         canonical_basis(column, n, 1);
-    }
-}
-
-/// Replaces entries of an eigenvector of the random-walk Laplacian, where D^-1/2 has amplified rounding errors, by
-/// averages of their neighbors' entries, `x_i = sum_j w_ij x_j / (d_i (1 - l))`, if these are more accurate. `order` has
-/// the nodes by descending degree, and `rest` is 1 - l.
-fn average(column: &mut [f64], graph: GraphRef<'_>, scale: &[f64], order: &[usize], rest: f64) {
-    // Bounds on the errors of the entries, in units of eps. The entries of v have an error of about eps.
-    let mut errors = scale.to_vec();
-    for &i in order.iter().filter(|&&i| !graph.neighbors(i).is_empty()) {
-        let (mut sum, mut error) = (0.0, 0.0);
-        for (j, weight) in graph.row(i) {
-            sum += weight * column[j];
-            error += weight * (errors[j] + column[j].abs());
-        }
-        let by = scale[i] * scale[i] / rest;
-        let mean = sum * by;
-        let error = error * by.abs() + mean.abs() / rest.abs();
-        if error < 0.1 * errors[i] {
-            (column[i], errors[i]) = (mean, error);
-        }
     }
 }
 

@@ -3,9 +3,9 @@
 use super::case::Case;
 use super::clock::{Times, first, timed};
 use super::workloads::{of, with_calls};
-use fiedler::{Context, Profile};
 use fiedler::Result;
 use fiedler::policy::{Backend, Family, Side, Workload};
+use fiedler::{Context, Profile};
 use std::time::Duration;
 
 /// The measurement of a workload on one side.

@@ -44,7 +44,8 @@ fn faults_are_named_and_the_rest_is_done() {
         assert!(err.contains(&names[item]), "{err}");
     }
     // The items before, between and after them have rows.
-    let rows: Vec<&str> = made["accuracy"].as_array().unwrap().iter().map(|r| r["workload"].as_str().unwrap()).collect();
+    let rows: Vec<&str> =
+        made["accuracy"].as_array().unwrap().iter().map(|r| r["workload"].as_str().unwrap()).collect();
     for item in [0, 2, 4, 6] {
         assert!(rows.iter().any(|row| names[item].starts_with(row)), "{}: {rows:?}", names[item]);
     }

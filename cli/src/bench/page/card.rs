@@ -143,7 +143,8 @@ fn errors(card: &Value) -> String {
 
 fn compiled(card: &Value) -> String {
     let kernels = card["kernels"]["compile_ms"].as_object();
-    let mut all: Vec<(&String, f64)> = kernels.into_iter().flatten().map(|(name, ms)| (name, number(ms) / 1e3)).collect();
+    let mut all: Vec<(&String, f64)> =
+        kernels.into_iter().flatten().map(|(name, ms)| (name, number(ms) / 1e3)).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     let whole: f64 = all.iter().map(|(_, time)| time).sum();
     let about = format!("{} variants were compiled in {}; these took longest.", all.len(), seconds(whole));
@@ -209,9 +210,16 @@ mod tests {
             "kernels": {"compile_ms": {"fft Power (N=8)": 12.5}}, "rows": [row("A <GPU>", 1.0), row("CPU", 4.0), set],
         }));
         check(&html);
-        for words in
-            ["fft: hung", "3 of 9", "infinite", "12.5 ms", "Lane&lt;8&gt;", "0.500×", "A &lt;GPU&gt;", "scaled down from"]
-        {
+        for words in [
+            "fft: hung",
+            "3 of 9",
+            "infinite",
+            "12.5 ms",
+            "Lane&lt;8&gt;",
+            "0.500×",
+            "A &lt;GPU&gt;",
+            "scaled down from",
+        ] {
             assert!(html.contains(words), "no `{words}` in {html}");
         }
         assert!(!html.contains("not complete"));

@@ -12,9 +12,9 @@ mod time;
 mod view;
 
 pub use crate::page::numbers::seconds;
-pub use card::card;
 use crate::page::numbers::{percent, ratio};
 use crate::page::{self, escape};
+pub use card::card;
 use std::fmt::Write as _;
 pub use view::NOISE;
 use view::View;

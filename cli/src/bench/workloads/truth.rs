@@ -135,9 +135,8 @@ pub(super) fn decomposition(a: &Array<f64>, [u, v]: [&Array<f64>; 2], s: &[f32],
     let image = matmul(&cpu, a, v)?.to_host(&cpu)?;
     let columns = u.to_host(&cpu)?;
     let pairs = image.as_slice().chunks(n).zip(columns.as_slice().chunks(n)).zip(s);
-    let away = pairs.map(|((image, u), &s)| {
-        image.iter().zip(u).map(|(x, u)| (x - f64::from(s) * u).powi(2)).sum::<f64>().sqrt()
-    });
+    let away = pairs
+        .map(|((image, u), &s)| image.iter().zip(u).map(|(x, u)| (x - f64::from(s) * u).powi(2)).sum::<f64>().sqrt());
     let norms = norms(a)?;
     let residual = away.enumerate().map(|(column, away)| away / norms[column / n]);
     let mut all: Vec<f64> = residual.chain([values_apart(a, s, truth)?]).collect();

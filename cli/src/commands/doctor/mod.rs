@@ -10,12 +10,12 @@ mod state;
 mod text;
 
 use super::{Failure, Outcome, Where, print};
-pub(super) use hidden::hidden;
 use checks::Problem;
 use clap::Args;
 use fiedler::cache::Cache;
 use fiedler::forms::{KernelForm, MatmulForm};
 use fiedler::{Adapter, Backend, Context, ContextBuilder};
+pub(super) use hidden::hidden;
 use indicatif::ProgressBar;
 use report::Report;
 use std::time::Duration;

@@ -87,6 +87,12 @@ impl Trial {
     }
 }
 
+impl fmt::Debug for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trial").field("family", &self.family).field("what", &self.what).finish_non_exhaustive()
+    }
+}
+
 impl fmt::Display for Trial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.family, self.what)

@@ -27,6 +27,9 @@ const KEPT: (f64, f64) = (0.02, 2.0);
 /// How often the card is written during a step.
 const EVERY: Duration = Duration::from_secs(5);
 
+/// The largest number of processes that compile kernels at once.
+const PARTS: usize = 8;
+
 /// A step: its name, its weight among the steps that are left, whether it needs an adapter, and whether it goes on
 /// after an item that failed.
 struct Step(&'static str, f64, bool, bool);
@@ -95,7 +98,7 @@ impl Card {
         let skip = skip.parse().map_err(wrong)?;
         let seconds: u64 = seconds.parse().map_err(wrong)?;
         let time = Duration::from_secs(seconds);
-        steps::run(step, &steps::Given { place, seed, time, skip, workloads })
+        steps::run(step, &steps::Given { place, seed, time, skip, words: workloads })
     }
 
     fn make(
@@ -164,24 +167,27 @@ impl Made<'_> {
             let weights: f64 =
                 STEPS[at..].iter().filter(|s| !(s.2 && self.without_adapter().is_some())).map(|s| s.1).sum();
             let share = left.mul_f64(weight / weights);
-            let workloads = if name == "cpu" { self.measured() } else { Vec::new() };
-            let command = |skip: usize, left: Duration| {
+            let command = |words: &[String], skip: usize, left: Duration| {
                 let mut command = this_program();
-                let words = [self.seed.to_string(), left.as_secs().to_string(), skip.to_string()];
-                command.args(["bench", "--card-step", name]).args(words).args(place.arguments());
-                command.arg("--").args(&workloads);
+                let given = [self.seed.to_string(), left.as_secs().to_string(), skip.to_string()];
+                command.args(["bench", "--card-step", name]).args(given).args(place.arguments());
+                command.arg("--").args(words);
                 command
             };
-            let mut written = Instant::now();
-            let mut so_far = self.copy();
-            let ran = supervise(command, again, share, &mut |ran| {
-                if written.elapsed() > EVERY {
-                    so_far.ran[at] = ran.clone();
-                    // An error is reported in the end, if it stays.
-                    let _ = so_far.write();
-                    written = Instant::now();
-                }
-            });
+            let ran = if name == "kernels" {
+                in_parts(command, share)
+            } else {
+                let words = if name == "cpu" { self.measured() } else { Vec::new() };
+                let (mut written, mut so_far) = (Instant::now(), self.copy());
+                supervise(|skip, left| command(&words, skip, left), again, share, &mut |ran| {
+                    if written.elapsed() > EVERY {
+                        so_far.ran[at] = ran.clone();
+                        // An error is reported in the end, if it stays.
+                        let _ = so_far.write();
+                        written = Instant::now();
+                    }
+                })
+            };
             let of = ran.items.1.map(|of| format!(" of {of}")).unwrap_or_default();
             print_beside(&format!(
                 "{name:10} {:7} {:>4}{of} items, {:.1} s of {:.1} s{}",
@@ -275,6 +281,22 @@ impl Made<'_> {
         }
         Err(Failure::Said(format!("bench: {} failed:\n  {}", failed.len(), failed.join("\n  "))))
     }
+}
+
+/// Runs a step in several processes at once, one for two cores, which share its items.
+fn in_parts(command: impl Fn(&[String], usize, Duration) -> Command + Sync, share: Duration) -> Ran {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = (cores / 2).clamp(1, PARTS);
+    let command = &command;
+    let one = |part: usize| {
+        let words = [part.to_string(), parts.to_string()];
+        supervise(|skip, left| command(&words, skip, left), true, share, &mut |_| ())
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..parts).map(|part| scope.spawn(move || one(part))).collect();
+        let others = others.into_iter().filter_map(|other| other.join().ok());
+        others.fold(one(0), Ran::beside)
+    })
 }
 
 fn failure_text(failure: &Failure) -> String {

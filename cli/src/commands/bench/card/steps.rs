@@ -3,7 +3,7 @@
 //! `{"error": WHY}` if the process cannot go on.
 
 use super::fault;
-use super::work::{Work, cases, trainings};
+use super::work::{Speed, Work, cases, trainings};
 use crate::bench::{Larger, TuneOptions, check, drawn, on_device, tune};
 use crate::commands::doctor::{hidden, json};
 use crate::commands::{Failure, Outcome, Where};
@@ -27,8 +27,9 @@ pub(super) struct Given<'a> {
     pub(super) time: Duration,
     /// The number of items that earlier processes have begun.
     pub(super) skip: usize,
-    /// The workloads that the step `cpu` measures; all if there are none.
-    pub(super) workloads: &'a [String],
+    /// For the step `cpu`, the workloads that it measures, or none for all. For `kernels`, which part of the variants this
+    /// process compiles, and of how many.
+    pub(super) words: &'a [String],
 }
 
 /// Tells one line. If no process listens any more, this one ends.
@@ -193,7 +194,10 @@ impl Given<'_> {
             ctx = self.place.with(named)?;
         }
         let adapter = ctx.adapter().unwrap_or(&adapter);
-        let variants: Vec<KernelVariant> = KernelVariant::all().into_iter().filter(|v| v.is_for(adapter)).collect();
+        let number = |at: usize| self.words.get(at).and_then(|word| word.parse::<usize>().ok());
+        let (part, parts) = (number(0).unwrap_or(0), number(1).unwrap_or(1).max(1));
+        let given = KernelVariant::all().into_iter().filter(|variant| variant.is_for(adapter));
+        let variants: Vec<KernelVariant> = given.skip(part).step_by(parts).collect();
         tell(&json!({"of": variants.len()}));
         for variant in variants {
             let name = variant.to_string();
@@ -215,7 +219,7 @@ impl Given<'_> {
         let ctx = self.context()?;
         // The curves end with a size that was begun before the time was up.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "minutes at most")]
-        let options = TuneOptions { seconds: (0.7 * self.time.as_secs_f64()) as u64, ..TuneOptions::default() };
+        let options = TuneOptions { seconds: (0.6 * self.time.as_secs_f64()) as u64, ..TuneOptions::default() };
         items.item("rates", || {
             let rates = tune(&ctx, options, |progress| tell(&json!({"doing": progress.what})))?;
             Ok(serde_json::from_str(&rates.to_json()).unwrap_or_default())
@@ -225,12 +229,12 @@ impl Given<'_> {
 
     fn rows(&self, items: &mut Items) -> Result<(), Failure> {
         let (ctx, adapter) = self.device()?;
-        self.measured(items, &ctx, Side::Gpu, cases(&adapter))
+        self.measured(items, &ctx, Side::Gpu, cases(Speed::of(&adapter)))
     }
 
     fn training(&self, items: &mut Items) -> Result<(), Failure> {
         let (ctx, adapter) = self.device()?;
-        self.measured(items, &ctx, Side::Gpu, trainings(&adapter))
+        self.measured(items, &ctx, Side::Gpu, trainings(Speed::of(&adapter)))
     }
 
     fn encode(&self, items: &mut Items) -> Result<(), Failure> {
@@ -239,8 +243,8 @@ impl Given<'_> {
     }
 
     fn cpu(&self, items: &mut Items) -> Result<(), Failure> {
-        let named = self.workloads.iter().filter_map(|name| Work::parse(name)).collect();
-        let works = if self.workloads.is_empty() { Work::of_the_cpu() } else { named };
+        let named = self.words.iter().filter_map(|name| Work::parse(name)).collect();
+        let works = if self.words.is_empty() { Work::of_the_cpu() } else { named };
         self.measured(items, &self.cpu_context()?, Side::Cpu, works)
     }
 
@@ -258,7 +262,7 @@ impl Given<'_> {
             Side::Cpu => None,
         };
         // A set that was measured before has the size that fitted then.
-        let time = (self.workloads.is_empty()).then(|| self.time / 4);
+        let time = self.words.is_empty().then(|| self.time / 4);
         for work in works {
             items.item(&work.to_string(), || work.measured(ctx, side, profiled.as_ref(), time))?;
         }

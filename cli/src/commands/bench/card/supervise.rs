@@ -77,6 +77,19 @@ impl Ran {
         Self { status: Status::Skipped, why: why.to_owned(), ..Self::waiting() }
     }
 
+    /// Returns what became of a step of which this and another process did a part each.
+    pub(super) fn beside(mut self, other: Self) -> Self {
+        self.rows.extend(other.rows);
+        self.failed.extend(other.failed);
+        let of = self.items.1.zip(other.items.1).map(|(a, b)| a + b);
+        self.items = (self.items.0 + other.items.0, of);
+        self.seconds = self.seconds.max(other.seconds);
+        if self.status == Status::Done {
+            (self.status, self.why) = (other.status, other.why);
+        }
+        self
+    }
+
     /// Returns the entry in the card's list of steps.
     pub(super) fn to_json(&self, step: &str) -> Value {
         let failed = |(item, why): &(String, String)| json!({"item": item, "why": why});

@@ -25,8 +25,30 @@ const FIRST: [(Family, usize, usize); 14] = [
     (Family::Cov, 128, 100_000),
     (Family::Describe, 10_000, 1000),
 ];
-/// The largest numbers of operations of a call and of a training: on a GPU, and elsewhere.
-const MOST: [[f64; 2]; 2] = [[2e11, 1e13], [3e9, 1e10]];
+/// What measures, by its speed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speed {
+    Gpu,
+    Cpu,
+    /// A software adapter.
+    Software,
+}
+
+impl Speed {
+    pub(super) fn of(adapter: &Adapter) -> Self {
+        if adapter.software { Self::Software } else { Self::Gpu }
+    }
+
+    /// Returns the largest numbers of operations of a call and of a training.
+    fn most(self) -> [f64; 2] {
+        match self {
+            Self::Gpu => [2e11, 1e13],
+            Self::Cpu => [3e9, 1e11],
+            Self::Software => [2e8, 3e9],
+        }
+    }
+}
+
 /// The time for the calls of a workload.
 const BUDGET: Duration = Duration::from_millis(150);
 
@@ -48,12 +70,8 @@ impl fmt::Display for Work {
 
 /// Returns the workloads of all families but trainings: the first ones, and then those of the grid, with families that
 /// take turns.
-pub(super) fn cases(adapter: &Adapter) -> Vec<Work> {
-    ordered(adapter.software)
-}
-
-fn ordered(slow: bool) -> Vec<Work> {
-    let most = MOST[usize::from(slow)][0];
+pub(super) fn cases(speed: Speed) -> Vec<Work> {
+    let most = speed.most()[0];
     let first = FIRST.map(|(family, size, items)| Case::new(family, size, items));
     let rest = grid(Extent::Usual).into_iter().filter(|case| case.family != Family::Train && !first.contains(case));
     // How many workloads of its family come before each.
@@ -70,13 +88,9 @@ fn ordered(slow: bool) -> Vec<Work> {
 }
 
 /// Returns the trainings, those of 100 runs first, and features after them.
-pub(super) fn trainings(adapter: &Adapter) -> Vec<Work> {
-    trained(adapter.software)
-}
-
-fn trained(slow: bool) -> Vec<Work> {
+pub(super) fn trainings(speed: Speed) -> Vec<Work> {
     let mut all: Vec<Case> = grid(Extent::Full).into_iter().filter(|case| case.family == Family::Train).collect();
-    all.retain(|case| case.least()[1] <= MOST[usize::from(slow)][1]);
+    all.retain(|case| case.least()[1] <= speed.most()[1]);
     // The sort is stable, so networks stay in the order of their size.
     all.sort_by_key(|case| std::cmp::Reverse(case.items));
     let at = all.iter().filter(|case| Some(case.items) == all.first().map(|case| case.items)).count();
@@ -94,7 +108,7 @@ impl Work {
     /// Returns what is measured on a machine without an adapter.
     pub(super) fn of_the_cpu() -> Vec<Self> {
         let sets = Larger::ENCODINGS.map(Self::Set);
-        ordered(true).into_iter().chain(trained(true)).chain(sets).collect()
+        cases(Speed::Cpu).into_iter().chain(trainings(Speed::Cpu)).chain(sets).collect()
     }
 
     /// Measures the workload, and returns its row. With `profiled`, a context of the same device that makes profiles,
@@ -146,17 +160,18 @@ fn profile_of(profile: &Profile) -> (Value, Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Work, ordered, trained};
+    use super::{Speed, Work, cases, trainings};
     use std::collections::HashSet;
 
     #[test]
     fn every_workload_comes_once_and_can_be_named() {
-        let all: Vec<Work> = ordered(false).into_iter().chain(trained(false)).collect();
+        let all: Vec<Work> = cases(Speed::Gpu).into_iter().chain(trainings(Speed::Gpu)).collect();
         let names: HashSet<String> = all.iter().map(ToString::to_string).collect();
         assert_eq!(names.len(), all.len());
         assert!(all.iter().all(|work| Work::parse(&work.to_string()) == Some(*work)));
         assert_eq!(all[0].to_string(), "eigh/f32/n=32/batch=10000");
-        assert!(trained(false)[0].to_string().ends_with("/runs=100") && ordered(true).len() < ordered(false).len());
+        assert!(trainings(Speed::Gpu)[0].to_string().ends_with("/runs=100"));
+        assert!(cases(Speed::Software).len() < cases(Speed::Gpu).len());
         assert_eq!(Work::parse("nonsense"), None);
     }
 }

@@ -441,7 +441,7 @@ mod tests {
             ("", "test.accuracy"),
             ("train.loss = 'mse'\n", "test.r2"),
             ("[data.split]\ntrain = 0.7\nvalidation = 0.3\n", "validation.accuracy"),
-            ("train.loss = 'mse'\n[data.split]\ntrain = 1\nvalidation = 0\ntest = 0\n", "train.r2"),
+            ("train.loss = 'mse'\n[data.split]\ntrain = 1\ntest = 0\n", "train.r2"),
             ("compare.metric = 'test.loss'\n", "test.loss"),
         ] {
             let first = spec(&format!("{BASE}{text}")).unwrap();

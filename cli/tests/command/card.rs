@@ -31,9 +31,9 @@ fn faults_are_named_and_the_rest_is_done() {
         drawn(5, 2e7).unwrap().iter().map(|case| format!("{case} of seed {}", case.seed)).collect();
     let faults = format!("abort:{};lost:{};hang:{}", names[1], names[3], names[5]);
     let begun = Instant::now();
-    let (code, _, err) = run(&["--card", &path, "--html", &page, "--minutes", "0.2", "--seed", "5"], &faults);
-    // The time is up after 12 seconds; a busy machine may need some more to start and to end.
-    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let (code, _, err) = run(&["--card", &path, "--html", &page, "--minutes", "0.6", "--seed", "5"], &faults);
+    // The time is up after 36 seconds; a busy machine may need much more to start and to end.
+    assert!(begun.elapsed() < Duration::from_secs(90), "{:?}", begun.elapsed());
     let made = card(&path);
     assert!(code == Some(1) && made["complete"] == true && made["card"] == 1, "{err}");
     assert_eq!(made["faults_on_purpose"].as_array().map(Vec::len), Some(3));
@@ -64,7 +64,7 @@ fn faults_are_named_and_the_rest_is_done() {
 fn a_full_disk_costs_no_measurement() {
     let files = Files::new();
     let path = files.at("card.json");
-    let (code, out, err) = run(&["--card", &path, "--minutes", "0.05"], "disk:accuracy");
+    let (code, out, err) = run(&["--card", &path, "--minutes", "0.6"], "disk:accuracy");
     assert!(code == Some(1) && err.contains("cannot write") && err.contains("card.json"), "{err}");
     let (kept, printed) = (card(&path), serde_json::from_str::<Value>(&out).expect("a card"));
     assert!(kept["complete"] == false && step(&kept, "facts")["status"] == "done", "{kept}");
@@ -93,7 +93,7 @@ fn wrong_calls_are_refused_before_anything_is_measured() {
         let begun = Instant::now();
         let (found, _, err) = run(arguments, faults);
         assert!(found == Some(code) && err.contains(word), "{arguments:?}: {err}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{arguments:?} measured something");
+        assert!(begun.elapsed() < Duration::from_secs(30), "{arguments:?} measured something");
     }
     assert!(!std::path::Path::new(&path).exists());
 }

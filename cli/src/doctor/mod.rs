@@ -57,12 +57,6 @@ pub struct Trial {
     run: Box<Try>,
 }
 
-impl fmt::Debug for Trial {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.family, self.what)
-    }
-}
-
 impl Trial {
     fn new(
         family: &'static str,

@@ -93,7 +93,7 @@ fn allowed(entry: f64, degree: f64, terms: usize, normalization: Normalization, 
     let sum = 0.5 * terms as f64 * eps;
     match (normalization, diagonal) {
         (Normalization::Combinatorial, true) => (sum + eps) * degree,
-        (Normalization::Combinatorial, false) => 0.0, // an unchanged weight
+        (Normalization::Combinatorial, false) => 0.5 * eps * entry.abs(), // a weight, rounded to f32
         (_, true) => sum + 4.0 * eps,                 // 1 - w / d, of at most 1
         (_, false) => (sum + 8.0 * eps) * entry.abs(),
     }

@@ -83,7 +83,7 @@ impl Document {
                 let directed = tag.get("type").map(|kind| is_directed(elements, kind)).transpose()?;
                 let end = |key| elements.required(tag, key).map(str::to_owned);
                 let (source, target, line) = (end("source")?, end("target")?, elements.line);
-                let weight = tag.get("weight").map(|field| nodes::weight(field));
+                let weight = tag.get("weight").map(nodes::weight);
                 let weight = weight.transpose().map_err(|wrong| elements.wrong(wrong))?;
                 let directed = directed.unwrap_or(self.directed);
                 self.edge = Some(Edge { source, target, directed, line, weight });

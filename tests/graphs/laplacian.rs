@@ -94,7 +94,7 @@ fn allowed(entry: f64, degree: f64, terms: usize, normalization: Normalization, 
     match (normalization, diagonal) {
         (Normalization::Combinatorial, true) => (sum + eps) * degree,
         (Normalization::Combinatorial, false) => 0.5 * eps * entry.abs(), // a weight, rounded to f32
-        (_, true) => sum + 4.0 * eps,                 // 1 - w / d, of at most 1
+        (_, true) => sum + 4.0 * eps,                                     // 1 - w / d, of at most 1
         (_, false) => (sum + 8.0 * eps) * entry.abs(),
     }
 }

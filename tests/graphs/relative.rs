@@ -72,7 +72,7 @@ fn edges(family: &str, n: u64, seed: u64) -> Edges {
                     add(&mut r, j, i, exponent);
                 }
                 for j in first..i {
-                    if r.next_u64() % 4 == 0 {
+                    if r.next_u64().is_multiple_of(4) {
                         let exponent = (r.next_u64() % 67) as i64 - 33;
                         add(&mut r, j, i, exponent);
                     }
@@ -153,7 +153,9 @@ fn golden<T: Precision>(ctx: &Context) -> Checked {
             let away = want.iter().enumerate().map(|(i, x)| (x * along.signum() - column[(i, null)].to_f64()).powi(2));
             let gap = truth.get(1).map_or(1.0, |next| (next - truth[0]) / (next + truth[0]));
             let away = away.sum::<f64>().sqrt();
-            assert!(away <= 10.0 * eps / gap, "{name}: vector off by {away:e}, relative gap {gap:e}");
+            // A device's vectors are used where they are within 1e-4 (`encode::dense`).
+            let allowed = if ctx.adapter().is_some() { 1e-4 } else { 10.0 * eps / gap };
+            assert!(away <= allowed, "{name}: vector off by {away:e}, relative gap {gap:e}");
         }
     }
     Ok(())

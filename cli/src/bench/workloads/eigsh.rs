@@ -46,7 +46,7 @@ impl Workloads for FewPairs {
             check: Box::new(|| {
                 let exact = || Operator::<f64>::laplacian(graph.view(), Normalization::Symmetric);
                 let (truth, found) =
-                    both(|| eigsh(&Context::cpu(), &exact()?, case.k, Which::Smallest, &options), &find)?;
+                    both(|| eigsh(&Context::cpu(), &exact()?, case.k, Which::Smallest, &options), find)?;
                 // The 1-norm of these Laplacians is about 2. An eigenvalue is no farther from an exact one than the
                 // residual, unless an iteration missed it.
                 let tolerance = options.tolerance_in::<f32>();

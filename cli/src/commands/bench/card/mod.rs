@@ -205,7 +205,7 @@ impl Made<'_> {
                 print_beside(&format!("  {}", failure_text(&failure)));
             }
             if crate::commands::interrupt::cancel().is_cancelled() {
-                return Err(fiedler::ErrorKind::Cancelled.into()).map_err(Failure::Failed);
+                return Err(Failure::Failed(fiedler::ErrorKind::Cancelled.into()));
             }
         }
         Ok(())

@@ -150,8 +150,8 @@ pub(super) fn decided<T: Real>(
             return None;
         }
     }
-    // The error of f32, relative to the bound, is visible in small eigenvalues. That of a Rayleigh quotient is the square
-    // of the error of its vector.
+    // The error of f32, relative to the bound, is visible in small eigenvalues. That of a Rayleigh quotient is the
+    // square of the error of its vector.
     let small = bound / n.max(1) as f64;
     let mut values = rest[selected.clone()].to_vec();
     let pairs = values.iter_mut().zip(columns.chunks_exact_mut(n.max(1)));

@@ -36,8 +36,8 @@ pub(super) struct Limits {
     pub(super) near: f64,
     /// Eigenvalues up to this limit are small.
     small: f64,
-    /// Smaller eigenvalues need a factor of the Laplacian. This module computes an eigenvalue l with a relative error of
-    /// about `eps sqrt(bound / l)`, where eps is that of f64.
+    /// Smaller eigenvalues need a factor of the Laplacian. This module computes an eigenvalue l with a relative error
+    /// of about `eps sqrt(bound / l)`, where eps is that of f64.
     pub(super) factored: f64,
 }
 

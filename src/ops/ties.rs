@@ -34,8 +34,8 @@ fn tied_within(tolerance: f64, a: f64, b: f64, bound: f64) -> bool {
 
 /// Returns the index of the tie group of each eigenvalue. The groups are numbered from 0, and each group is a chain of
 /// neighbors that are tied within `tolerance`. `values` are the eigenvalues and must be in ascending order. `bound` is
-/// as in [`tied`]; if the eigenvalues are accurate relative to themselves, there is none, and the larger of two takes its
-/// place. Each NaN is a separate group.
+/// as in [`tied`]; if the eigenvalues are accurate relative to themselves, there is none, and the larger of two takes
+/// its place. Each NaN is a separate group.
 #[must_use]
 pub(crate) fn tie_groups(values: &[f64], tolerance: f64, bound: Option<f64>) -> Vec<u32> {
     let mut group = 0;

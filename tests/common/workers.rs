@@ -146,7 +146,7 @@ pub struct Workers {
     freed: Condvar,
 }
 
-/// At most so many trials run at a time.
+/// At most this number of trials run at a time.
 struct Turns {
     free: usize,
     /// How many trials wait for each backend that takes one trial at a time, and whether one runs there.
@@ -183,7 +183,7 @@ impl Drop for Turn<'_> {
 }
 
 impl Workers {
-    /// Lets at most so many trials run at a time.
+    /// Limits the number of trials that run at a time.
     pub fn at_most(turns: usize) -> Self {
         let turns = Mutex::new(Turns { free: turns, alone: HashMap::new() });
         Self { idle: Mutex::default(), turns, freed: Condvar::new() }

@@ -180,8 +180,8 @@ fn powers_of_two(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Weights that change by at most a factor of 1 + d move no eigenvalue by more than d of itself (2 d if the Laplacian is
-/// normalized, because both matrices of the pencil move).
+/// Weights that change by at most a factor of 1 + d move no eigenvalue by more than d of itself (2 d if the Laplacian
+/// is normalized, because both matrices of the pencil move).
 fn small_changes(ctx: &Context) -> Checked {
     const D: f64 = 1e-6;
     let mut random = SplitMix64::new(5);

@@ -100,8 +100,8 @@ pub fn trials() -> Vec<Trial> {
     dense::trials().into_iter().chain(features::trials()).chain(sparse::trials()).collect()
 }
 
-/// Tests every family of kernels in f32, both on the CPU and, if `ctx` has an adapter, on the adapter, with the problems of
-/// [`trials`]. On a software adapter the test takes a few seconds, mostly for compilation.
+/// Tests every family of kernels in f32, both on the CPU and, if `ctx` has an adapter, on the adapter, with the
+/// problems of [`trials`]. On a software adapter the test takes a few seconds, mostly for compilation.
 ///
 /// A failure is reported in the returned checks, never as an error.
 #[must_use]

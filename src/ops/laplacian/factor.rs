@@ -2,12 +2,12 @@
 //!
 //! The elimination of a node keeps a Laplacian: it replaces the star of the node by a mesh, `w_ij += w_ip w_pj / d_p`.
 //! Only sums, products and quotients of positive numbers occur if the degrees are computed as sums of the weights, so
-//! every element of the factor G in `L = G G'` is accurate to a few units of its last place (Grassmann, Taksar and Heyman
-//! 1985; O'Cinneide 1993; Ye, Computing singular values of diagonally dominant matrices to high relative accuracy,
-//! Math. Comp. 77, 2008). If the node with the largest degree is always eliminated first, G is a well-conditioned matrix
-//! times a diagonal one, and one-sided Jacobi finds its singular values relative to themselves (Demmel et al., Computing
-//! the singular value decomposition with high relative accuracy, Linear Algebra Appl. 299, 1999). Every column of G is
-//! orthogonal to the null space of L.
+//! every element of the factor G in `L = G G'` is accurate to a few units of its last place (Grassmann, Taksar and
+//! Heyman 1985; O'Cinneide 1993; Ye, Computing singular values of diagonally dominant matrices to high relative
+//! accuracy, Math. Comp. 77, 2008). If the node with the largest degree is always eliminated first, G is a
+//! well-conditioned matrix times a diagonal one, and one-sided Jacobi finds its singular values relative to themselves
+//! (Demmel et al., Computing the singular value decomposition with high relative accuracy, Linear Algebra Appl. 299,
+//! 1999). Every column of G is orthogonal to the null space of L.
 
 use super::Normalization;
 use crate::graph::{GraphRef, IsolatedDiagonal};

@@ -37,8 +37,8 @@ impl OnDevice {
     ///
     /// # Errors
     /// The same as [`OnDevice::new`]; [`Domain`](crate::ErrorKind::Domain) for an invalid list, as in
-    /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list), for weights that f32 does not hold, and
-    /// for conventions that the device does not support. The device supports only [`Symmetrization::Max`],
+    /// [`GraphBatch::from_edge_list`](crate::graph::GraphBatch::from_edge_list), for weights that f32 does not hold,
+    /// and for conventions that the device does not support. The device supports only [`Symmetrization::Max`],
     /// [`Duplicates::Max`] and [`SelfLoops::Drop`].
     pub fn from_edges(
         ctx: &Context,

@@ -1,18 +1,19 @@
-//! Decomposes matrices whose rows or columns differ greatly in size, `D1 B D2` with diagonal matrices D1 and D2, so that
-//! each singular value is accurate relative to itself if B is well conditioned: Householder's QR with column pivoting,
-//! after the rows have been sorted by size, and one-sided Jacobi on the columns of R' (Drmac and Veselic, New fast and
-//! accurate Jacobi SVD algorithm, SIAM J. Matrix Anal. Appl. 29, 2008; LAPACK's dgejsv). The rows have to be sorted, or
-//! the errors of a large row would hide a small one (Cox and Higham, Stability of Householder QR factorization for
-//! weighted least squares problems, 1998). Everything is computed in f64.
+//! Decomposes matrices whose rows or columns differ greatly in size, `D1 B D2` with diagonal matrices D1 and D2, so
+//! that each singular value is accurate relative to itself if B is well conditioned: Householder's QR with column
+//! pivoting, after the rows have been sorted by size, and one-sided Jacobi on the columns of R' (Drmac and Veselic, New
+//! fast and accurate Jacobi SVD algorithm, SIAM J. Matrix Anal. Appl. 29, 2008; LAPACK's dgejsv). The rows have to be
+//! sorted, or the errors of a large row would hide a small one (Cox and Higham, Stability of Householder QR
+//! factorization for weighted least squares problems, 1998). Everything is computed in f64.
 
 use super::Working;
 use super::dense::Factors;
 use crate::ops::orthogonalize::orthogonalize;
 use faer::Mat;
 
-/// How much the sizes of the rows and columns may differ without a loss of digits, in units of the larger dimension. The
-/// singular values of `D1 B D2` are promised to within `10 n eps cond(B)` of themselves. Other methods have an error of
-/// about `eps` times the condition number of `D1 B D2`, which is at most that of B times the differences in size.
+/// How much the sizes of the rows and columns may differ without a loss of digits, in units of the larger dimension.
+/// The singular values of `D1 B D2` are promised to within `10 n eps cond(B)` of themselves. Other methods have an
+/// error of about `eps` times the condition number of `D1 B D2`, which is at most that of B times the differences in
+/// size.
 const EVEN: f64 = 10.0;
 
 /// Returns whether the rows and columns of a matrix differ so much in size that digits would be lost. The size of a row

@@ -1,7 +1,7 @@
-//! Faults on purpose, for tests and rehearsals, in every build: the environment variable `FIEDLER_CARD_FAULT` has a list
-//! of `hang:WORDS`, `lost:WORDS` and `abort:WORDS`, which befall the first item of a step whose name contains WORDS (a
-//! kernel that never ends, the loss of the device, the end of the process), and `disk:STEP`, from which step on the
-//! card cannot be written. Only `fiedler bench --card` reads it.
+//! Faults on purpose, for tests and rehearsals, in every build: the environment variable `FIEDLER_CARD_FAULT` has a
+//! list of `hang:WORDS`, `lost:WORDS` and `abort:WORDS`, which befall the first item of a step whose name contains
+//! WORDS (a kernel that never ends, the loss of the device, the end of the process), and `disk:STEP`, from which step
+//! on the card cannot be written. Only `fiedler bench --card` reads it.
 
 use crate::commands::Failure;
 use fiedler::{Error, ErrorKind};

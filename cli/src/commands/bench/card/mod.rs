@@ -1,5 +1,5 @@
-//! `fiedler bench --card`: a report card of this machine within a number of minutes. Every step runs in a process of its
-//! own with a share of the time, and the card is written again after each, so that neither a hanging kernel nor the
+//! `fiedler bench --card`: a report card of this machine within a number of minutes. Every step runs in a process of
+//! its own with a share of the time, and the card is written again after each, so that neither a hanging kernel nor the
 //! loss of the device costs what was measured before.
 
 mod fault;

@@ -27,8 +27,8 @@ pub(super) struct Given<'a> {
     pub(super) time: Duration,
     /// The number of items that earlier processes have begun.
     pub(super) skip: usize,
-    /// For the step `cpu`, the workloads that it measures, or none for all. For `kernels`, which part of the variants this
-    /// process compiles, and of how many.
+    /// For the step `cpu`, the workloads that it measures, or none for all. For `kernels`, which part of the variants
+    /// this process compiles, and of how many.
     pub(super) words: &'a [String],
 }
 

@@ -86,7 +86,7 @@ pub(super) fn must_be_factored<T: Real>(
     let (n, bound) = (operator.rows(), operator.bounds(0).upper);
     let limits = Limits::of::<T>(n);
     let own = &values[operator.null_vectors()..];
-    // The pairs that `separate` would recombine are so many that the factor takes less time.
+    // `separate` would recombine a large part of the pairs, which takes more time than the factor.
     let many = || T::EPSILON < 1e-10 && weighted && 4 * small(own, bound, limits) > n && first <= limits.near * bound;
     !selection.others.is_empty() && (first <= limits.factored * bound || many())
 }

@@ -24,12 +24,15 @@ pub fn card(card: &Value) -> String {
     let cpu = format!("{}, {} threads, {}", text(&machine["cpu"]), machine["threads"], text(&machine["system"]));
     let gpu = ["name", "backend", "driver"].map(|key| text(&adapter[key]));
     let machine = if adapter.is_object() { format!("{cpu}; {} ({} {})", gpu[0], gpu[1], gpu[2]) } else { cpu };
-    let (minutes, seed) = (number(&card["minutes"]), &card["seed"]);
+    let options: String = ["minutes", "seed"]
+        .iter()
+        .filter_map(|name| card[*name].as_f64().map(|value| format!(" --{name} {value}")))
+        .collect();
     page(&Report {
         date: text(&card["date"]).to_owned(),
         version: text(&card["fiedler"]).to_owned(),
         machine,
-        command: format!("fiedler bench --card card.json --minutes {minutes} --seed {seed}"),
+        command: format!("fiedler bench --card card.json{options}"),
         ceilings: ceilings.collect(),
         rows: list(&card["rows"]).iter().map(row).collect(),
         above: [steps(card), errors(card), compiled(card), timed(card)].concat(),

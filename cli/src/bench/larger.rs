@@ -91,7 +91,7 @@ impl Larger {
     /// Measures calls on one side, for about a second or at least two calls, and checks the pairs of an encoding.
     ///
     /// # Errors
-    /// Those of the calls, and [`fiedler::ErrorKind::NotConverged`] if a pair did not converge.
+    /// Those of the calls, and [`fiedler::ErrorKind::Uncertified`] if a pair did not converge.
     pub fn measure(self, ctx: &Context, side: Side) -> Result<MeasuredSet> {
         let opened = self.with_call(ctx, side, &mut first)?;
         let error = self.error(&on(ctx, side))?;

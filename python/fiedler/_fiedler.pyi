@@ -217,7 +217,11 @@ def sample(
     progress: Callable[[int, int], object] | None,
 ) -> Sampled: ...
 def suspects(
-    x: _Array, names: Sequence[str], labels: _Array | None, values: _Array | None, pixels: bool
+    x: _Array,
+    names: Sequence[str],
+    labels: tuple[_Array, Sequence[str]] | None,
+    values: _Array | None,
+    pixels: bool,
 ) -> list[str]: ...
 def write_tensors(path: _Path, tensors: Sequence[tuple[str, _Array]]) -> None: ...
 def eigh(

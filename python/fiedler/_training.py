@@ -65,11 +65,14 @@ def samples_of(x: Any, y: Any, train: Mapping[str, Any]) -> Samples:
     names, notes = names_of(x), []
     if len(axes) > 1:
         notes.append(f"samples of {' x '.join(map(str, axes))} as rows of numbers")
+    if labels is None and targets.dtype.kind in "iub":
+        notes.append(f"rows of {count(targets.shape[1:])} integers as values, not as labels")
     # The names of the columns, or the places of inputs as NumPy takes them.
     shown = names or [f"x[:, {', '.join(map(str, place))}]" for place in np.ndindex(*axes)]
     # Others are an error of the training.
     if np.isfinite(inputs).all():
-        for one in _fiedler.suspects(inputs, shown, labels, values, len(axes) > 1):
+        named = None if classes is None else (labels, [str(one) for one in classes])
+        for one in _fiedler.suspects(inputs, shown, named, values, len(axes) > 1):
             warn(one)
     return Samples(inputs, labels, values, classes, names, notes)
 

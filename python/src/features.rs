@@ -31,7 +31,9 @@ impl Samples {
     ) -> PyResult<Self> {
         alone(py, move |_| {
             let label = label.as_deref().map_or(LabelColumn::Auto, LabelColumn::Named);
-            Layers::open_with(&paths, Roles { label, ignore: &ignore, take: &take })
+            let mut layers = Layers::open_with(&paths, Roles { label, ignore: &ignore, take: &take })?;
+            layers.search();
+            Ok(layers)
         })
         .map(Self)
     }

@@ -245,6 +245,11 @@ def test_small_data_and_suspicious_inputs() -> None:
     assert ["`Unnamed: 0` numbers" in str(one.message) for one in caught] == [True, False]
     assert "`code` equals the label" in str(caught[1].message)
     assert {one.filename for one in caught} == {__file__}
+    with pytest.warns(UserWarning, match="numbers of 21 classes in 40 samples; if they are values, y as floats"):
+        train.Trainer(epochs=1).fit(np.tile(X[:20], (2, 1)), np.arange(40) % 21)
+    assert train.Trainer(epochs=1).fit(X[:20], np.eye(2, dtype=int)[y]).notes[0] == (
+        "rows of 2 integers as values, not as labels"
+    )
     x[:, 1] = 7
     for call in (train.Trainer(epochs=1).fit, train.Sgld(epochs=1, chains=1, batch=8).sample):
         with pytest.warns(UserWarning, match=r"`x\[:, 1\]` is the same in all samples; leave out") as caught:

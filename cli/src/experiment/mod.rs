@@ -56,7 +56,7 @@ fn heading(html: &mut String, view: &View<'_>) {
         escape(&report.metric),
         escape(&varied)
     );
-    if let Some(words) = report.few_scored() {
+    for words in report.cautions() {
         let _ = writeln!(html, "<p class=\"warning\">{}.</p>", escape(&words));
     }
     if let Some(part) = report.selected_on {

@@ -8,7 +8,7 @@ use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
 use fiedler::experiment::Settings;
-use fiedler::io::{Data, Findings, NamedArray, Rows, Suspicion, TableTargets};
+use fiedler::io::{self, Data, Findings, NamedArray, Rows, Suspicion, TableTargets};
 use fiedler::train::{self, Fit, Loss, Metric, Mlp, Origin, Part, RunStatus, Runs, Samples, Split, Targets, Trainer};
 use fiedler::{Context, Error, Result};
 use numpy::{PyArrayDyn, PyUntypedArrayMethods as _};
@@ -159,12 +159,13 @@ fn samples_of<T: Precision>(
 }
 
 /// Returns warnings about inputs `(samples, inputs)` that number the samples, equal the label or, unless they are
-/// pixels, are the same in all samples.
+/// pixels, are the same in all samples; and about labels, which come with the names of their classes, that seem to be
+/// values.
 #[pyfunction]
 pub(crate) fn suspects<'py>(
     x: &Bound<'py, PyAny>,
     names: Vec<String>,
-    labels: Option<&Bound<'py, PyArrayDyn<u32>>>,
+    labels: Option<(Bound<'py, PyArrayDyn<u32>>, Vec<String>)>,
     values: Option<&Bound<'py, PyAny>>,
     pixels: bool,
 ) -> PyResult<Vec<String>> {
@@ -174,7 +175,7 @@ pub(crate) fn suspects<'py>(
 fn suspects_in<'py, T: Precision>(
     x: &Bound<'py, PyArrayDyn<T>>,
     names: &[String],
-    labels: Option<&Bound<'py, PyArrayDyn<u32>>>,
+    labels: Option<(Bound<'py, PyArrayDyn<u32>>, Vec<String>)>,
     values: Option<&Bound<'py, PyAny>>,
     pixels: bool,
 ) -> PyResult<Vec<String>> {
@@ -182,11 +183,7 @@ fn suspects_in<'py, T: Precision>(
         Ok(Borrowed::of(array)?.as_ref().iter().map(|x| x.to_f64()).collect())
     };
     let targets = match (labels, values) {
-        (Some(labels), _) => {
-            let labels = Borrowed::of(labels)?.as_ref().to_vec();
-            let classes = labels.iter().max().map_or(0, |last| *last as usize + 1);
-            TableTargets::Labels(labels, vec![String::new(); classes])
-        }
+        (Some((labels, classes)), _) => TableTargets::Labels(Borrowed::of(&labels)?.as_ref().to_vec(), classes),
         (None, Some(values)) => {
             let values = values.cast::<PyArrayDyn<T>>()?;
             TableTargets::Values(wide(values)?, values.shape().get(1).copied().unwrap_or(1))
@@ -195,7 +192,17 @@ fn suspects_in<'py, T: Precision>(
     };
     let mut findings = Findings::of_matrix(names, &wide(x)?, &targets);
     findings.suspects.retain(|(_, what)| !(pixels && *what == Suspicion::Constant));
-    Ok(findings.warnings(|_| "leave out what is no input".to_owned()))
+    let mut warnings = findings.warnings(|_| "leave out what is no input".to_owned());
+    if let TableTargets::Labels(labels, classes) = &targets
+        && io::seem_values(labels.len(), classes)
+    {
+        let (classes, samples) = (classes.len(), labels.len());
+        warnings.push(format!(
+            "the labels are numbers of {classes} classes in {samples} samples; if they are values, y as floats \
+             predicts them"
+        ));
+    }
+    Ok(warnings)
 }
 
 /// Writes arrays of one floating-point type as a module of torch has them.

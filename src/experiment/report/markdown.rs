@@ -20,7 +20,7 @@ impl Report {
             self.metric,
             if self.larger_is_better { "larger" } else { "smaller" },
         );
-        if let Some(words) = self.few_scored() {
+        for words in self.cautions() {
             let _ = writeln!(text, "\n**{words}.**");
         }
         if let Some(part) = self.selected_on {
@@ -140,7 +140,7 @@ impl ComparisonReport {
 }
 
 /// Returns a count with its noun.
-fn counted(count: usize, noun: &str) -> String {
+pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 

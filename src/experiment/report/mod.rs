@@ -17,6 +17,7 @@ use crate::io;
 use crate::train::{Metric, Part};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The level of all intervals.
@@ -61,6 +62,9 @@ pub struct Report {
     /// The part by whose samples runs were stopped and their parameters chosen, if results on this part are reported
     /// as the metric, or it is `test`. Such results are too good.
     pub selected_on: Option<&'static str>,
+    /// The number of runs that ended well although what would have stopped them was defined in none of their epochs, by
+    /// its name.
+    pub without_stop: BTreeMap<String, usize>,
     /// The best mean of the configurations, and what the best of as many is expected to be; `None` if no run ended
     /// well.
     pub best: Option<Best>,
@@ -88,13 +92,20 @@ const MOST_PAIRS: usize = 40;
 const FEW: u64 = 10;
 
 impl Report {
-    /// Says that the metric is of few samples, if it is.
+    /// Says, a sentence each, that the metric is of few samples, and that runs had no epoch to choose, where it is so.
     #[must_use]
-    pub fn few_scored(&self) -> Option<String> {
-        let (part, _) = self.metric.split_once('.')?;
-        let few = self.configurations.iter().filter_map(|cell| cell.samples.get(part)).min()?;
-        let samples = if *few == 1 { "sample" } else { "samples" };
-        (*few < FEW).then(|| format!("{} is of {few} {samples} in a run, which says little about others", self.metric))
+    pub fn cautions(&self) -> Vec<String> {
+        let part = self.metric.split_once('.').map_or("", |(part, _)| part);
+        let few = self.configurations.iter().filter_map(|cell| cell.samples.get(part)).min().filter(|few| **few < FEW);
+        let few = few.map(|few| {
+            let samples = if *few == 1 { "sample" } else { "samples" };
+            format!("{} is of {few} {samples} in a run, which says little about others", self.metric)
+        });
+        let undefined = self.without_stop.iter().map(|(name, runs)| {
+            let runs = markdown::counted(*runs, "run");
+            format!("{name} was defined in no epoch of {runs}, so it chose none")
+        });
+        few.into_iter().chain(undefined).collect()
     }
 }
 
@@ -131,6 +142,13 @@ impl Experiment {
         let selected_on = stopped.filter_map(|name| Part::ALL.into_iter().find(|part| part.name() == name));
         // Test is what is reported whatever the metric is.
         let selected_on = selected_on.filter(|own| [part, Part::Test].contains(own)).max_by_key(|own| *own as usize);
+        let mut without_stop = BTreeMap::new();
+        for (cell, own) in cells.iter().zip(&owned) {
+            let runs = own.iter().filter(|record| record.is_good() && record.best_epoch.is_none()).count();
+            if let (Some(stop), true) = (&cell.settings.train.stop, runs > 0) {
+                *without_stop.entry(stop.on.clone()).or_default() += runs;
+            }
+        }
         let means: Vec<f64> = configurations.iter().filter_map(|cell| Some(cell.estimate?.mean)).collect();
         Ok(Report {
             name: spec.experiment.name.clone(),
@@ -145,6 +163,7 @@ impl Experiment {
             comparisons,
             differences,
             selected_on: selected_on.map(Part::name),
+            without_stop,
             best: Best::of(&means, metric.larger_is_better())?,
             spec: spec.to_toml(),
             times: TimesReport { runs: each.iter().sum(), configurations: each },

@@ -130,7 +130,7 @@ pub(super) fn report(report: &Report, times: Times, seconds: f64, side: &str, fo
         let _ = write!(text, "\n{}", report.rule());
     }
     let _ = write!(text, "\n{}", report.varied);
-    if let Some(words) = report.few_scored() {
+    for words in report.cautions() {
         let _ = write!(text, "\n{words}");
     }
     if let Some(part) = report.selected_on {

@@ -3,6 +3,7 @@
 mod blocked;
 mod eigen;
 mod forms;
+mod graded;
 mod matmul;
 mod matmul_split;
 mod parts;
@@ -15,6 +16,7 @@ fn main() -> std::process::ExitCode {
         blocked::tests(),
         eigen::tests(),
         forms::tests(),
+        graded::tests(),
         matmul::tests(),
         matmul_split::tests(),
         parts::tests(),

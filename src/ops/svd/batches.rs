@@ -1,17 +1,18 @@
-//! Solves batches of any size on the device: in one call if they fit, otherwise in smaller batches.
+//! Solves batches of any size on the device: in one call if they fit, otherwise in smaller batches. Matrices on the host
+//! whose rows or columns differ greatly in size are left to the CPU, for the sake of their small singular values.
 
 use super::{Parts, Problem, cpu, gpu};
 use crate::array::{Real, Storage};
 use crate::context::Context;
-use crate::device::{Buffer, Gpu, Read};
+use crate::device::{Buffer, Gpu, MAY_WAIT, Read};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
-use crate::ops::certificate::{Certificates, decode};
+use crate::ops::certificate::{Certificate, Certificates, decode};
 use crate::ops::operation;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Solves a batch. If the results of the whole batch fit on the device, they stay there. Otherwise, they are copied to
-/// the host batch by batch.
+/// Solves a batch. If the results of the whole batch fit on the device, they stay there. Otherwise, and if the CPU has
+/// solved some of the matrices, they are copied to the host batch by batch.
 pub(super) fn solve<T: Real>(
     ctx: &Context,
     gpu: &Gpu,
@@ -23,9 +24,22 @@ pub(super) fn solve<T: Real>(
         // There is nothing to compute: the bases are columns of the identity.
         return Ok(cpu::svd(ctx, problem, &[], vectors));
     }
+    let graded = match a {
+        Storage::Host(a) => ctx.on_host(|| Ok(cpu::graded_of(problem, a)))?,
+        Storage::Device(_) => Vec::new(),
+    };
+    if graded.len() == problem.batch || !(graded.is_empty() || MAY_WAIT) {
+        return ctx.on_host(|| Ok(cpu::svd(ctx, problem, &a.to_vec(ctx)?, vectors)));
+    }
     let most = within(gpu, problem, ctx.memory_budget())?;
+    if !graded.is_empty() {
+        let a = a.to_vec(ctx)?;
+        let mut all = in_batches(gpu, problem, &a, vectors, most.min(problem.batch))?;
+        all.replace(ctx, problem, &a, vectors, &graded)?;
+        return Ok(all.into());
+    }
     let whole = || on_device(gpu, problem, &*a.on_device(ctx, gpu)?, vectors);
-    let cut = |most| in_batches(gpu, problem, &a.to_vec(ctx)?, vectors, most);
+    let cut = |most| in_batches(gpu, problem, &a.to_vec(ctx)?, vectors, most).map(Parts::from);
     if problem.batch > most {
         return cut(most);
     }
@@ -57,9 +71,47 @@ fn on_device<T: Real>(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bo
     })
 }
 
+/// The results of a batch on the host.
+struct Brought<T> {
+    u: Vec<T>,
+    s: Vec<T>,
+    vh: Vec<T>,
+    certificates: Vec<Certificate>,
+}
+
+impl<T: Real> Brought<T> {
+    /// Replaces the results of the matrices with the given indices by those of the CPU.
+    fn replace(&mut self, ctx: &Context, problem: &Problem, a: &[T], vectors: bool, indices: &[usize]) -> Result<()> {
+        let part = Problem { batch: indices.len(), ..*problem };
+        let size = problem.rows * problem.cols;
+        let given: Vec<T> = indices.iter().flat_map(|i| &a[i * size..(i + 1) * size]).copied().collect();
+        let found = ctx.on_host(|| Ok(cpu::svd(ctx, &part, &given, vectors)))?;
+        let certificates = found.certificates.read(ctx)?.wait()?;
+        for (to, from) in [(&mut self.u, found.u), (&mut self.s, found.s), (&mut self.vh, found.vh)] {
+            let len = to.len() / problem.batch;
+            for (&i, own) in indices.iter().zip(from.to_vec(ctx)?.chunks_exact(len.max(1))) {
+                to[i * len..(i + 1) * len].copy_from_slice(own);
+            }
+        }
+        indices.iter().zip(certificates.iter()).for_each(|(&i, &own)| self.certificates[i] = own);
+        Ok(())
+    }
+}
+
+impl<T: Real> From<Brought<T>> for Parts<T> {
+    fn from(Brought { u, s, vh, certificates }: Brought<T>) -> Self {
+        Self {
+            u: Storage::host(u),
+            s: Storage::host(s),
+            vh: Storage::host(vh),
+            certificates: Certificates::Host(Arc::new(certificates)),
+        }
+    }
+}
+
 /// Solves batches of at most `most` matrices each. The result of a matrix does not depend on the batch that contains
 /// it.
-fn in_batches<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, most: usize) -> Result<Parts<T>> {
+fn in_batches<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, most: usize) -> Result<Brought<T>> {
     let (mut u, mut s, mut vh, mut certificates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let size = problem.rows * problem.cols;
     let one = |batch: Range<usize>| {
@@ -78,10 +130,5 @@ fn in_batches<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, mos
         Ok(())
     };
     operation::in_equal_batches(gpu, problem.batch, most, one)?;
-    Ok(Parts {
-        u: Storage::host(u),
-        s: Storage::host(s),
-        vh: Storage::host(vh),
-        certificates: Certificates::Host(Arc::new(certificates)),
-    })
+    Ok(Brought { u, s, vh, certificates })
 }

@@ -60,6 +60,10 @@ pub struct Svdvals<T = f32> {
 /// bidiagonalization with divide and conquer. All methods compute in the precision of the input. However, if f32 is not
 /// accurate enough for one of these larger matrices, the CPU solves the matrix again in f64.
 ///
+/// If the rows or columns of a matrix on the host differ greatly in size, the CPU solves it by one-sided Jacobi with
+/// pivoting in f64 (LAPACK's dgejsv), on either side. Each singular value of `D1 B D2` with diagonal matrices D1 and D2
+/// is then within `10 max(m, n) eps cond(B)` of itself.
+///
 /// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix, it is the residual
 /// of the transpose, `max_j |A' u_j - s_j v_j|_2 / |A'|_1`, which is more informative. The certificate's orthogonality
 /// is the larger of `max |U'U - I|` and `max |Vh Vh' - I|`. Both residual and orthogonality are promised to be at most

@@ -3,7 +3,7 @@
 //! one-sided Jacobi on its factor (Demmel and Veselic, Jacobi's method is more accurate than QR, SIAM J. Matrix Anal.
 //! Appl. 13, 1992; Veselic and Hari 1989). Everything is computed in f64.
 
-use super::{Columns, Matrix, Request, power_of_two_near};
+use super::{Matrix, Request, power_of_two_near};
 use crate::array::Real;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{departure, nan_max, norm_1, product, sum};
@@ -15,17 +15,20 @@ use faer::{Mat, MatRef, Par};
 /// condition number of `D B D`, which is at most that of B times this difference.
 const EVEN: f64 = 10.0;
 
-/// Returns whether the matrix may be positive definite, and its diagonal elements differ so much that digits would be
-/// lost.
-pub(super) fn is_graded<T: Real>(m: &Matrix<'_, T>, columns: Columns<'_>) -> bool {
-    let diagonal = || m.elements.iter().step_by(m.order + 1).map(|x| x.to_f64());
-    // The solver of graphs knows better.
-    if matches!(columns, Columns::Chosen(_)) || !diagonal().all(|x| x > 0.0 && x.is_finite()) {
-        return false;
+/// Returns whether a matrix of the given order may be positive definite, and its diagonal elements differ so much that
+/// digits would be lost.
+pub(super) fn is_graded<T: Real>(order: usize, elements: &[T]) -> bool {
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for x in elements.iter().step_by(order + 1) {
+        let x = x.to_f64();
+        // Nor is a NaN greater.
+        if !(x > 0.0 && x.is_finite()) {
+            return false;
+        }
+        (least, most) = (least.min(x), most.max(x));
     }
-    let (least, most) = diagonal().fold((f64::INFINITY, 0.0), |(a, b): (f64, f64), x| (a.min(x), b.max(x)));
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
-    let even = EVEN * m.order as f64;
+    let even = EVEN * order as f64;
     most > even * least
 }
 

@@ -81,6 +81,15 @@ pub(super) struct Found<T> {
     pub(super) certificates: Vec<Certificate>,
 }
 
+/// Returns the indices of the matrices of `a` that may be positive definite with diagonal elements that differ greatly.
+pub(super) fn graded_of<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Vec<usize> {
+    if matches!(request.columns, Columns::Chosen(_)) {
+        return Vec::new(); // the solver of graphs knows better
+    }
+    let is_graded = |&i: &usize| graded::is_graded(layout.orders()[i] as usize, &a[layout.elements(i)]);
+    (0..layout.batch()).filter(is_graded).collect()
+}
+
 /// Computes eigenvalues, eigenvectors and certificates of every matrix of `a`. Only the lower triangles are read.
 pub(super) fn eigh<T: Real>(ctx: &Context, layout: &Layout, a: &[T], request: Request<'_>) -> Found<T> {
     let mut values = vec![T::from_f64(0.0); layout.row_count()];
@@ -108,8 +117,9 @@ fn in_f64(matrices: Vec<Matrix<'_, f64>>, request: Request<'_>) {
 }
 
 fn solve<T: Real>(matrices: Vec<Matrix<'_, T>>, request: Request<'_>) {
-    let (graded, mut matrices): (Vec<_>, Vec<_>) =
-        matrices.into_iter().partition(|m| graded::is_graded(m, request.columns));
+    let chosen = matches!(request.columns, Columns::Chosen(_)); // by the solver of graphs, which knows better
+    let is_graded = |m: &Matrix<'_, T>| !chosen && graded::is_graded(m.order, m.elements);
+    let (graded, mut matrices): (Vec<_>, Vec<_>) = matrices.into_iter().partition(is_graded);
     let rest = parallel::map(graded, |_, mut m| {
         let done = request.cancel.is_cancelled() || graded::solve(&mut m, request);
         (!done).then_some(m)

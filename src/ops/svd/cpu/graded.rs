@@ -7,6 +7,7 @@
 
 use super::Working;
 use super::dense::Factors;
+use crate::array::Real;
 use crate::ops::orthogonalize::orthogonalize;
 use faer::Mat;
 
@@ -18,34 +19,25 @@ const EVEN: f64 = 10.0;
 
 /// Returns whether the rows and columns of a matrix differ so much in size that digits would be lost. The size of a row
 /// or column is its largest magnitude; those of zeros do not count.
-pub(super) fn is_graded<F: Working>(rows: usize, elements: &[F]) -> bool {
+pub(super) fn is_graded<F: Real>(rows: usize, elements: &[F]) -> bool {
     let columns = elements.len() / rows.max(1);
-    let mut sizes = vec![0.0_f64; rows];
-    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
-    let mut count = |size: f64| {
-        if size > 0.0 {
-            (least, most) = (least.min(size), most.max(size));
-        }
-    };
-    for column in elements.chunks_exact(rows.max(1)) {
-        let mut size = 0.0_f64;
-        for (own, x) in sizes.iter_mut().zip(column) {
+    let mut of_rows = vec![0.0_f64; rows];
+    let size = |column: &[F]| {
+        of_rows.iter_mut().zip(column).fold(0.0_f64, |size, (own, x)| {
             let x = x.to_f64().abs();
-            (*own, size) = (own.max(x), size.max(x));
-        }
-        count(size);
-    }
-    let of_columns = most / least;
-    (least, most) = (f64::INFINITY, 0.0);
-    let mut count = |size: f64| {
-        if size > 0.0 {
-            (least, most) = (least.min(size), most.max(size));
-        }
+            *own = own.max(x);
+            size.max(x)
+        })
     };
-    sizes.iter().for_each(|&size| count(size));
+    let of_columns: Vec<f64> = elements.chunks_exact(rows.max(1)).map(size).collect();
+    let ratio = |sizes: &[f64]| {
+        let sizes = sizes.iter().filter(|size| **size > 0.0);
+        let (least, most) = sizes.fold((f64::INFINITY, 0.0_f64), |(a, b), &size| (a.min(size), b.max(size)));
+        most / least
+    };
     #[expect(clippy::cast_precision_loss, reason = "dimensions are far below 2^52")]
     let even = EVEN * rows.max(columns) as f64;
-    of_columns * (most / least) > even
+    ratio(&of_columns) * ratio(&of_rows) > even
 }
 
 /// Decomposes the finite tall matrix B, with `left` columns of P.

@@ -39,6 +39,13 @@ pub(super) fn algorithm(problem: &Problem) -> &'static str {
     if group::takes(problem) { "one matrix per SIMD lane" } else { "one matrix at a time" }
 }
 
+/// Returns the indices of the matrices of `a` whose rows or columns differ greatly in size.
+pub(super) fn graded_of<T: Real>(problem: &Problem, a: &[T]) -> Vec<usize> {
+    let matrices = a.chunks_exact((problem.rows * problem.cols).max(1)).enumerate();
+    let found = parallel::map(matrices, |_, (i, a)| graded::is_graded(problem.rows, a).then_some(i));
+    found.into_iter().flatten().collect()
+}
+
 /// Decomposes all matrices of `a`; computes U and Vh only if `vectors` is true. If the call is cancelled, results that
 /// were not computed stay 0.
 pub(super) fn svd<T: Real>(ctx: &Context, problem: &Problem, a: &[T], vectors: bool) -> Parts<T> {

@@ -13,6 +13,7 @@ from ._errors import DomainError, warn
 
 _HOMES = ("pandas", "polars", "pyarrow")
 _KINDS = ("DataFrame", "RecordBatch", "Table")
+_INDEX = ("Unnamed: 0", "__index_level_")
 
 
 def names_of(x: Any) -> list[str] | None:
@@ -30,6 +31,29 @@ def _some(x: Any, places: Sequence[int]) -> Any:
     return x.select(places) if hasattr(x, "to_pylist") else x[:, places]
 
 
+def without_index(x: Any) -> tuple[Any, list[str] | None, list[str]]:
+    """Returns a table without the index that pandas wrote into it, the names of its columns, and what was left out.
+    Others are returned as they are, without names."""
+    names = names_of(x)
+    if names is None:
+        return x, None, []
+    index = [name for name in names if name.startswith(_INDEX)]
+    if not index or len(index) == len(names):
+        return x, names, []
+    kept = [place for place, name in enumerate(names) if name not in index]
+    notes = [f"left out: {', '.join(f'`{name}`' for name in index)} (index)"]
+    return _some(x, kept), [names[place] for place in kept], notes
+
+
+def check_numbers(x: Any, names: Sequence[str]) -> None:
+    """Checks that no column of a table has words."""
+    for place, name in enumerate(names):
+        column = np.asarray(_some(x, [place]))[:, 0]
+        word = next((value for value in column if isinstance(value, str)), None) if column.dtype.kind in "OUST" else None
+        if word is not None:
+            raise DomainError(f"x: expected numbers, found {word!r} in the column `{name}`")
+
+
 def known_inputs(x: Any, wanted: Sequence[str]) -> Any:
     """Returns the inputs of a model with these names. A table has them in the same order, perhaps among others."""
     names = names_of(x)
@@ -40,7 +64,7 @@ def known_inputs(x: Any, wanted: Sequence[str]) -> Any:
     if [names[place] for place in own] != list(wanted):
         found = [names[place] for place in own] if len(own) == len(wanted) else names
         raise DomainError(f"x: expected the inputs {', '.join(wanted)}, found {', '.join(found)}")
-    others = [f"`{name}`" for name in names if name not in known]
+    others = [f"`{name}`" for name in names if name not in known and not name.startswith(_INDEX)]
     if others:
         warn(f"left out: {', '.join(others)}; the model has no such input")
     return _some(x, own)

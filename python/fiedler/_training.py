@@ -12,7 +12,7 @@ from . import _fiedler
 from ._arguments import reals, text, text_or_none, wholes
 from ._arrays import as_numpy, count, prepared
 from ._errors import DomainError, ShapeError, warn
-from ._tables import names_of
+from ._tables import check_numbers, without_index
 
 Array = np.ndarray[Any, Any]
 
@@ -44,6 +44,9 @@ def matrix_of(x: Any) -> tuple[Array, tuple[int, ...]]:
 
 def samples_of(x: Any, y: Any, train: Mapping[str, Any]) -> Samples:
     """Returns the samples of a training in its precision, and warns of suspicious inputs."""
+    x, names, notes = without_index(x)
+    if names is not None:
+        check_numbers(x, names)
     inputs, axes = matrix_of(x)
     if "precision" in train:
         inputs = inputs.astype(np.float64 if train["precision"] == "f64" else np.float32, copy=False)
@@ -58,11 +61,12 @@ def samples_of(x: Any, y: Any, train: Mapping[str, Any]) -> Samples:
         except TypeError:
             kinds = sorted({type(label).__name__ for label in targets.ravel()})
             raise DomainError(f"y: expected labels of one type, found {' and '.join(kinds)}") from None
+        if len(classes) < 2:
+            raise DomainError(f"y: expected at least two classes, found only {classes[0]}")
         labels = codes.astype(np.uint32)
     else:
         values = prepared(targets.reshape((len(targets), count(targets.shape[1:]))), "y")
         values = values.astype(inputs.dtype, copy=False)
-    names, notes = names_of(x), []
     if len(axes) > 1:
         notes.append(f"samples of {' x '.join(map(str, axes))} as rows of numbers")
     if labels is None and targets.dtype.kind in "iub":

@@ -2,7 +2,7 @@
 
 use crate::arrays::{Borrowed, returned};
 use crate::context::Door;
-use crate::errors::raised;
+use crate::errors::{in_words, raised};
 use crate::wait::{alone, beside};
 use fiedler::features::{Extractor, Representation};
 use fiedler::io::{LabelColumn, LayerRows, Layers, Numbers, Roles, TableTargets};
@@ -83,7 +83,7 @@ impl Samples {
     fn notes(&self) -> (Vec<String>, Vec<String>) {
         let findings = self.0.findings();
         let labels = findings.target.iter().map(|origin| format!("labels from {origin}"));
-        (labels.chain(findings.notes()).collect(), findings.warnings(advice))
+        (labels.chain(findings.notes().iter().map(|note| in_words(note))).collect(), findings.warnings(advice))
     }
 
     /// What identifies the samples, or None.

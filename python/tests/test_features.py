@@ -115,6 +115,13 @@ def test_columns_of_tables_have_roles(tmp_path) -> None:
         features.extract(np.ones((3, 2)), "raw", ignore=["a"])
 
 
+def test_places_of_columns_beside_words(tmp_path) -> None:
+    table = tmp_path / "t.data"
+    table.write_text("842302,M,17.5,2.5\n842517,B,20.5,3.5\n")
+    found = features.extract(table, "raw", label="2", ignore=["1"], cache=False)
+    assert found.values.tolist() == [[17.5, 2.5], [20.5, 3.5]] and found.labels == ["M", "B"]
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_columns_of_tables_in_memory_have_the_roles_of_a_file(tmp_path, library) -> None:
     home = pytest.importorskip(library)

@@ -236,14 +236,22 @@ def test_small_data_and_suspicious_inputs() -> None:
     assert train.Trainer(epochs=1).fit(x[:3], [0, 1, 0]).notes[1] == "no samples for validation"
     with pytest.raises(fiedler.DomainError, match="at most 14 training samples, found 15"):
         train.Trainer(epochs=1, batch=15).fit(x, y)
+    stopped = train.Trainer(epochs=1, stop={"on": "validation.auc"}).fit(x[:5], [0, 1, 0, 1, 0])
+    assert "validation.auc was defined in no epoch of 1 run, so it chose none" in stopped.notes
+    with pytest.raises(fiedler.DomainError, match="y: expected at least two classes, found only 0"):
+        train.Trainer(epochs=1).fit(x[:1], [0])
     x[:, 1] = np.arange(20)
     with pytest.warns(UserWarning, match=r"`x\[:, 1\]` numbers the samples"):
         train.Trainer(epochs=1).fit(x, y)
-    frame = pytest.importorskip("pandas").DataFrame({"Unnamed: 0": range(20), "a": X[:20, 0], "code": y * 3.0})
+    frame = pytest.importorskip("pandas").DataFrame({"ID": range(20), "a": X[:20, 0], "code": y * 3.0})
+    frame.insert(0, "Unnamed: 0", [7, *range(19)])  # the index of a part that was drawn
     with pytest.warns(UserWarning) as caught:
-        train.Trainer(epochs=1).fit(frame, y)
-    assert ["`Unnamed: 0` numbers" in str(one.message) for one in caught] == [True, False]
+        fit = train.Trainer(epochs=1).fit(frame, y)
+    assert (fit.inputs, fit.notes[0]) == (["ID", "a", "code"], "left out: `Unnamed: 0` (index)")
+    assert ["`ID` numbers" in str(one.message) for one in caught] == [True, False]
     assert "`code` equals the label" in str(caught[1].message)
+    with pytest.raises(fiedler.DomainError, match="x: expected numbers, found 'u' in the column `kind`"):
+        train.Trainer(epochs=1).fit(frame.assign(kind="u"), y)
     assert {one.filename for one in caught} == {__file__}
     with pytest.warns(UserWarning, match="numbers of 21 classes in 40 samples; if they are values, y as floats"):
         train.Trainer(epochs=1).fit(np.tile(X[:20], (2, 1)), np.arange(40) % 21)

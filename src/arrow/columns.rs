@@ -3,7 +3,7 @@
 use super::ids::IdKind;
 use super::wrong;
 use crate::error::Result;
-use crate::io::{NO_COLUMN, edge_columns, ignored, weight_column};
+use crate::io::{NO_COLUMN, edge_columns, has_index_name, ignored, weight_column};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -110,10 +110,11 @@ impl Columns {
     }
 
     /// Returns the columns that may have edges and weights in a table with a row for each edge, as an edge list has
-    /// them.
+    /// them. An index is none of them.
     fn of_an_edge_list<'a>(&self, schema: &'a Schema) -> (Vec<usize>, Vec<&'a str>) {
         let others = [Role::Graph, Role::NodeCount].map(|role| self.find(schema, role, |_| true).ok().flatten());
-        let own = (0..schema.fields().len()).filter(|&at| !others.contains(&Some(at)));
+        let index = |at: usize| has_index_name(at, schema.field(at).name());
+        let own = (0..schema.fields().len()).filter(|&at| !others.contains(&Some(at)) && !index(at));
         own.map(|at| (at, schema.field(at).name().as_str())).unzip()
     }
 
@@ -122,7 +123,9 @@ impl Columns {
         let Edges::Table(source, target, _) = edges else { return None };
         let (places, names) = self.of_an_edge_list(schema);
         let place = |column: usize| places.iter().position(|&place| place == column);
-        let found = places[weight_column(&names, schema.fields().len(), (place(source)?, place(target)?))?];
+        let columns =
+            schema.fields().iter().enumerate().filter(|(at, field)| !has_index_name(*at, field.name())).count();
+        let found = places[weight_column(&names, columns, (place(source)?, place(target)?))?];
         schema.field(found).data_type().is_numeric().then_some(found)
     }
 

@@ -3,11 +3,12 @@
 
 use super::canonical::sign_in_doubt;
 use super::pairs::{Candidates, Selection};
-use super::separate::{Limits, complement, quotient, small};
+use super::separate::{Limits, complement, quotient, separate, small};
 use super::settings::Settings;
 use crate::array::Real;
 use crate::graph::{GraphRef, IsolatedDiagonal};
 use crate::ops::eigen::Certificate;
+use crate::ops::laplacian::entrywise;
 use crate::ops::laplacian::factor::eigenpairs;
 use crate::ops::sparse::Operator;
 use crate::ops::{Normalization, Status};
@@ -75,12 +76,14 @@ pub(super) fn candidates(
 }
 
 /// Returns whether digits of the selected pairs may be missing from a decomposition in f64 and from what
-/// [`separate`](super::separate) makes of it, so that the Laplacian has to be factored.
+/// [`separate`](super::separate) makes of it, so that the Laplacian has to be factored. `similarity` is as in
+/// [`decided`].
 pub(super) fn must_be_factored<T: Real>(
     selection: &Selection,
     operator: &Operator<'_, f64>,
     values: &[f64],
     weighted: bool,
+    similarity: Option<&[f64]>,
 ) -> bool {
     let Some(&first) = values.get(operator.null_vectors() + selection.others.start) else { return false };
     let (n, bound) = (operator.rows(), operator.bounds(0).upper);
@@ -88,12 +91,49 @@ pub(super) fn must_be_factored<T: Real>(
     let own = &values[operator.null_vectors()..];
     // `separate` would recombine a large part of the pairs, which takes more time than the factor.
     let many = || T::EPSILON < 1e-10 && weighted && 4 * small(own, bound, limits) > n && first <= limits.near * bound;
-    !selection.others.is_empty() && (first <= limits.factored * bound || many())
+    let uneven = similarity.is_some_and(is_uneven::<T>);
+    !selection.others.is_empty() && (first <= limits.factored * bound || uneven || many())
 }
 
-/// Returns the candidates from a factor of the Laplacian, which has all digits of all eigenvalues.
-pub(super) fn factored(selection: &Selection, graph: GraphRef<'_>, normalization: Normalization) -> Candidates {
-    let found = eigenpairs(graph, normalization);
+/// Separates the small eigenvalues of an encoding in f32, and returns whether each selected one is then as accurate as
+/// f32 shows it, so that the Laplacian need not be factored, which takes longer.
+pub(super) fn is_resolved<T: Real>(
+    (graph, normalization): (GraphRef<'_>, Normalization),
+    operator: &Operator<'_, f64>,
+    candidates: &mut Candidates,
+    similarity: Option<&[f64]>,
+) -> bool {
+    let (n, bound, limits) = (operator.rows(), operator.bounds(0).upper, Limits::of::<T>(operator.rows()));
+    let Candidates { values, vectors, selected, .. } = candidates;
+    let small = small(values, bound, limits);
+    // Of many, the factor takes less time.
+    if T::EPSILON < 1e-10 || 4 * small > n || similarity.is_some_and(is_uneven::<T>) {
+        return false;
+    }
+    values[..small].copy_from_slice(&separate(graph, normalization, &mut vectors[..small * n]));
+    values.get(selected.start).is_none_or(|&first| first >= limits.separated * bound)
+}
+
+/// Returns whether the error of f64, amplified at nodes of small degree, exceeds the promised `n eps` of T. `similarity`
+/// is the diagonal of D^-1/2.
+fn is_uneven<T: Real>(similarity: &[f64]) -> bool {
+    let (least, most) = similarity.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
+    #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
+    let allowed = similarity.len() as f64 * (T::EPSILON / f64::EPSILON);
+    most > allowed * least
+}
+
+/// Returns the candidates from a factor of the Laplacian, which has all digits of all eigenvalues. `similarity` is as in
+/// [`decided`].
+pub(super) fn factored<T: Real>(
+    selection: &Selection,
+    (graph, normalization): (GraphRef<'_>, Normalization),
+    similarity: Option<&[f64]>,
+) -> Candidates {
+    let mut found = eigenpairs(graph, normalization);
+    if similarity.is_some_and(is_uneven::<T>) {
+        entrywise::correct(graph, &found.values, &mut found.vectors);
+    }
     let status = if found.converged { Status::Converged } else { Status::NotConverged };
     let (values, vectors, selected) = (found.values, found.vectors, selection.others.clone());
     Candidates { values, vectors, selected, apart: true, status, relative: true, ..Candidates::default() }

@@ -224,18 +224,21 @@ impl<T: Real> Run<'_, T> {
             let count = selection.known + selection.others.len();
             return Ok(Some(not_finite(self.settings, graph, count, certificate)));
         }
+        let similarity = self.similarity(graph);
+        let matrix = (graph, sparse::solved_normalization(self.settings.normalization));
         let candidates = if U::ON_DEVICE {
-            let similarity = self.similarity(graph);
-            let matrix = (graph, sparse::solved_normalization(self.settings.normalization));
             dense::decided(&selection, matrix, &operator, similarity.as_deref(), (values, vectors), certificate)
         } else {
             let (values, vectors) = (U::all_to_f64(values), U::all_to_f64(vectors));
-            let weighted = graph.is_weighted();
-            Some(if dense::must_be_factored::<T>(&selection, &operator, &values, weighted) {
-                dense::factored(&selection, graph, sparse::solved_normalization(self.settings.normalization))
+            let (weighted, similarity) = (graph.is_weighted(), similarity.as_deref());
+            let limits = Limits::of::<T>(graph.nodes());
+            let own = || dense::candidates(&selection, &operator, (&values, &vectors), limits, certificate);
+            Some(if dense::must_be_factored::<T>(&selection, &operator, &values, weighted, similarity) {
+                let mut found = own();
+                let resolved = dense::is_resolved::<T>(matrix, &operator, &mut found, similarity);
+                if resolved { found } else { dense::factored::<T>(&selection, matrix, similarity) }
             } else {
-                let limits = Limits::of::<T>(graph.nodes());
-                dense::candidates(&selection, &operator, (&values, &vectors), limits, certificate)
+                own()
             })
         };
         Ok(candidates.map(|found| pairs(self.settings, graph, &operator, selection.known, found)))

@@ -36,9 +36,11 @@ pub(super) struct Limits {
     pub(super) near: f64,
     /// Eigenvalues up to this limit are small.
     small: f64,
-    /// Smaller eigenvalues need a factor of the Laplacian. This module computes an eigenvalue l with a relative error
-    /// of about `eps sqrt(bound / l)`, where eps is that of f64.
+    /// Smaller eigenvalues need a factor of the Laplacian, unless this module resolves them.
     pub(super) factored: f64,
+    /// This module resolves larger eigenvalues. It computes an eigenvalue l with a relative error of about `eps
+    /// sqrt(bound / l)`, where eps is that of f64.
+    pub(super) separated: f64,
 }
 
 impl Limits {
@@ -48,10 +50,10 @@ impl Limits {
         let n = n.max(1) as f64;
         if T::EPSILON < 1e-10 {
             let near = 0.25 / n;
-            Self { near, small: near.max(SMALL), factored: near / n }
+            Self { near, small: near.max(SMALL), factored: near / n, separated: near / n }
         } else {
             // Far above the eigenvalues that a decomposition in f64 cannot tell from 0.
-            Self { near: CLOSE, small: SMALL, factored: 1e-12 }
+            Self { near: CLOSE, small: SMALL, factored: 1e-12, separated: (f64::EPSILON / T::EPSILON).powi(2) }
         }
     }
 

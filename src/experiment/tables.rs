@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::features::generate::{Digits, Series, Strings, Vectors};
 use crate::features::{Extractor, Representation};
-use crate::io::{LabelColumn, Layers, Numbers, Roles, TableTargets, fits};
+use crate::io::{LabelColumn, Layers, Numbers, Roles, TableTargets, fits, hardly_repeat};
 use crate::ops::mlp::{Samples, Targets};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -121,10 +121,14 @@ fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
     let roles = Roles { label, ignore: &spec.data.ignore, take: &spec.data.take };
     let mut layers = Layers::open_as(paths, roles, values)?;
     layers.search();
+    let shown = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
+    // Of a generated data set, a plan has few samples.
+    if let (TableTargets::Labels(_, classes), None) = (layers.targets(), spec.data.generate) {
+        check_classes(&shown, layers.len(), classes)?;
+    }
     if let Some(rows) = spec.data.rows {
         layers = layers.first(rows);
     }
-    let shown = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
     match layers.targets() {
         TableTargets::None => Err(wrong(format!(
             "{shown}: expected labels or values of the samples, found none; data.label names the column or array"
@@ -142,6 +146,19 @@ fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
             }
         }
         TableTargets::Values(..) => Ok(layers),
+    }
+}
+
+/// Checks that the classes are such that a network can tell them apart.
+fn check_classes(shown: &str, samples: usize, classes: &[String]) -> Result<()> {
+    match classes {
+        [only] => Err(wrong(format!("{shown}: expected at least two classes, found only {only}"))),
+        _ if hardly_repeat(samples, classes) => Err(wrong(format!(
+            "{shown}: expected several samples of each class, found {} classes in {samples} samples; train.loss = \"mse\" \
+             takes numbers as targets, and data.label names another column or array",
+            classes.len(),
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -97,10 +97,20 @@ impl Roles {
         let both = self.source.is_some() && self.target.is_some();
         match fields.len() {
             _ if self.plain => true,
+            // An edge has two ids.
+            _ if self.has_index(fields) => wordy,
             // If the line were an edge, its third field would be a weight and not a word.
             3 => wordy && (both || fields.iter().all(|field| !field.is_empty())),
             columns => columns > 3 && wordy && both,
         }
+    }
+
+    /// Returns whether a column without a name, as pandas writes an index, is before those of the ends, whose names are
+    /// not known.
+    fn has_index(&self, fields: &[String]) -> bool {
+        fields.first().is_some_and(String::is_empty)
+            && self.source.or(self.target).is_none()
+            && (3..=4).contains(&fields.len())
     }
 
     /// Returns the index of the weight column. If there are three columns, the third may contain the weight even if its
@@ -113,6 +123,10 @@ impl Roles {
         let columns = fields.len();
         if let (Some(place), true) = (self.of_tables, self.source.is_some() && self.target.is_some()) {
             return Err(format!("`{}`, which only a table in Parquet or Arrow may have", fields[place]));
+        }
+        if self.has_index(fields) {
+            let weight = self.weight.or((columns == 4).then_some(3)).unwrap_or(NO_COLUMN);
+            return Ok(Header::Named { columns, places: [1, 2, weight] });
         }
         let in_order = if self.plain || columns != 3 { Header::InOrder } else { Header::Three };
         if let (Some(source), Some(target)) = (self.source, self.target) {

@@ -67,11 +67,13 @@ pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, NpyFile, read_npy};
 #[cfg(feature = "arrow")]
 pub(crate) use opening::integer;
+#[cfg(feature = "arrow")]
+pub(crate) use roles::has_index_name;
 pub use roles::{Findings, LabelColumn, LeftOut, Roles, Suspicion, TargetOrigin};
 pub use row_table::{RowTable, TakeRows};
 pub(crate) use safetensors::checksum;
 pub use sample_rows::SampleRows;
-pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, read_samples, seem_values};
+pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, hardly_repeat, read_samples, seem_values};
 pub(crate) use stream::{SampleFolder, StreamedArray, StreamedData, write_blocks, write_streamed};
 pub use tensors::{StoredArray, Tensors, read_arrays};
 pub use tudataset::write_tudataset;

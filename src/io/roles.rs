@@ -105,7 +105,7 @@ pub(super) fn labels_among(names: &[&str]) -> Vec<usize> {
 
 /// Says that one column or array has to have the labels, where several have such names.
 pub(super) fn one_label(what: &str) -> String {
-    format!("one {what} whose name says that it has the labels, or `label` with the name of one")
+    format!("one {what} whose name says that it has the labels, or --label with the name of one")
 }
 
 /// Returns the place of a column `y` behind a column `x`, which is a coordinate.
@@ -131,6 +131,12 @@ pub(super) fn index_name(at: usize, name: &str) -> Option<IndexName> {
         _ if name.starts_with("Unnamed: 0") || name.starts_with("__index_level_") => Some(IndexName::Own),
         _ => None,
     }
+}
+
+/// Returns whether the column at a place of a table of edges, which are no labels of rows, is an index by its name.
+#[cfg(feature = "arrow")]
+pub(crate) fn has_index_name(at: usize, name: &str) -> bool {
+    index_name(at, name).is_some()
 }
 
 /// Returns whether the fields of a column with the name of an index count the rows or label them.
@@ -287,7 +293,7 @@ impl Findings {
         }
         if let Some(name) = &self.coordinate {
             notes.push(format!(
-                "`{name}` is an input, a coordinate like `x`; `label` with this name makes it the label"
+                "`{name}` is an input, a coordinate like `x`; --label with this name makes it the label"
             ));
         }
         if !self.left_out.is_empty() {

@@ -126,7 +126,7 @@ impl KnownInputs<'_> {
 /// `X_test`, with `y_train` and `y_test`, are parts of a data set, and so are `X_val` and names such as `test_images`.
 /// `.npy`: inputs alone. Text: either lines of a string of bits and a label, or a table separated by commas,
 /// semicolons, tabs or white space, with a label in each row. The first row is a header if none of its fields is a
-/// number and none but the first is empty, if `Named` names one of its fields, if its label is the only one that is not
+/// number and none but the first is empty, if the roles name one of its words, if its label is the only one that is not
 /// a number, or if its numbers count from 0 beside the name of an index or of labels, as pandas writes them.
 ///
 /// The index of a table of pandas or R is no input: a first column without a name, `Unnamed: 0`, `index` or
@@ -209,7 +209,7 @@ pub(super) fn roles_of(path: &Path, names: &[(&str, usize)], wanted: Wanted<'_>)
         let features = names.iter().any(|(name, _)| *name == "features");
         let advice = "; features have labels if their input has them (`fiedler features --label NAME`)";
         let found = format!("no labels, only the arrays {}{}", all(), if features { advice } else { "" });
-        let expected = format!("targets under the name {}, or under that of `label`", LABELS.join(", "));
+        let expected = format!("targets under the name {}, or under that of --label", LABELS.join(", "));
         return Err(wrong(&expected, found));
     } else if let (Wanted::Values(_), Some("labels"), true) =
         (wanted, made.target_name.as_deref(), names.iter().any(|(name, _)| *name == "classes"))
@@ -312,6 +312,13 @@ pub fn seem_values(samples: usize, classes: &[String]) -> bool {
     let numbers: Option<Vec<f64>> = classes.iter().map(|class| class.parse().ok()).collect();
     let many = classes.len() > FEW && classes.len().saturating_mul(classes.len()) > samples.saturating_mul(4);
     numbers.is_some_and(|numbers| many || numbers.iter().any(has_fraction))
+}
+
+/// Returns whether there are so few samples of each class that the labels seem to be something else: numbers or names.
+#[must_use]
+pub fn hardly_repeat(samples: usize, classes: &[String]) -> bool {
+    let numbers = classes.iter().all(|class| class.parse::<f64>().is_ok());
+    classes.len() > 2 && if numbers { classes.len() * 2 > samples } else { classes.len() == samples }
 }
 
 /// Returns the classes of words. If all words are numbers, those that are equal as numbers are one class, whose name is

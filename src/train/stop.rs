@@ -168,7 +168,10 @@ impl Stop {
         match (found, metric.parse()) {
             (Some(part), Ok(metric)) => Ok(Self { part, metric, patience }),
             _ => {
-                let what = format!("expected a part and a metric, such as validation.accuracy, found {name}");
+                let (parts, metrics) = (Part::ALL.map(Part::name).join(", "), Metric::ALL.map(Metric::name).join(", "));
+                let what = format!(
+                    "expected a part ({parts}) and a metric ({metrics}), such as validation.accuracy, found {name}"
+                );
                 Err(Error::domain("train", what))
             }
         }

@@ -22,6 +22,8 @@ pub fn tests() -> Vec<Test> {
             on_each("a line that is not finite spoils only itself", not_finite),
             on_each("overflow", overflow),
             on_each("subnormal lines, beside ones", subnormal),
+            on_each("matrices of every small scale", small_planes),
+            on_each("power spectra of every small scale", small_signals),
             on_each("empty batches and refused shapes", edges_of_the_domain),
             on_each("bit-equal when repeated, alone and cut", cuts),
             on_each("power spectra, bands, centroids", features),
@@ -41,11 +43,24 @@ fn along(shape: Shape, axis: Axis) -> Vec<Vec<usize>> {
     }
 }
 
+/// Half of the distance between two subnormal numbers of f32.
+const HALF: f64 = 1.0 / (1_u64 << 50) as f64 / (1_u64 << 50) as f64 / (1_u64 << 50) as f64;
+
+/// Ordinary numbers, and such whose squares or which themselves are subnormal.
+const SCALES: [f64; 6] = [1.0, 1e-20, 1e-30, 1e-38, 1e-40, 1e-44];
+
+/// Moves results toward the truth by what rounding them may have changed. What is left has to be within the promise.
+fn forgive(found: &mut [C64], want: &[C64], rounding: f64) {
+    let beyond = |found: f64, want: f64| want + (found - want).signum() * ((found - want).abs() - rounding).max(0.0);
+    for (found, want) in found.iter_mut().zip(want) {
+        *found = C64::new(beyond(found.re, want.re), beyond(found.im, want.im));
+    }
+}
+
 /// A device may flush subnormal numbers. A line that consists of them, and one that is near them, has a transform of
-/// its own accuracy all the same, also beside lines of ones. On a device, only the result is rounded to a subnormal
-/// number; the CPU rounds the terms of its sums too.
+/// its own accuracy all the same, also beside lines of ones. Only the result is rounded to a subnormal number.
 fn subnormal(ctx: &Context) -> Checked {
-    for (rows, cols, batch) in [(16, 3, 2), (30, 4, 1), (67, 2, 2), (1, 9, 5)] {
+    for (rows, cols, batch) in [(16, 3, 2), (30, 4, 1), (67, 2, 2), (100, 3, 1), (1, 9, 5)] {
         let shape = Shape::new(rows, cols, batch);
         for axis in [Axis::Rows, Axis::Cols, Axis::Batch] {
             // Whole numbers, so that multiples of the least subnormal number, 2^-149, are exact.
@@ -73,19 +88,13 @@ fn subnormal(ctx: &Context) -> Checked {
                 let mut want_half = truth(&given_real, false);
                 want_half.truncate(bins[l].len());
                 // The second of two transforms starts from a spectrum that was rounded, which costs at most its root.
-                let roundings = if ctx.adapter().is_some() { 1.0 } else { 4.0 + line.len() as f64 };
-                let ulp = roundings * 2_f64.powi(-150) / factors[l];
+                let ulp = HALF / factors[l];
                 for (found, want, ulp) in [
                     (&mut found, truth(&given, false), ulp),
                     (&mut found_half, want_half, ulp),
                     (&mut found_back, given_real.clone(), 3.0 * ulp),
                 ] {
-                    // What is beyond this rounding has to be within the promise.
-                    let beyond =
-                        |found: f64, want: f64| want + (found - want).signum() * ((found - want).abs() - ulp).max(0.0);
-                    for (found, want) in found.iter_mut().zip(&want) {
-                        *found = C64::new(beyond(found.re, want.re), beyond(found.im, want.im));
-                    }
+                    forgive(found, &want, ulp);
                     judge(found, &want, line.len().max(2), 2.0 * EPS)
                         .map_err(|e| format!("{shape} along {axis:?}, line {l} times {:e}: {e}", factors[l]))?;
                 }
@@ -141,19 +150,52 @@ fn axes(ctx: &Context) -> Checked {
     Ok(())
 }
 
+/// Computes the transforms of matrices along both axes in f64.
+fn plane_truth(shape: Shape, x: &[C32], inverse: bool) -> Vec<C64> {
+    let mut all: Vec<C64> = x.iter().copied().map(wide).collect();
+    for axis in [Axis::Rows, Axis::Cols] {
+        for line in along(shape, axis) {
+            let own: Vec<C64> = line.iter().map(|&e| all[e]).collect();
+            line.iter().zip(truth(&own, inverse)).for_each(|(&e, z)| all[e] = z);
+        }
+    }
+    all
+}
+
+/// Matrices of tiny numbers beside a matrix of ordinary ones.
+fn small_planes(ctx: &Context) -> Checked {
+    let shape = Shape::new(8, 15, 3);
+    let (size, base) = (shape.rows * shape.cols, signal(shape.len(), 10));
+    for scale in SCALES {
+        let factors = [scale, 1.0, scale];
+        let times = |(e, z): (usize, &C32)| {
+            let z = wide(*z) * factors[e / size];
+            C32::new(z.re as f32, z.im as f32)
+        };
+        let x: Vec<C32> = base.iter().enumerate().map(times).collect();
+        let array = Array::from_vec(shape, x.clone())?;
+        for inverse in [false, true] {
+            let want = plane_truth(shape, &x, inverse);
+            let found = if inverse { ifft2(ctx, &array)? } else { fft2(ctx, &array)? }.to_host(ctx)?;
+            for (b, factor) in factors.into_iter().enumerate() {
+                let own = b * size..(b + 1) * size;
+                let want: Vec<C64> = want[own.clone()].iter().map(|z| z / factor).collect();
+                let mut got: Vec<C64> = found.as_slice()[own].iter().map(|&z| wide(z) / factor).collect();
+                forgive(&mut got, &want, HALF / factor);
+                judge(&got, &want, size, EPS).map_err(|e| format!("{scale:e}, matrix {b}, {inverse}: {e}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn planes(ctx: &Context) -> Checked {
     for (rows, cols, batch) in [(1, 1, 1), (4, 6, 3), (17, 31, 2), (128, 64, 2), (1009, 33, 1)] {
         let shape = Shape::new(rows, cols, batch);
         let x = signal(shape.len(), 9);
         let array = Array::from_vec(shape, x.clone())?;
         for inverse in [false, true] {
-            let mut want: Vec<C64> = x.iter().copied().map(wide).collect();
-            for axis in [Axis::Rows, Axis::Cols] {
-                for line in along(shape, axis) {
-                    let own: Vec<C64> = line.iter().map(|&e| want[e]).collect();
-                    line.iter().zip(truth(&own, inverse)).for_each(|(&e, z)| want[e] = z);
-                }
-            }
+            let want = plane_truth(shape, &x, inverse);
             let found = if inverse { ifft2(ctx, &array)? } else { fft2(ctx, &array)? };
             let found: Vec<C64> = found.to_host(ctx)?.as_slice().iter().copied().map(wide).collect();
             let size = rows * cols;
@@ -324,6 +366,76 @@ fn resident(ctx: &Context) -> Checked {
     Ok(())
 }
 
+/// Returns the power spectrum of a line in f64.
+fn power_truth(line: &[f64], window: &[f64]) -> Vec<f64> {
+    let (n, sum) = (line.len(), window.iter().sum::<f64>());
+    let windowed: Vec<C64> = line.iter().zip(window).map(|(x, w)| (x * w).into()).collect();
+    let alone = |k: usize| k == 0 || 2 * k == n;
+    let power = |(k, z): (usize, &C64)| if alone(k) { 1.0 } else { 2.0 } * (z / sum).norm_sqr();
+    truth(&windowed, false)[..n / 2 + 1].iter().enumerate().map(power).collect()
+}
+
+/// A centroid does not depend on the scale of a signal. Powers and sums of powers are rounded to what f32 holds.
+fn small_signals(ctx: &Context) -> Checked {
+    let rate = 100.0;
+    for (n, axis) in [(75, Axis::Rows), (256, Axis::Cols)] {
+        let shape = if axis == Axis::Rows { Shape::new(n, 4, 1) } else { Shape::new(4, n, 1) };
+        let (base, own) = (reals(shape.len(), 62), along(shape, axis));
+        for scale in SCALES {
+            // The last signal is all zeros.
+            let factors = [scale, 1.0, scale, 0.0];
+            let mut x = vec![0.0_f32; shape.len()];
+            for (line, factor) in own.iter().zip(factors) {
+                line.iter().for_each(|&e| x[e] = (f64::from(base[e]) * factor) as f32);
+            }
+            let found = power_spectrum(ctx, &Array::from_vec(shape, x.clone())?, Window::Hann, axis)?;
+            let (bins, edges) = (along(found.power.shape(), axis), [0.0, rate / 5.0, rate / 2.0]);
+            let centroid = found.spectral_centroid(ctx, rate)?.to_host(ctx)?;
+            let bands = found.band_powers(ctx, &edges, rate)?;
+            let in_bands = along(bands.shape(), axis);
+            let (bands, power) = (bands.to_host(ctx)?, found.power.to_host(ctx)?);
+            let window = Window::Hann.values(n);
+            // The same bound as in `features`, and half of the distance between two subnormal numbers.
+            let allowed = 4.0 * EPS * (2.0 * (n as f64).log2() + 8.0);
+            for (l, line) in own.iter().enumerate() {
+                let line: Vec<f64> = line.iter().map(|&e| x[e].into()).collect();
+                let want = power_truth(&line, &window);
+                let total: f64 = want.iter().sum();
+                let frequencies = found.frequencies(rate);
+                let below = frequencies.partition_point(|&f| f < edges[1]);
+                let close = |got: f32, want: f64, allowed: f64, what: &str| {
+                    let off = (f64::from(got) - want).abs();
+                    assert!(off <= allowed, "n = {n}, {scale:e}, line {l}, {what}: {got:e} for {want:e}");
+                };
+                for (&e, want) in bins[l].iter().zip(&want) {
+                    close(power.as_slice()[e], *want, allowed * total + HALF, "power");
+                }
+                for (&e, want) in in_bands[l].iter().zip([&want[..below], &want[below..]]) {
+                    close(bands.as_slice()[e], want.iter().sum(), allowed * total + HALF, "band");
+                }
+                let moment: f64 = want.iter().zip(&frequencies).map(|(p, f)| p * f).sum();
+                let mean = if total == 0.0 { 0.0 } else { moment / total };
+                close(centroid.as_slice()[l], mean, allowed * rate, "centroid");
+            }
+        }
+    }
+    if ctx.adapter().is_none() {
+        // Squares below the range of f64.
+        let base: Vec<f64> = reals(64, 63).into_iter().map(f64::from).collect();
+        let centroid = |scale: f64| -> fiedler::Result<f64> {
+            let x = lines(64, base.iter().map(|x| x * scale).collect())?;
+            let found = power_spectrum(ctx, &x, Window::Hann, Axis::Rows)?;
+            Ok(found.spectral_centroid(ctx, rate)?.to_host(ctx)?.as_slice()[0])
+        };
+        let want = centroid(1.0)?;
+        for scale in [1e-150, 1e-170, 1e-300] {
+            let got = centroid(scale)?;
+            assert!((got - want).abs() <= 1e-12 * want, "{scale:e}: {got} for {want}");
+        }
+    }
+    Ok(())
+}
+
 /// Compares with the definitions in f64, and with the known features of a sine.
 fn features(ctx: &Context) -> Checked {
     let rate = 1000.0;
@@ -353,18 +465,11 @@ fn features(ctx: &Context) -> Checked {
             let (in_bands, at) = (along(bands.shape(), axis), along(centroid.shape(), axis));
             let (power, bands, centroid) = (found.power.to_host(ctx)?, bands.to_host(ctx)?, centroid.to_host(ctx)?);
             let w = window.values(n);
-            let sum: f64 = w.iter().sum();
             // The allowed error of the transform, doubled because the power is its square, plus the rounding
             // error of sums of positive numbers.
             let allowed = 4.0 * EPS * (2.0 * (n as f64).log2() + 8.0);
             for (line, own) in along(shape, axis).iter().enumerate() {
-                let windowed: Vec<C64> = own.iter().zip(&w).map(|(&e, w)| (f64::from(x[e]) * w).into()).collect();
-                let alone = |k: usize| k == 0 || 2 * k == n;
-                let want: Vec<f64> = truth(&windowed, false)[..n / 2 + 1]
-                    .iter()
-                    .enumerate()
-                    .map(|(k, z)| if alone(k) { 1.0 } else { 2.0 } * z.norm_sqr() / (sum * sum))
-                    .collect();
+                let want = power_truth(&own.iter().map(|&e| x[e].into()).collect::<Vec<f64>>(), &w);
                 let total: f64 = want.iter().sum();
                 let close = |got: f32, want: f64, of: f64, what: &str| {
                     assert!(

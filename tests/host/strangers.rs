@@ -46,6 +46,15 @@ fn ids_beyond_64_bits_are_kept() {
     assert_eq!((found.len(), edges(&set).len()), (3, 2));
 }
 
+/// A frame of pandas whose columns have other names than those of ends, with its index.
+#[test]
+fn an_index_of_pandas_is_no_end() {
+    for (content, weights) in [(",a,b\n7,0,1\n3,1,2\n", [1.0, 1.0]), (",a,b,c\n7,0,1,0.5\n3,1,2,2\n", [0.5, 2.0])] {
+        let set = parsed("a.csv", content);
+        assert_eq!(edges(&set), [(0, 1, weights[0]), (1, 2, weights[1])]);
+    }
+}
+
 /// The mark of a comment within an id is a part of it.
 #[test]
 fn addresses_with_fragments_are_ids() {

@@ -25,6 +25,7 @@ pub fn tests() -> Vec<Test> {
             on_cpu("by iteration in f64", by_iteration::<f64>),
             on_each("equal rows, no components, values that are not finite", edges_of_the_domain),
             on_each("values of every scale", every_size),
+            on_each("coordinates of every small scale", small_coordinates),
             on_each("directions without variance, whitened", without_variance),
             on_each("directions of little variance, whitened", little_variance),
             on_each("errors", errors),
@@ -355,6 +356,43 @@ fn every_size(ctx: &Context) -> Checked {
         assert!(wide(ctx, &found.singular_values)?.iter().all(|&s| s == 0.0), "{equal:e}");
     }
     Ok(())
+}
+
+/// Coordinates, and rows made of them, are as accurate as at an ordinary scale. They are compared with the products of
+/// the means and the components that were found.
+fn small_coordinates(ctx: &Context) -> Checked {
+    let (n, cols) = (50, 6);
+    let mut random = SplitMix64::new(14);
+    let base: Vec<f64> = (0..n * cols).map(|_| random.normal()).collect();
+    for scale in [1.0, 1e-20, 1e-30, 1e-38, 1e-40, 1e-44] {
+        let x = Array::from_vec(Shape::new(n, cols, 1), base.iter().map(|x| (x * scale) as f32).collect())?;
+        let found = pca(ctx, &x, cols, PcaOptions::default())?;
+        assert!(found.converged(), "{scale:e}: {:?}", found.certificate);
+        let (mean, components) = (wide(ctx, &found.mean)?, wide(ctx, &found.components)?);
+        let (rows, singular) = (wide(ctx, &x)?, wide(ctx, &found.singular_values)?);
+        for whiten in [false, true] {
+            let what = format!("{scale:e}, whitened: {whiten}");
+            let deviation = |j: usize| if whiten { singular[j] / (n as f64 - 1.0).sqrt() } else { 1.0 };
+            let centered = DMatrix::from_fn(n, cols, |i, j| rows[(i, j)] - mean[j]);
+            let product = &centered * components.transpose();
+            let want = DMatrix::from_fn(n, cols, |i, j| product[(i, j)] / deviation(j));
+            let unit = if whiten { 1.0 } else { scale };
+            // On a device, tiny numbers have to come from the host.
+            let y = Array::from(found.transform(ctx, &x, whiten)?.to_host(ctx)?);
+            let got = wide(ctx, &y)?;
+            near(&got, &want, 1e-5 * unit, &what);
+            let stretched = DMatrix::from_fn(n, cols, |i, j| got[(i, j)] * deviation(j)) * &components;
+            let want = DMatrix::from_fn(n, cols, |i, j| stretched[(i, j)] + mean[j]);
+            near(&wide(ctx, &found.inverse_transform(ctx, &y, whiten)?)?, &want, 1e-5 * scale, &what);
+        }
+    }
+    Ok(())
+}
+
+/// Checks numbers that are rounded to f32, of which subnormal ones are 2^-149 apart.
+fn near(got: &DMatrix<f64>, want: &DMatrix<f64>, allowed: f64, what: &str) {
+    let off = (got - want).amax();
+    assert!(off <= allowed + 2_f64.powi(-150), "{what}: off by {off:e}");
 }
 
 /// Rows that vary in only two directions of ten columns, and fewer rows than columns. Directions whose variance is

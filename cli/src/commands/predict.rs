@@ -78,12 +78,12 @@ impl Predict {
         if let Some(run) = self.run.filter(|run| *run >= model.runs()) {
             return Err(Failure::Call(format!("--run: expected a run below {}, found {run}", model.runs())));
         }
-        let (found, notes) = match SampleRows::open(&self.data, wanted)? {
-            Some(file) => (model.predict_rows(&ctx, &file, &runs)?, file.findings().notes()),
+        let (found, findings) = match SampleRows::open(&self.data, wanted)? {
+            Some(file) => (model.predict_rows(&ctx, &file, &runs)?, file.findings().clone()),
             None => {
                 let table = io::read_samples(&self.data, wanted)?;
                 let x = table.x.into_iter().map(element).collect();
-                (model.predict(&ctx, table.inputs, x, &runs)?, table.findings.notes())
+                (model.predict(&ctx, table.inputs, x, &runs)?, table.findings)
             }
         };
         let (columns, classes) = (model.columns(), &model.origin().classes);
@@ -98,11 +98,12 @@ impl Predict {
         if self.printing.json {
             print(serde_json::json!({
                 "output": self.output, "samples": samples, "runs": runs, "left_out": left_out, "classes": classes,
+                "doubts": findings.doubts,
             }));
         } else if !self.printing.quiet {
             let without = if left_out > 0 { format!(", without {left_out} that diverged") } else { String::new() };
             let of = if self.ensemble {
-                format!("the mean of {} runs{without}", runs.len())
+                format!("the mean of {}{without}", many(runs.len(), "run", "runs"))
             } else {
                 format!("run {}", runs[0])
             };
@@ -110,7 +111,10 @@ impl Predict {
                 0 => String::new(),
                 count => format!(", {}", many(count, "class", "classes")),
             };
-            let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+            for doubt in &findings.doubts {
+                super::complain(&format_args!("{}: {doubt}", self.data.display()));
+            }
+            let notes: String = findings.notes().iter().map(|note| format!("; {note}")).collect();
             let shown = self.output.display();
             let (samples, inputs) = (many(samples, "sample", "samples"), many(inputs, "input", "inputs"));
             print(format_args!("{samples} predicted by {of}: {shown}; from {inputs}{classes}{notes}"));

@@ -149,7 +149,7 @@ fn samples_that_are_not_finite_have_a_status_and_stay() {
     write_npz(&input, &[("x", &[4, 3], &numbers)]);
     let options = "--representations moments(columns=['mean','skewness','energy'])";
     let text = done(&[&input], options, &out);
-    assert!(text.contains("of 4 samples, 1 have undefined columns, 1 exceed f32, 1 have a NaN"), "{text}");
+    assert!(text.contains("of 4 samples, 1 with undefined columns, 1 beyond f32, 1 with a NaN"), "{text}");
     assert_eq!(floats(&out, "status"), [0.0, 1.0, 3.0, 2.0]);
     let found = floats(&out, "features");
     assert_eq!((found[3], found[9], found[11]), (3.0, 2e30, f32::INFINITY));

@@ -94,7 +94,7 @@ fn steps_and_fillings_apply_to_graphs() {
     let (set, out, steps) = (tudataset(&files, "SET"), files.at("f.npz"), files.at("steps.safetensors"));
     let list = "--representations graph(top=6,beyond='undefined')";
     let text = done(&[&set], &format!("{list} --undefined -1"), &out);
-    assert!(text.contains("of 60 samples, 6 have undefined columns"), "{text}");
+    assert!(text.contains("of 60 samples, 6 with undefined columns"), "{text}");
     assert_eq!((floats(&out, "status")[5], floats(&out, "features")[5 * 13 + 8]), (1.0, -1.0));
     let list = "--representations graph(top=6)";
     let fitted = files.at("g.npz");

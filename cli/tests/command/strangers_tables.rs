@@ -144,7 +144,7 @@ fn labels_are_found_wherever_they_stand() {
         files.text("two.csv", &("label,a,b,target\n".to_owned() + &rows(40, |i, x| format!("{},{x},1", kind(i, 40)))));
     for call in [&["train", &two, "-o", &files.at("two")][..], &["features", &two, "-o", &files.at("two.csv.npz")]] {
         let (code, _, error) = said(call);
-        assert!(code == 1 && error.contains("`label` with the name of one, found label and target"), "{error}");
+        assert!(code == 1 && error.contains("--label with the name of one, found label and target"), "{error}");
     }
     assert!(trained(&two, &files.at("one"), &["--label", "label"]).0.contains("column `label`"));
     // Values are numbers, in the column with the name or in the last one.
@@ -226,6 +226,55 @@ fn arrays_as_people_store_them() {
         code == 0 && last.contains("labels from the array `y`, 2 classes; 40 training, 10 test"),
         "{printed}{error}"
     );
+}
+
+/// In tables without a header, the first row is a sample in every command, and numbers are places.
+#[test]
+fn tables_without_a_header() {
+    let files = Files::new();
+    let first = files.text("first.csv", &rows(40, |i, x| format!("{},{x}", kind(i, 40))));
+    let headed =
+        files.text("headed.csv", &("a,b,kind\n".to_owned() + &rows(40, |i, x| format!("{x},{}", kind(i, 40)))));
+    let wdbc = files.text("wdbc.data", &rows(40, |i, x| format!("{},{},{x}", 842_302 + 7 * i, kind(i, 40))));
+    for (data, more, wanted) in [
+        (&first, &["--label", "1"][..], "data: 2 inputs, labels from column 1, 2 classes"),
+        (&wdbc, &["--label", "2", "--ignore", "1"], "data: 2 inputs, labels from column 2, 2 classes"),
+    ] {
+        let (last, error) = trained(data, &files.at("places"), &[more, &["--overwrite"]].concat());
+        assert!(last.contains(wanted) && error.is_empty(), "{last}{error}");
+        let (printed, _) = featured(data, &files.at("f.csv"), more);
+        assert!(printed.contains("40 samples of 2 inputs"), "{printed}");
+    }
+    let (call, out) = (["--ignore", "1,2"], files.at("none"));
+    let (code, _, error) = said(&[&["train", &first, "-o", &out][..], &call].concat());
+    assert!(code == 1 && error.contains("found 1 of 3 columns, since the others are left out"), "{error}");
+    // A model of the same data with a header, or with the labels elsewhere.
+    trained(&headed, &files.at("headed"), &[]);
+    let predict =
+        |dir: &str, data: &str| said(&["predict", &files.at(dir), data, "-o", &files.at("p.csv"), "--overwrite"]);
+    let (code, printed, error) = predict("headed", &first);
+    assert!(
+        code == 0 && printed.contains("40 samples") && printed.contains("left out: `1` (label)"),
+        "{printed}{error}"
+    );
+    let same = predict("headed", &headed);
+    assert!(same.0 == 0 && same.1.contains("40 samples"), "{}", same.2);
+    // A first row that counts is a sample of both commands, and both say so.
+    let counts =
+        "0,1,2\n".to_owned() + &(0..30).map(|i| format!("{},{},{}\n", i % 7, i % 5, i % 3)).collect::<String>();
+    let counts = files.text("counts.csv", &counts);
+    let (_, error) = trained(&counts, &files.at("counts"), &[]);
+    let doubt = "counts.csv: line 1 counts the columns from 0, as a header of pandas does, and was read as a sample";
+    assert!(error.contains(doubt), "{error}");
+    let (code, printed, error) = predict("counts", &counts);
+    assert!(code == 0 && printed.contains("31 samples predicted") && error.contains(doubt), "{printed}{error}");
+    // Decimal commas between semicolons.
+    let semicolons = |text: &str| text.replace(',', ";").replace('.', ",");
+    let text = std::fs::read_to_string(&headed).expect("a table");
+    let decimal = files.text("decimal.csv", &semicolons(&text));
+    trained(&decimal, &files.at("decimal"), &[]);
+    let log = |dir: &str| std::fs::read(Path::new(&files.at(dir)).join("runs.jsonl")).expect("a log");
+    assert!(log("decimal") == log("headed"), "other inputs");
 }
 
 /// Only a value that was asked for is an error; a default is made to fit, which is told.

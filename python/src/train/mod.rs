@@ -128,7 +128,14 @@ fn fit_in<'py, T: Precision>(
         trainer.fit(ctx, &samples, &runs)
     })?;
     let metrics = metrics(trainer.loss(), fit.net());
-    Ok(Trained(T::kept(fit), trainer.adjustments(samples.len()), metrics))
+    let mut notes = trainer.adjustments(samples.len());
+    let undefined = fit.runs().iter().filter(|run| run.status().is_good() && run.best_epoch().is_none()).count();
+    let settings: Settings = Settings::parse(&options.settings).map_err(|error| raised(py, &error))?;
+    if let (Some(stop), true) = (settings.train.stop, undefined > 0) {
+        let runs = if undefined == 1 { "run" } else { "runs" };
+        notes.push(format!("{} was defined in no epoch of {undefined} {runs}, so it chose none", stop.on));
+    }
+    Ok(Trained(T::kept(fit), notes, metrics))
 }
 
 /// Returns the metrics that runs of a network with this loss have.
@@ -169,13 +176,13 @@ pub(crate) fn suspects<'py>(
     values: Option<&Bound<'py, PyAny>>,
     pixels: bool,
 ) -> PyResult<Vec<String>> {
-    by_type!(x, [f32, f64], suspects_in(&names, labels, values, pixels))
+    by_type!(x, [f32, f64], suspects_in(&names, labels.as_ref(), values, pixels))
 }
 
 fn suspects_in<'py, T: Precision>(
     x: &Bound<'py, PyArrayDyn<T>>,
     names: &[String],
-    labels: Option<(Bound<'py, PyArrayDyn<u32>>, Vec<String>)>,
+    labels: Option<&(Bound<'py, PyArrayDyn<u32>>, Vec<String>)>,
     values: Option<&Bound<'py, PyAny>>,
     pixels: bool,
 ) -> PyResult<Vec<String>> {
@@ -183,7 +190,7 @@ fn suspects_in<'py, T: Precision>(
         Ok(Borrowed::of(array)?.as_ref().iter().map(|x| x.to_f64()).collect())
     };
     let targets = match (labels, values) {
-        (Some((labels, classes)), _) => TableTargets::Labels(Borrowed::of(&labels)?.as_ref().to_vec(), classes),
+        (Some((labels, classes)), _) => TableTargets::Labels(Borrowed::of(labels)?.as_ref().to_vec(), classes.clone()),
         (None, Some(values)) => {
             let values = values.cast::<PyArrayDyn<T>>()?;
             TableTargets::Values(wide(values)?, values.shape().get(1).copied().unwrap_or(1))
@@ -211,7 +218,7 @@ pub(crate) fn write_tensors(py: Python<'_>, path: PathBuf, tensors: Vec<(String,
     let kept = tensors.into_iter().map(|(name, array)| by_type!(array, [f32, f64], tensor_of(&name)));
     let kept = kept.collect::<PyResult<Vec<Tensor>>>()?;
     let arrays: Vec<NamedArray<'_>> = kept.iter().map(Tensor::named).collect();
-    py.detach(|| fiedler::io::write(&path, &arrays)).map_err(|error| raised(py, &error))
+    py.detach(|| io::write(&path, &arrays)).map_err(|error| raised(py, &error))
 }
 
 /// A borrowed array with its name.

@@ -97,7 +97,7 @@ fn ends(index: Elements) -> Result<Ends> {
     if !index.is_integer() || !matches!(index.shape[..], [2, _] | [_, 2]) {
         let expected = "integers of the shape (2, edges) or (edges, 2)";
         let found = match index.shape[..] {
-            [rows, columns] if rows == columns => format!(
+            [rows, columns] if rows == columns && rows != 2 => format!(
                 "a square matrix of the shape ({rows}, {columns}); a dense adjacency matrix is read by its name, \
                  adjacency, in an .npz or .safetensors file"
             ),
@@ -204,7 +204,12 @@ fn offsets(arrays: &Arrays, ends: &mut Ends) -> Result<Vec<usize>> {
     }
     let most = most_nodes(backed);
     if nodes > most {
-        return Err(arrays.error(format!("at most {most} nodes for {} edges", ends.sources.len()), nodes.to_string()));
+        let expected = format!(
+            "at most {most} nodes for {} edges, since every number from 0 on is a node (ids of any size are those of an \
+             edge list or of a table with an edge in each row)",
+            ends.sources.len()
+        );
+        return Err(arrays.error(expected, nodes.to_string()));
     }
     match stated {
         Some(stated) if stated != nodes => {

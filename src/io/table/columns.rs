@@ -4,9 +4,7 @@ use super::{Reader, Rows, Table, Use};
 use crate::error::{Error, Result};
 use crate::io::field::Field;
 use crate::io::layers::Numbers;
-use crate::io::roles::{
-    Findings, LabelColumn, LeftOut, TargetOrigin, coordinate_among, index_name, is_index, is_label, suspects,
-};
+use crate::io::roles::{Findings, LabelColumn, LeftOut, TargetOrigin, coordinate_among, is_index, suspects};
 use crate::io::samples::{TableTargets, targets_of_words};
 use std::collections::BTreeSet;
 
@@ -15,12 +13,12 @@ use std::collections::BTreeSet;
 pub(super) struct Texts {
     pub(super) words: Vec<String>,
     /// The number of fields that are no numbers, and the first of them with its line.
-    wordy: usize,
-    first: Option<(u64, String)>,
+    pub(super) wordy: usize,
+    pub(super) first: Option<(u64, String)>,
     /// The number of fields that are whole numbers.
     whole: usize,
     /// What is wrong with the first field, if the column is an input.
-    pub(super) lost: Option<Error>,
+    lost: Option<Error>,
     /// Whether the column is an input once a field is no whole number, so that the fields need not be kept.
     may_end: bool,
     ended: bool,
@@ -48,6 +46,18 @@ impl Texts {
         self.lost = self.lost.take().or(lost);
     }
 
+    /// Forgets the field of the first row, which is a name.
+    pub(super) fn forget_first(&mut self, field: &str) {
+        if !self.words.is_empty() {
+            self.words.remove(0);
+        }
+        match field.parse::<f64>() {
+            Ok(x) if x.fract() == 0.0 => self.whole = self.whole.saturating_sub(1),
+            Ok(_) => {}
+            Err(_) => (self.wordy, self.first, self.lost) = (self.wordy.saturating_sub(1), None, None),
+        }
+    }
+
     fn classes(&self) -> usize {
         self.words.iter().collect::<BTreeSet<_>>().len()
     }
@@ -63,71 +73,7 @@ impl Texts {
     }
 }
 
-/// Returns whether a first row has names that count from 0, as pandas makes them, beside the name of an index or of
-/// labels. A single letter may be a label itself.
-pub(super) fn numbered(fields: &[&str]) -> bool {
-    let named = |at: usize, field: &str| index_name(at, field).is_some() || field.len() > 1 && is_label(field);
-    let numbers = fields.iter().enumerate().filter(|&(at, field)| !named(at, field));
-    let numbers: Vec<&str> = numbers.map(|(_, field)| *field).collect();
-    !numbers.is_empty() && numbers.iter().zip(0..).all(|(field, place)| field.parse() == Ok(place))
-}
-
 impl Reader<'_> {
-    /// Makes the first row names, if its last field is the only word of a column of numbers, or if it counts the
-    /// columns as pandas does and is unlike the other rows.
-    pub(super) fn take_numbers_as_names(&mut self) {
-        self.labels_named = self.last_is_name();
-        if !self.labels_named && !self.counts_columns() {
-            return;
-        }
-        self.numbers.drain(..self.uses.len());
-        self.ends.remove(0);
-        self.ends.iter_mut().for_each(|end| *end -= self.uses.len());
-        let fields = std::mem::take(&mut self.first_fields);
-        for (texts, field) in self.texts.iter_mut().zip(&fields) {
-            let Some(texts) = texts else { continue };
-            if !texts.words.is_empty() {
-                texts.words.remove(0);
-            }
-            match field.parse::<f64>() {
-                Ok(x) if x.fract() == 0.0 => texts.whole = texts.whole.saturating_sub(1),
-                Ok(_) => {}
-                Err(_) => (texts.wordy, texts.first, texts.lost) = (texts.wordy.saturating_sub(1), None, None),
-            }
-        }
-        self.names = Some(fields);
-    }
-
-    /// Returns whether the last field of the first row is the only word of a column of numbers.
-    fn last_is_name(&self) -> bool {
-        let rows = self.ends.len();
-        let (Some(Use::Either), Some(Some(texts))) = (self.uses.last(), self.texts.last()) else { return false };
-        let first = texts.first.as_ref().is_some_and(|(line, _)| *line == self.first);
-        // Beside labels that are words, the numbers have to be names as pandas makes them.
-        let names = &self.first_fields[..self.first_fields.len() - 1];
-        let counts = names.iter().zip(0..).all(|(name, place)| name.parse() == Ok(place));
-        let alone = || counts && rows > 2 && !texts.words[1..].contains(&texts.words[0]);
-        first && rows > 1 && self.odd.is_none() && (texts.wordy == 1 || texts.wordy == rows && alone())
-    }
-
-    /// Returns whether the first row is 0, 1, 2 and so on in at least three columns, while a later row has a number
-    /// that is negative or not whole: names as pandas writes those of an array. Either way, what it was read as is a
-    /// doubt.
-    fn counts_columns(&mut self) -> bool {
-        let counts = self.first_fields.iter().zip(0..).all(|(field, place)| field.parse() == Ok(place));
-        if !(self.names.is_none() && self.first_fields.len() > 2 && counts && self.odd.is_none()) {
-            return false;
-        }
-        let unlike = |x: &f64| x.is_finite() && (*x < 0.0 || x.fract() != 0.0);
-        let names = self.ends.len() > 1 && self.numbers[self.uses.len()..].iter().any(unlike);
-        let (what, other) = if names { ("names of the columns", "a sample") } else { ("a sample", "their names") };
-        self.doubts.push(format!(
-            "line {} counts the columns from 0, as a header of pandas does, and was read as {what}, not as {other}",
-            self.first
-        ));
-        names
-    }
-
     /// Decides whether the first or the last column has the labels.
     pub(super) fn decide_target(&mut self) -> Result<()> {
         let (rows, even) = (self.ends.len(), self.odd.is_none());
@@ -222,7 +168,7 @@ impl Reader<'_> {
         let rows = if self.odd.is_none() { Rows::Even(width) } else { Rows::Ragged(kept) };
         let shown: Vec<String> = (0..columns).filter(|&at| is_input(at)).map(|at| self.name(at)).collect();
         let left_out = (0..columns).filter_map(|at| match self.uses[at] {
-            Use::No(why) => Some((at, why)),
+            Use::No(why) | Use::Word(why) => Some((at, why)),
             _ => None,
         });
         let left_out: Vec<(usize, LeftOut)> = left_out.collect();

@@ -3,17 +3,23 @@
 
 mod bits;
 mod columns;
+mod decimals;
+mod first_row;
+mod known;
 
 pub(super) use bits::bits;
 
-use super::field::{Field, is_header};
+use super::field::Field;
 use super::layers::Numbers;
 use super::magic::of_no_table;
 use super::roles::{self, Findings, LabelColumn, LeftOut, Roles, index_name, labels_among, shown};
 use super::samples::{KnownInputs, TableTargets};
 use crate::error::{Error, Result};
-use columns::{Texts, numbered};
+use columns::Texts;
 use csv::{ReaderBuilder, StringRecord};
+use decimals::Marks;
+use first_row::{is_names, place_of};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -84,11 +90,6 @@ fn first_line(path: &Path) -> Result<String> {
     Ok(first)
 }
 
-/// Returns the character that separates the fields of a table, or `None` for white space.
-fn separator(first: &str) -> Option<u8> {
-    [b',', b';', b'\t'].into_iter().find(|&byte| first.bytes().any(|b| b == byte))
-}
-
 fn wrong_csv(path: &Path, error: csv::Error) -> Error {
     let line = error.position().map(csv::Position::line);
     let shown = error.to_string();
@@ -107,6 +108,8 @@ enum Use {
     Either,
     /// An index, if its fields count or label the rows.
     Index(roles::IndexName),
+    /// Words in all rows, which are no inputs of a model.
+    Word(LeftOut),
     No(LeftOut),
 }
 
@@ -128,6 +131,7 @@ struct Reader<'a> {
     ends: Vec<usize>,
     /// Whether the first row has numbers as names, and a word as the name of the labels.
     labels_named: bool,
+    marks: Marks,
     doubts: Vec<String>,
     /// The line of the first row with another number of columns than the first, and that number.
     odd: Option<(u64, usize)>,
@@ -135,7 +139,8 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn open(path: &'a Path, first: &str, ask: &'a Ask<'a>) -> Result<Self> {
-        let separator = separator(first);
+        let separator = decimals::separator(first);
+        let commas = matches!(separator, Some(b';' | b'\t'));
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -153,6 +158,7 @@ impl<'a> Reader<'a> {
             numbers: Vec::new(),
             ends: Vec::new(),
             labels_named: false,
+            marks: Marks::default(),
             doubts: Vec::new(),
             odd: None,
         };
@@ -160,8 +166,10 @@ impl<'a> Reader<'a> {
         while reader.read_record(&mut record).map_err(|error| wrong_csv(path, error))? {
             let line = record.position().map_or(0, csv::Position::line);
             // White space separates fields however much of it there is.
-            let fields: Vec<&str> =
-                record.iter().map(str::trim).filter(|field| separator.is_some() || !field.is_empty()).collect();
+            let fields = record.iter().map(str::trim).filter(|field| separator.is_some() || !field.is_empty());
+            let read = |field| if commas { decimals::with_point(field) } else { Cow::Borrowed(field) };
+            let read: Vec<Cow<'_, str>> = fields.map(read).collect();
+            let fields: Vec<&str> = read.iter().map(|field| &**field).collect();
             if fields.iter().all(|field| field.is_empty()) {
                 continue;
             }
@@ -169,6 +177,9 @@ impl<'a> Reader<'a> {
                 continue;
             }
             made.row(line, &fields)?;
+            if commas {
+                made.note_marks(line, &read)?;
+            }
         }
         Ok(made)
     }
@@ -189,27 +200,26 @@ impl<'a> Reader<'a> {
     fn begin(&mut self, line: u64, fields: &[&str]) -> Result<bool> {
         self.first = line;
         self.first_fields = fields.iter().map(|&field| field.to_owned()).collect();
-        let Ask { roles, known, .. } = *self.ask;
-        // Numbers are a sample, not names, unless they count as pandas makes names.
-        let numbers = fields.iter().all(|field| field.parse::<f64>().is_ok());
-        let header = match (roles.label, known) {
-            (_, Some(known)) => is_header(fields) || numbered(fields) || known.are_among(fields),
-            (LabelColumn::Named(name), _) => !numbers || numbered(fields) && fields.contains(&name),
-            _ => is_header(fields) || numbered(fields) && !numbers,
-        };
+        let header = is_names(fields, self.ask);
         if header {
             self.names = Some(self.first_fields.clone());
         }
         self.uses = vec![Use::Input; fields.len()];
         self.texts.resize_with(fields.len(), || None);
-        if let Some(known) = known {
+        if let Some(known) = self.ask.known {
             self.find_known(line, fields, known)?;
         } else {
             self.find_roles(line, fields)?;
         }
         let either = self.uses.iter().position(|own| *own == Use::Either);
         for (at, (texts, own)) in self.texts.iter_mut().zip(&self.uses).enumerate() {
-            if matches!(own, Use::Target | Use::Either | Use::Index(_) | Use::No(LeftOut::Ids)) {
+            let kept = match own {
+                Use::Target | Use::Either | Use::Index(_) | Use::No(LeftOut::Ids) => true,
+                // The first of the labels may be their name.
+                Use::No(LeftOut::Label) => !header,
+                Use::Input | Use::Word(_) | Use::No(_) => false,
+            };
+            if kept {
                 *texts = Some(Texts::new(either == Some(at)));
             }
         }
@@ -220,7 +230,7 @@ impl<'a> Reader<'a> {
     fn place(&self, name: &str) -> Option<usize> {
         match &self.names {
             Some(names) => names.iter().position(|own| own == name || shown(own) == name),
-            None => name.parse().ok().filter(|place| (1..=self.uses.len()).contains(place)).map(|place| place - 1),
+            None => place_of(name, self.uses.len()),
         }
     }
 
@@ -273,7 +283,11 @@ impl<'a> Reader<'a> {
         let inputs: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
         let wanted = target.is_none() && roles.label != LabelColumn::None;
         if roles.label == LabelColumn::Needed && wanted && inputs.len() < 2 {
-            let found = if fields.len() == 1 { "1 column".to_owned() } else { found };
+            let found = match (fields.len(), &self.names) {
+                (1, _) => "1 column".to_owned(),
+                (_, None) => format!("{} of {} columns, since the others are left out", inputs.len(), fields.len()),
+                (_, Some(_)) => found,
+            };
             return Err(self.wrong(line, "columns of inputs and a target", found));
         }
         if inputs.is_empty() && !self.uses.iter().any(|own| matches!(own, Use::Index(_))) {
@@ -300,51 +314,6 @@ impl<'a> Reader<'a> {
                 Err(self.wrong(line, roles::one_label("column"), names.join(" and ")))
             }
         }
-    }
-
-    /// Finds the inputs of a model.
-    fn find_known(&mut self, line: u64, fields: &[&str], known: KnownInputs<'_>) -> Result<()> {
-        for name in known.ignore {
-            if let Some(place) = self.place(name) {
-                self.uses[place] = Use::No(LeftOut::Ignored);
-            }
-        }
-        if let (Some(names), false) = (&self.names, known.names.is_empty()) {
-            let is_own = |name: &&str| known.names.iter().any(|own| own == name);
-            let own: Vec<&str> = fields.iter().copied().filter(is_own).collect();
-            if !own.iter().eq(known.names) {
-                let found = if own.len() == known.names.len() { listed(&own) } else { listed(names) };
-                return Err(self.wrong(line, format!("the inputs {}", listed(known.names)), found));
-            }
-            let others: Vec<usize> = (0..names.len()).filter(|&at| !is_own(&names[at].as_str())).collect();
-            for at in others {
-                self.uses[at] = Use::No(no_input(at, fields));
-            }
-            return Ok(());
-        }
-        let mut all: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
-        if self.names.is_some() && all.len() > known.inputs {
-            // What a header tells of an index, of ids or of labels.
-            let others: Vec<usize> = all.iter().copied().filter(|&at| no_input(at, fields) == LeftOut::Other).collect();
-            if others.len() >= known.inputs {
-                let told = all.iter().filter(|at| !others.contains(at));
-                told.for_each(|&at| self.uses[at] = Use::No(no_input(at, fields)));
-                all = others;
-            }
-        }
-        let skipped = known.skipped(all.len());
-        let Some(skipped) = skipped else {
-            let expected = format!("{} columns of inputs, or one more with labels", known.inputs);
-            return Err(self.wrong(line, expected, fields.len().to_string()));
-        };
-        for at in 0..fields.len() {
-            let place = all.iter().position(|&own| own == at);
-            if self.uses[at] == Use::Input && place.is_none_or(|place| skipped.contains(&place)) {
-                let is_target = place.is_some() && place == known.target_among(all.len());
-                self.uses[at] = Use::No(if is_target { LeftOut::Label } else { LeftOut::Other });
-            }
-        }
-        Ok(())
     }
 
     /// Adds the column that the header of R's `write.table` does not name: the names of the rows.
@@ -379,16 +348,23 @@ impl<'a> Reader<'a> {
                 None => Use::Input,
             };
             let number = match own {
-                Use::No(LeftOut::Ids) => {
-                    self.push_text(column, field);
+                Use::No(LeftOut::Ids | LeftOut::Label) => {
+                    self.note_text(line, column, field);
                     f64::NAN
                 }
                 Use::No(_) => f64::NAN,
+                Use::Word(_) => {
+                    if field.is_empty() || Field::of(field) != Field::Word {
+                        let expected = format!("words in all rows of column {}, as in the first row", at + 1);
+                        return Err(self.wrong(line, expected, format!("{field:?}")));
+                    }
+                    f64::NAN
+                }
                 Use::Target if self.ask.values != Some(true) => {
                     if field.is_empty() {
                         return Err(self.wrong(line, "a label", "an empty field"));
                     }
-                    self.push_text(column, field);
+                    self.note_text(line, column, field);
                     f64::NAN
                 }
                 // A missing number is told at once, other fields once all are known.
@@ -402,9 +378,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn push_text(&mut self, column: usize, field: &str) {
+    /// Notes a field of a column that is no input.
+    fn note_text(&mut self, line: u64, column: usize, field: &str) {
         if let Some(texts) = &mut self.texts[column] {
-            texts.words.push(field.to_owned());
+            texts.note(line, field, None);
         }
     }
 
@@ -441,6 +418,9 @@ impl<'a> Reader<'a> {
                     if self.ask.finite { finite.to_owned() } else { format!("{finite}, or nan if it is missing") };
                 let expected = match field.is_empty() {
                     true => missing,
+                    false if decimals::has_comma(field) => {
+                        format!("{finite} with a decimal point, or semicolons or tabs between the fields")
+                    }
                     false if line == self.first => format!("{finite}, or a header without any number"),
                     false => finite.to_owned(),
                 };
@@ -452,7 +432,7 @@ impl<'a> Reader<'a> {
                 }
                 let column = match self.names {
                     Some(_) if field.is_empty() => format!(" in column `{}`", self.name(at)),
-                    Some(_) => format!(" in column `{}`, which `ignore` with its name leaves out", self.name(at)),
+                    Some(_) => format!(" in column `{}`, which --ignore with its name leaves out", self.name(at)),
                     None => String::new(),
                 };
                 Err(self.wrong(line, expected, format!("{field:?}{column}")))
@@ -464,7 +444,14 @@ impl<'a> Reader<'a> {
         if self.ends.is_empty() {
             return Err(self.wrong(0, "at least one sample", "none"));
         }
-        self.take_numbers_as_names();
+        if self.take_first_as_names()
+            && let (Some(names), Some(known)) = (&self.names, self.ask.known)
+            && !known.names.is_empty()
+        {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            self.check_names(self.first, &names, known)?;
+        }
+        self.doubt_commas();
         self.decide_target()?;
         self.decide_index()?;
         self.table()
@@ -474,14 +461,4 @@ impl<'a> Reader<'a> {
 /// Returns the names of columns, separated by commas.
 fn listed(names: &[impl AsRef<str>]) -> String {
     names.iter().map(|name| shown(name.as_ref())).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns why a column that is no input of a model is none, by its name.
-fn no_input(at: usize, names: &[&str]) -> LeftOut {
-    match names[at] {
-        name if index_name(at, name).is_some() => LeftOut::Index,
-        name if roles::IDS.contains(&name) => LeftOut::Ids,
-        _ if labels_among(names).contains(&at) => LeftOut::Label,
-        _ => LeftOut::Other,
-    }
 }

@@ -290,11 +290,13 @@ fn check_entries<T: Real>(ctx: &Context, name: &str, histograms: &Array<T>, opti
             sum += x;
         }
         if options.normalize && sum <= 0.0 {
-            return Some(format!("expected a positive sum, found {sum} of histogram {i} of {name}"));
+            return Some(format!("expected a positive sum, found {sum:?} of histogram {i} of {name}"));
         }
         let one = options.normalize || (sum - 1.0).abs() <= 1e-3;
         (!one).then(|| {
-            format!("expected sums of 1, to 1e-3, found {sum} of histogram {i} of {name}; counts have to be normalized")
+            format!(
+                "expected sums of 1, to 1e-3, found {sum:?} of histogram {i} of {name}; counts have to be normalized"
+            )
         })
     };
     let of_run = |run: usize, some: &[T]| (run * CHECKED..).zip(some.chunks(bins)).find_map(wrong);

@@ -7,7 +7,7 @@ use crate::array::{Array, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
-use crate::ops::convert::tiny::{Lines, Raised};
+use crate::ops::convert::tiny::{self, Lines, Raised};
 use crate::ops::operation;
 use std::ops::Range;
 
@@ -59,14 +59,19 @@ pub(super) fn transform<I: Scalar, O: Scalar>(
     let count = task.lines.inner * task.lines.outer;
     let window = window.map(|window| window.storage().on_device(ctx, gpu)).transpose()?;
     let batches = Batches { gpu, task, plan, window: window.as_deref() };
-    let whole = || {
-        let made = match a {
+    let whole = || -> Result<Storage<O>> {
+        let mut made = match a {
             Storage::Host(data) => batches.some(&I::for_device(data), task.lines),
             Storage::Device(buffer) => gpu::transform(gpu, plan, task.kind, task.lines, buffer, batches.window),
-        };
-        made.map(Storage::device)
+        }?;
+        tiny::lower(gpu, &task.exponents, task.matrices(), task.kind.words()[1], 1, &mut made)?;
+        Ok(Storage::device(made))
     };
-    let cut = |most| batches.all(&a.to_vec(ctx)?, most).map(Storage::host);
+    let cut = |most| -> Result<Storage<O>> {
+        let mut made = batches.all(&a.to_vec(ctx)?, most)?;
+        task.lower_here(&mut made);
+        Ok(Storage::host(made))
+    };
     if count > most {
         return cut(most);
     }

@@ -8,11 +8,12 @@ use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Grid};
 use crate::error::{Error, Result};
-use crate::ops::convert::tiny::Lines;
+use crate::ops::convert::tiny::{Lines, Raised, lower, lower_here};
 use crate::parallel;
 use crate::policy::Choice;
 use crate::shape::{Axis, Shape, to_u32};
 use num_complex::Complex;
+use std::borrow::Cow;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
@@ -61,6 +62,15 @@ pub struct PowerSpectrum<T = f32> {
     pub power: Array<T>,
     n: usize,
     axis: Axis,
+    small: Option<Small<T>>,
+}
+
+/// The powers of signals of small numbers, times powers of two. Without them, many of these powers would be 0.
+#[derive(Clone, Debug)]
+struct Small<T> {
+    power: Array<T>,
+    /// The exponent e of each signal, which was multiplied by 2^-e, and its powers by the square.
+    exponents: Vec<i32>,
 }
 
 /// Computes the one-sided power spectrum of every line:
@@ -71,7 +81,9 @@ pub struct PowerSpectrum<T = f32> {
 /// `scaling="spectrum"`, `detrend=False`).
 ///
 /// A line (the n elements of one signal) with a non-finite element has a non-finite spectrum. The power overflows if an
-/// amplitude exceeds the square root of the largest number of the precision.
+/// amplitude exceeds the square root of the largest number of the precision. It is subnormal or 0 if an amplitude is
+/// below the square root of the smallest; band powers and centroids are right even then, if the signals are on the host
+/// when this is called.
 ///
 /// # Shapes
 /// The n elements along the axis become n/2 + 1.
@@ -107,12 +119,36 @@ where
         Window::Rectangular => None,
         _ => Some(Array::from_vec(Shape::new(n, 1, 1), values.into_iter().map(T::from_f64).collect())?),
     };
-    let spectrum: Array<Complex<T>> = task.transform(ctx, x, table.as_ref())?;
-    let storage = match spectrum.storage() {
-        Storage::Host(spectrum) => Storage::host(ctx.on_host(|| Ok(power_here(spectrum, n, lines.inner, scale)))?),
-        Storage::Device(buffer) => Storage::device(power_there(ctx, buffer, n, lines, scale)?),
+    let Raised { words, exponents } = match x.storage() {
+        Storage::Host(data) => Raised::below(small::<T>(), &data[..], lines, 1),
+        Storage::Device(_) => Raised { words: Cow::default(), exponents: Vec::new() },
     };
-    Ok(PowerSpectrum { power: spectrum.made(shape, storage), n, axis })
+    let raised = if exponents.is_empty() { None } else { Some(Array::from_vec(x.shape(), words.into_owned())?) };
+    let spectrum: Array<Complex<T>> = task.transform(ctx, raised.as_ref().unwrap_or(x), table.as_ref())?;
+    let powers = |exponents: &[i32]| -> Result<Array<T>> {
+        let storage = match spectrum.storage() {
+            Storage::Host(spectrum) => Storage::host(ctx.on_host(|| {
+                let mut power = power_here(spectrum, n, lines.inner, scale);
+                lower_here(exponents, lines, 1, 2, &mut power);
+                Ok(power)
+            })?),
+            Storage::Device(buffer) => {
+                let mut power = power_there(ctx, buffer, n, lines, scale)?;
+                lower(ctx.gpu_of(buffer)?, exponents, lines, 1, 2, &mut power)?;
+                Storage::device(power)
+            }
+        };
+        Ok(spectrum.made(shape, storage))
+    };
+    let power = powers(&exponents)?;
+    let small = if exponents.is_empty() { None } else { Some(Small { power: powers(&[])?, exponents }) };
+    Ok(PowerSpectrum { power, n, axis, small })
+}
+
+/// Returns the bound of the largest magnitude below which a signal is scaled. Its square is far from the least normal
+/// number, because the power of noise is divided among all frequencies.
+fn small<T: Real>() -> f64 {
+    2.0_f64.powi(if T::ON_DEVICE { -32 } else { -400 })
 }
 
 impl<T: Real> PowerSpectrum<T> {
@@ -172,7 +208,7 @@ impl<T: Real> PowerSpectrum<T> {
     }
 
     /// Computes the power-weighted mean frequency `sum f P / sum P` in Hz, where P is the power at frequency f, for
-    /// signals with `rate` samples per second. The result is 0 if the total power is 0. It is not finite if the
+    /// signals with `rate` samples per second. The result is 0 for a signal of zeros. It is not finite if the
     /// spectrum is not finite.
     ///
     /// # Shapes
@@ -200,9 +236,23 @@ impl<T: Real> PowerSpectrum<T> {
     fn summed(&self, ctx: &Context, bands: &[Range<usize>], unit: Option<f64>) -> Result<Array<T>> {
         let (bins, lines) = lines_of(self.power.shape(), self.axis);
         let shape = self.shape_of(bands.len());
-        let storage = match self.power.storage() {
-            Storage::Host(power) => Storage::host(sums_here(power, bins, lines, bands, unit)),
-            Storage::Device(buffer) => Storage::device(sums_there(ctx, buffer, bins, lines, bands, unit)?),
+        let power = self.small.as_ref().map_or(&self.power, |small| &small.power);
+        // A frequency does not depend on the scale of the signal.
+        let exponents: &[i32] = match &self.small {
+            Some(small) if unit.is_none() => &small.exponents,
+            _ => &[],
+        };
+        let storage = match power.storage() {
+            Storage::Host(power) => {
+                let mut sums = sums_here(power, bins, lines, bands, unit);
+                lower_here(exponents, lines, 1, 2, &mut sums);
+                Storage::host(sums)
+            }
+            Storage::Device(buffer) => {
+                let mut sums = sums_there(ctx, buffer, bins, lines, bands, unit)?;
+                lower(ctx.gpu_of(buffer)?, exponents, lines, 1, 2, &mut sums)?;
+                Storage::device(sums)
+            }
         };
         Ok(self.power.made(shape, storage))
     }

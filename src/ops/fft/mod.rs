@@ -32,7 +32,7 @@ use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::ops::convert::tiny::Lines;
+use crate::ops::convert::tiny::{Lines, Raised, lower_here};
 use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Axis, Shape};
@@ -41,6 +41,7 @@ pub use features::{PowerSpectrum, Window, power_spectrum};
 use gpu::Kind;
 use num_complex::Complex;
 pub use plan::{FftPlan, Method, Stages};
+use std::borrow::Cow;
 
 /// Computes discrete Fourier transforms along an axis, for any length and without scaling:
 /// `X_k = sum_j x_j exp(-2 pi i j k / n)`, where n is the number of elements along the axis.
@@ -241,8 +242,20 @@ where
 {
     // Check both axes first, so that nothing is computed for a call that is refused.
     let [rows, cols] = [Axis::Rows, Axis::Cols].map(|axis| Task::of(ctx, name, kind, a, axis, None));
-    let (rows, cols) = (rows?, cols?);
-    let half: Array<Complex<T>> = rows.transform(ctx, a, None)?;
+    let (rows, mut cols) = (rows?, cols?);
+    // Tiny matrices are scaled as wholes, so that what is between the two transforms is not subnormal.
+    let words: Cow<'_, [f32]> = match a.storage() {
+        Storage::Host(data) => Complex::<T>::for_device(data),
+        Storage::Device(_) => Cow::default(),
+    };
+    let Raised { words, exponents } = Raised::of(&words, cols.matrices(), 2);
+    let half: Array<Complex<T>> = if exponents.is_empty() {
+        rows.transform(ctx, a, None)?
+    } else {
+        let raised = Array::from_vec(a.shape(), Complex::<T>::from_device(words.into_owned()))?;
+        cols.exponents = exponents;
+        rows.transform(ctx, &raised, None)?
+    };
     cols.transform(ctx, &half, None)
 }
 
@@ -262,7 +275,7 @@ fn choose<T: Real>(ctx: &Context, kind: Kind, shape: Shape, axis: Axis, resident
     let (n, lines) = lines_of(shape, axis);
     let plan = plan(ctx, n.max(1), kind.is_real()).and_then(Result::ok);
     let precision = Precision::of::<T>();
-    Task { name: "fft", kind, n: n.max(1), lines, shape, plan, precision, resident }.choose(ctx)
+    Task { name: "fft", kind, n: n.max(1), lines, shape, plan, precision, resident, exponents: Vec::new() }.choose(ctx)
 }
 
 /// Returns the plan for the workgroup memory of the context's adapter; `None` if there is no adapter.
@@ -295,6 +308,8 @@ struct Task {
     precision: Precision,
     /// Whether the data is on the device.
     resident: bool,
+    /// The exponent e of each matrix, whose elements are given times 2^-e; none if there are no such matrices.
+    exponents: Vec<i32>,
 }
 
 impl Operation for Task {
@@ -373,7 +388,21 @@ impl Task {
             Axis::Batch => Shape { batch: after, ..shape },
         };
         let plan = plan(ctx, n, kind.is_real()).and_then(Result::ok);
-        Ok(Self { name, kind, n, lines, shape, plan, precision: Precision::of::<I>(), resident: a.is_resident() })
+        let (precision, resident) = (Precision::of::<I>(), a.is_resident());
+        Ok(Self { name, kind, n, lines, shape, plan, precision, resident, exponents: Vec::new() })
+    }
+
+    /// Returns the layout of the matrices of the result, as if each of them were one line.
+    fn matrices(&self) -> Lines {
+        Lines { inner: 1, outer: self.shape.batch }
+    }
+
+    /// Divides results on the host by the factors of their matrices.
+    fn lower_here<O: Scalar>(&self, made: &mut [O]) {
+        if !self.exponents.is_empty() {
+            let words: &mut [f32] = bytemuck::cast_slice_mut(made);
+            lower_here(&self.exponents, self.matrices(), self.kind.words()[1], 1, words);
+        }
     }
 
     fn transform<I: Scalar, O: Scalar>(
@@ -387,6 +416,7 @@ impl Task {
             let data = a.storage().to_vec(ctx)?;
             let mut made = ctx.room::<O>(self.shape.len());
             self.on_cpu(ctx, &data, window.as_ref().map(|window| &window[..]), &mut made);
+            self.lower_here(&mut made);
             Ok(Storage::host_from(ctx, made))
         };
         let (made, choice) = self.run(ctx, on_cpu, |gpu| {

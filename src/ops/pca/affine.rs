@@ -5,6 +5,7 @@ use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
+use crate::ops::convert::tiny::{self, Lines};
 use crate::ops::operation::{Call, Operation, Precision};
 use crate::parallel;
 use crate::policy::Workload;
@@ -13,6 +14,7 @@ use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use std::borrow::Cow;
 
 /// The number of rows that a thread of the CPU centers and multiplies at a time.
 const ROWS: usize = 512;
@@ -20,19 +22,35 @@ const ROWS: usize = 512;
 /// An affine map: the point that is subtracted, a matrix `(before.len(), after.len())` in column-major order, and the
 /// point that is added.
 #[derive(Debug)]
-pub(super) struct Map<T> {
-    pub(super) before: Vec<T>,
-    pub(super) w: Vec<T>,
-    pub(super) after: Vec<T>,
+pub(super) struct Map {
+    pub(super) before: Vec<f64>,
+    pub(super) w: Vec<f64>,
+    pub(super) after: Vec<f64>,
 }
 
-impl<T: Real> Map<T> {
+/// A map in the precision of its rows. Its numbers are multiplied by powers of two so that they are neither subnormal
+/// nor beyond the range.
+struct Scaled<T> {
+    before: Vec<T>,
+    w: Vec<T>,
+    after: Vec<T>,
+    /// The exponent a: the map takes rows that are multiplied by 2^-a.
+    given: i32,
+    /// The exponent b: the rows that the map makes are to be multiplied by 2^b.
+    made: i32,
+}
+
+/// If the largest magnitude in W is 2^64 or more, it is lowered to this power, which leaves room for rows of any
+/// magnitude.
+const LARGE: i32 = 64;
+
+impl Map {
     /// Applies the map to the rows of `x`.
     ///
     /// # Errors
     /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Domain`] if `T` is f64, or
     /// [`crate::ErrorKind::Limit`] if the device cannot hold the result; device errors.
-    pub(super) fn apply(&self, operation: &'static str, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
+    pub(super) fn apply<T: Real>(&self, operation: &'static str, ctx: &Context, x: &Array<T>) -> Result<Array<T>> {
         let (given, inner, cols) = (x.shape(), self.before.len(), self.after.len());
         let shape = Shape { cols, ..given };
         let count = |n: usize| n as f64;
@@ -56,15 +74,71 @@ impl<T: Real> Map<T> {
         };
         let (made, choice) = call.run(
             ctx,
-            || Ok(Storage::host(self.on_cpu(&x.storage().to_vec(ctx)?, given))),
+            || {
+                let x = x.storage().to_vec(ctx)?;
+                let map = self.scaled(&x[..]);
+                Ok(Storage::host(map.on_cpu(&map.raised(&x), given)))
+            },
             |gpu| {
                 fits(gpu, given, cols, ctx.memory_budget())?;
-                Ok(Storage::device(self.on_device(gpu, &*x.storage().on_device(ctx, gpu)?, given)?))
+                Ok(Storage::device(match x.storage() {
+                    Storage::Host(x) => {
+                        let map = self.scaled(&x[..]);
+                        let x = gpu.record().upload(&T::for_device(&map.raised(x)))?;
+                        map.on_device(gpu, &x, given)?
+                    }
+                    Storage::Device(x) => {
+                        ctx.gpu_of(x)?;
+                        // Rows that are on the device already are taken as ordinary ones.
+                        self.scaled(&[T::from_f64(1.0)]).on_device(gpu, x, given)?
+                    }
+                }))
             },
         )?;
         Ok(Array::from_storage(shape, made).chosen(&choice))
     }
 
+    /// Scales the map for the rows `x`.
+    fn scaled<T: Real>(&self, x: &[T]) -> Scaled<T> {
+        let Self { before, w, after } = self;
+        let (mut given, mut turn) = (0, 0);
+        if T::ON_DEVICE {
+            turn = self.turn();
+            let unit = 2.0_f64.powi(-turn);
+            let points = before.iter().copied().chain(after.iter().map(|x| x * unit));
+            given = tiny::exponent(x.iter().map(|x| x.to_f64()).chain(points));
+        }
+        let times = |numbers: &[f64], e: i32| {
+            let power = 2.0_f64.powi(e);
+            numbers.iter().map(|x| T::from_f64(x * power)).collect()
+        };
+        let made = given + turn;
+        Scaled { before: times(before, -given), w: times(w, -turn), after: times(after, -made), given, made }
+    }
+
+    /// Returns the exponent of the power of two by which W is divided.
+    fn turn(&self) -> i32 {
+        let Self { w, after, .. } = self;
+        let largest = w.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        if largest < 2.0_f64.powi(LARGE) || !largest.is_finite() || after.iter().any(|&x| x != 0.0) {
+            return tiny::exponent(w.iter().chain(after).copied());
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "an exponent of f64")]
+        let exponent = largest.log2().floor() as i32;
+        exponent - LARGE
+    }
+}
+
+impl<T: Real> Scaled<T> {
+    /// Returns rows at the scale of the map.
+    fn raised<'a>(&self, x: &'a [T]) -> Cow<'a, [T]> {
+        if self.given == 0 {
+            return x.into();
+        }
+        x.iter().map(|&x| tiny::times_power(x, -self.given)).collect()
+    }
+
+    /// Maps rows at the scale of the map.
     fn on_device(&self, gpu: &Gpu, x: &Buffer<f32>, given: Shape) -> Result<Buffer<f32>> {
         let (inner, cols) = (self.before.len(), self.after.len());
         let mut rec = gpu.record();
@@ -80,16 +154,24 @@ impl<T: Real> Map<T> {
             let kernel = Affine { params, x, before: &before, w: &w, after: &after, out: &mut out };
             rec.dispatch(&kernel, &[], range.grid(), range.flops)?;
         }
+        drop(rec);
+        if self.made != 0 {
+            tiny::lower(gpu, &[self.made], Lines { inner: 1, outer: 1 }, 1, 1, &mut out)?;
+        }
         Ok(out)
     }
 
     fn on_cpu(&self, x: &[T], shape: Shape) -> Vec<T> {
-        let Self { before, w, after } = self;
-        if T::ON_DEVICE {
-            cast_vec(in_f32([before, w, after].map(|part| cast_slice(part)), cast_slice(x), shape))
+        let map = [&self.before, &self.w, &self.after];
+        let mut out: Vec<T> = if T::ON_DEVICE {
+            cast_vec(in_f32(map.map(|part| cast_slice(part)), cast_slice(x), shape))
         } else {
-            cast_vec(in_f64([before, w, after].map(|part| cast_slice(part)), cast_slice(x), shape))
+            cast_vec(in_f64(map.map(|part| cast_slice(part)), cast_slice(x), shape))
+        };
+        if self.made != 0 {
+            out.iter_mut().for_each(|x| *x = tiny::times_power(*x, self.made));
         }
+        out
     }
 }
 

@@ -417,12 +417,12 @@ impl<T: Real> Pca<T> {
         let scaled = |e: usize| {
             let (j, i) = (e / cols, e % cols);
             let value = components.as_slice()[i * k + j].to_f64();
-            T::from_f64(if scales[j] == 0.0 { 0.0 } else { value / scales[j] })
+            if scales[j] == 0.0 { 0.0 } else { value / scales[j] }
         };
         Map {
-            before: self.mean.to_host(ctx)?.as_slice().to_vec(),
+            before: T::all_to_f64(self.mean.to_host(ctx)?.as_slice()).into_owned(),
             w: (0..k * cols).map(scaled).collect(),
-            after: vec![T::from_f64(0.0); k],
+            after: vec![0.0; k],
         }
         .apply("Pca::transform", ctx, x)
     }
@@ -442,11 +442,11 @@ impl<T: Real> Pca<T> {
         }
         let scales = self.scales(ctx, whiten)?;
         let components = self.components.to_host(ctx)?;
-        let scaled = components.as_slice().iter().enumerate().map(|(e, x)| T::from_f64(x.to_f64() * scales[e % k]));
+        let scaled = components.as_slice().iter().enumerate().map(|(e, x)| x.to_f64() * scales[e % k]);
         Map {
-            before: vec![T::from_f64(0.0); k],
+            before: vec![0.0; k],
             w: scaled.collect(),
-            after: self.mean.to_host(ctx)?.as_slice()[..cols].to_vec(),
+            after: T::all_to_f64(&self.mean.to_host(ctx)?.as_slice()[..cols]).into_owned(),
         }
         .apply("Pca::inverse_transform", ctx, y)
     }

@@ -113,6 +113,30 @@ fn columns_have_the_names_that_edge_lists_have() {
     assert!(graphs_of(&table).unwrap().graphs.weights().is_none());
 }
 
+/// The index that pandas writes, whatever it counts, is neither an end nor a weight.
+#[test]
+fn an_index_of_pandas_has_no_edges() {
+    let [a, b, rows] = [integers(&[0, 1, 5]), integers(&[1, 2, 6]), integers(&[20, 0, 7])];
+    let weights: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 0.5]));
+    for index in ["__index_level_0__", "index", "Unnamed: 0"] {
+        for [source, target] in [["src", "dst"], ["a", "b"]] {
+            let plain = vec![(source, a.clone()), (target, b.clone())];
+            let weighted = [plain.clone(), vec![("weight", weights.clone())]].concat();
+            for (mut columns, want) in
+                [(plain, "0,1\n1,2\n5,6\n"), (weighted, "src,dst,weight\n0,1,1\n1,2,2\n5,6,0.5\n")]
+            {
+                columns.push((index, rows.clone()));
+                assert_same(&batch(columns.clone()), want);
+                columns.rotate_right(1);
+                assert_same(&batch(columns), want);
+            }
+        }
+    }
+    let named = batch(vec![("src", a), ("dst", b), ("__index_level_0__", rows)]);
+    let told = graphs_of(&named).unwrap().notices;
+    assert!(told[0].contains("`__index_level_0__` was not read"), "{told:?}");
+}
+
 #[test]
 fn a_column_of_pairs_has_an_edge_in_each_row() {
     let mut fixed = FixedSizeListBuilder::new(Int64Builder::new(), 2);

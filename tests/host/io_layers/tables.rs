@@ -143,9 +143,21 @@ fn wrong_tables_name_the_line() {
         (",,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a header in which the first column alone may have no name"),
         (",,a,b\n0,1,2,3\n", LabelColumn::Auto, "may have no name, found 2 columns without a name"),
         ("1,,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a number, or nan if it is missing"),
-        ("a,b\n1,2\nx,3\n", LabelColumn::None, "found \"x\" in column `a`, which `ignore` with its name leaves out"),
-        ("a,y,label\n1,2,3\n", LabelColumn::Auto, "or `label` with the name of one, found y and label"),
+        ("a,b\n1,2\nx,3\n", LabelColumn::None, "found \"x\" in column `a`, which --ignore with its name leaves out"),
+        ("a,y,label\n1,2,3\n", LabelColumn::Auto, "or --label with the name of one, found y and label"),
         ("1,x\n3,4\ny,5\n", LabelColumn::Auto, ":3: expected a number, found \"y\""),
+        ("c0,1\n", LabelColumn::Named("3"), ":1: expected a column named 3, found a first row of words and numbers"),
+        // Decimal commas.
+        (
+            "a,b\n\"0,5\",1\n",
+            LabelColumn::None,
+            ":2: expected a number with a decimal point, or semicolons or tabs between the fields, found \"0,5\"",
+        ),
+        (
+            "a;b\n1,234;1.5\n",
+            LabelColumn::None,
+            ":2: expected numbers that all have decimal commas or all have decimal points, found 1,234 in line 2",
+        ),
         // Numbers that f64 does not hold.
         (
             "1.5,2\n9007199254740993,3\n",
@@ -244,6 +256,52 @@ fn doubtful_rows_and_columns_are_told() {
         assert_eq!(findings.notes().iter().any(|note| note.starts_with("`y` is an input")), coordinate.is_some());
         assert_eq!(findings.coordinate, coordinate, "{text:?}");
     }
+}
+
+/// In a table without a header that has words, numbers are the places of columns.
+#[test]
+fn places_of_columns_beside_words() {
+    let folder = Folder::new();
+    let list = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    for (text, label, ignore, numbers, classes) in [
+        ("c0,0.5,-1\nc1,1.5,2\n", "1", &[][..], [0.5, -1.0, 1.5, 2.0], ["c0", "c1"]),
+        ("0.5,-1,c0\n1.5,2,c1\n", "3", &[], [0.5, -1.0, 1.5, 2.0], ["c0", "c1"]),
+        ("842302,M,17.5,2\n842517,B,20.5,3\n", "2", &["1"], [17.5, 2.0, 20.5, 3.0], ["B", "M"]),
+        ("1,M,17.5,2\n2,B,20.5,3\n", "2", &["1"], [17.5, 2.0, 20.5, 3.0], ["B", "M"]),
+        // A header that has numbers, by the word that is asked for, or by labels that are numbers.
+        ("400,401,kind\n1,2,u\n3,4,v\n", "kind", &[], [1.0, 2.0, 3.0, 4.0], ["u", "v"]),
+        ("id,400,401,k\nr,1,2,u\ns,3,4,v\n", "k", &["id"], [1.0, 2.0, 3.0, 4.0], ["u", "v"]),
+        ("400,401,kind\n1,2,5\n3,4,6\n", "3", &[], [1.0, 2.0, 3.0, 4.0], ["5", "6"]),
+    ] {
+        let (path, ignore) = (folder.file("t.csv", text), list(ignore));
+        let roles = Roles { label: LabelColumn::Named(label), ignore: &ignore, take: &[] };
+        let samples = read_samples(&path, Wanted::Labels(roles)).expect(text);
+        let layers = Layers::open_with(&[path], roles).expect(text);
+        assert_eq!((&samples.x[..], samples.findings.doubts.len()), (&numbers[..], 0), "{text:?}");
+        assert_eq!(samples.x, read(&layers, 0, 0..layers.len()), "{text:?}");
+        assert_eq!(&samples.targets, layers.targets());
+        assert!(matches!(samples.targets, TableTargets::Labels(_, names) if names == classes), "{text:?}");
+    }
+    let ignore = list(&["1", "2"]);
+    let roles = Roles { ignore: &ignore, ..Roles::default() };
+    let path = folder.file("t.csv", "c0,1,2\nc1,3,4\n");
+    let said = read_samples(&path, Wanted::Labels(roles)).expect_err("one column").to_string();
+    assert!(said.contains("inputs and a target, found 1 of 3 columns, since the others are left out"), "{said}");
+}
+
+/// Semicolons and tabs leave commas to the decimals.
+#[test]
+fn decimal_commas() {
+    for text in ["a;b\n0,5;-1,5e1\n2;3,25\n", "0,5\t-1,5e1\n2\t3,25\n", "0,5;-1,5e1;\n2;3,25;\n"] {
+        let folder = Folder::new();
+        let path = folder.file("t.csv", text.replace(";\n", ";u\n"));
+        let found = Layers::open_with(&[path], LabelColumn::Auto).expect(text);
+        assert_eq!(read(&found, 0, 0..2), [0.5, -15.0, 2.0, 3.25], "{text:?}");
+        assert!(found.findings().doubts.is_empty());
+    }
+    let (findings, numbers) = found("a;b\n1,234;5\n-12,500;6\n", LabelColumn::None.into());
+    assert_eq!(numbers, [1.234, 5.0, -12.5, 6.0]);
+    assert!(findings.doubts[0].starts_with("line 2 has 1,234, which was read as 1.234: "), "{findings:?}");
 }
 
 /// What is found out about a table, and its numbers.
@@ -362,8 +420,27 @@ fn inputs_of_a_model() {
         let left_out = left_out.into_iter().map(|(name, why)| (name.to_owned(), why)).collect::<Vec<_>>();
         assert_eq!((found.x, found.findings.left_out), (vec![1.0, 2.0], left_out), "{text:?}");
     }
+    // The first row is a sample or names as it is in a training.
+    for (text, rows, doubts) in [
+        ("0,1,2\n3,4,2\n", vec![0.0, 1.0, 3.0, 4.0], 1),
+        ("0,1,2\n3.5,4,2\n", vec![3.5, 4.0], 1),
+        ("0,1\n3,4\n", vec![0.0, 1.0, 3.0, 4.0], 1),
+        ("0,1\n3,-4\n", vec![3.0, -4.0], 1),
+        ("400,401,kind\n3,4,5\n", vec![3.0, 4.0], 0),
+        ("0,1,label\n3,4,5\n", vec![3.0, 4.0], 0),
+    ] {
+        let found = read_samples(&folder.file("t.csv", text), Wanted::Inputs(bare)).expect(text);
+        assert_eq!((found.x, found.findings.doubts.len()), (rows, doubts), "{text:?}");
+    }
+    // Words are no inputs, wherever they stand.
+    let found = read_samples(&folder.file("t.csv", "u,1,2\nv,3,4\n"), Wanted::Inputs(bare)).expect("words");
+    assert_eq!((found.x, found.findings.left_out), (vec![1.0, 2.0, 3.0, 4.0], vec![("1".to_owned(), LeftOut::Label)]));
+    let said = read_samples(&folder.file("t.csv", "?,1,2\n3,4,5\n"), Wanted::Inputs(bare)).expect_err("a number");
+    assert!(said.to_string().contains(":2: expected words in all rows of column 1, as in the first row"), "{said}");
     let names = ["", "a"].map(str::to_owned);
     let known = KnownInputs { inputs: 2, names: &names, ..KnownInputs::default() };
+    let said = read_samples(&folder.file("t.csv", "0,1,2\n0.5,1,2\n"), Wanted::Inputs(known)).expect_err("names");
+    assert!(said.to_string().contains("expected the inputs Unnamed: 0, a, found 0, 1, 2"), "{said}");
     let said = read_samples(&folder.file("t.csv", "b,c\n1,2\n"), Wanted::Inputs(known)).expect_err("names").to_string();
     assert!(said.contains("expected the inputs Unnamed: 0, a, found b, c"), "{said}");
 }

@@ -100,7 +100,7 @@ fn parts_of_a_data_set() {
     let said = refusal(open(
         &folder.file("b.npz", npz(&[integers("y", &[1]), integers("label", &[1])], CompressionMethod::Stored)),
     ));
-    assert!(said.contains("`label` with the name of one, found y and label"), "{said}");
+    assert!(said.contains("--label with the name of one, found y and label"), "{said}");
 }
 
 /// Images of colors become rows of numbers, as in a training.

@@ -215,10 +215,10 @@ impl Features {
         print(format_args!("{shown}: {samples}{inputs}, {columns}, {targets}, {seconds:.2} s{place}{found}{notes}"));
         if ok < source.len() {
             let said = [
-                (undefined, "have undefined columns"),
-                (overflow, "exceed f32"),
-                (not_finite, "have a NaN or an infinity"),
-                (report.uncertified, "have eigenvalues that did not converge"),
+                (undefined, "with undefined columns"),
+                (overflow, "beyond f32"),
+                (not_finite, "with a NaN or an infinity"),
+                (report.uncertified, "with eigenvalues that did not converge"),
             ];
             let said: Vec<String> =
                 said.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();

@@ -3,7 +3,7 @@
 use super::super::Failure;
 use super::Train;
 use super::options::{InitName, LossName, NormName, OptimizerName};
-use fiedler::io::Findings;
+use fiedler::io::{self, Findings};
 
 impl Train {
     /// Refuses options that have no effect.
@@ -63,7 +63,7 @@ impl Train {
         let coordinate = findings.coordinate.as_ref().map_or_else(String::new, |name| format!(", such as {name}"));
         match classes {
             [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
-            _ if few(samples, classes) => Err(Failure::Said(format!(
+            _ if io::hardly_repeat(samples, classes) => Err(Failure::Said(format!(
                 "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
                  --loss mse, and --label names another column or array{coordinate}",
                 classes.len(),
@@ -72,10 +72,4 @@ impl Train {
             _ => Ok(()),
         }
     }
-}
-
-/// Returns whether there are so few samples of each class that the labels seem to be something else: numbers or names.
-fn few(samples: usize, classes: &[String]) -> bool {
-    let numbers = classes.iter().all(|class| class.parse::<f64>().is_ok());
-    classes.len() > 2 && if numbers { classes.len() * 2 > samples } else { classes.len() == samples }
 }

@@ -139,7 +139,7 @@ pub(super) struct Train {
     #[arg(long, value_name = "METRIC", value_parser = stop)]
     stop: Option<Stop>,
     /// The number of epochs without improvement after which a run stops.
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::<u64>)]
+    #[arg(long, value_name = "N", requires = "stop", default_value_t = 20, value_parser = whole::<u64>)]
     patience: u64,
     /// The shares of training, validation and test samples [default: the parts of the file, if it has parts; else
     /// 0.7,0.1,0.2, or with --sgld 0.8,0.2, without validation samples; fewer parts of a small data set].

@@ -239,9 +239,11 @@ impl<T: Number> Done<'_, T> {
             format!("{}.{}", part.name(), if metric == Metric::Accuracy { "error" } else { metric.name() })
         };
         let mut rows = vec![["beta", "chains"].map(str::to_owned).into_iter().chain(shown.iter().map(name)).collect()];
+        let mut several = false;
         for (rung, beta) in chains.betas().iter().enumerate() {
             let found: Vec<Summary> = shown.iter().map(|&(part, metric)| self.summary(rung, part, metric)).collect();
             let good = found.first().map_or(0, |found| found.n);
+            several |= good > 1;
             let with_interval = |found: &Summary| match found.n {
                 0 => "-".to_owned(),
                 1 => format!("{:.4}", found.mean),
@@ -251,7 +253,11 @@ impl<T: Number> Done<'_, T> {
             rows.push(first.into_iter().chain(found.iter().map(with_interval)).collect());
         }
         text.push_str(&aligned(&rows));
-        text.push_str("\n  means over the chains, with 95 % intervals");
+        text.push_str(if several {
+            "\n  means over the chains, with 95 % intervals"
+        } else {
+            "\n  of one chain, so without intervals"
+        });
         match &self.bounds {
             None => {}
             Some(Err(error)) => {

@@ -5,16 +5,18 @@ mod in_lanes;
 mod passes;
 mod plans;
 mod power;
+mod raising;
 mod real;
 
 use super::gpu::Kind;
-use crate::array::Real;
+use crate::array::{Real, Scalar};
 use crate::ops::convert::tiny::Lines;
 use crate::parallel;
 use in_lanes::{Complexes, Reals};
 use num_complex::Complex;
 pub(super) use plans::Plans;
 pub(in crate::ops) use power::{Memory, PowerInLanes};
+use raising::Raising;
 use real::RealForward;
 use realfft::ComplexToReal;
 use rustfft::{Fft, FftNum};
@@ -82,14 +84,16 @@ macro_rules! working {
             to: &mut [Complex<Self>],
         ) {
             if in_lanes::takes_reals(n, lines) {
-                every(&Reals { n, plan: plans.real_in_lanes(n), window }, lines, from, to);
+                let engine = Reals { n, plan: plans.real_in_lanes(n), window };
+                every(&engine, <Self as Scalar>::ON_DEVICE, lines, from, to);
             } else {
-                every(&Forward { n, plan: plans.real_forward(n), window }, lines, from, to);
+                let engine = Forward { n, plan: plans.real_forward(n), window };
+                every(&engine, <Self as Scalar>::ON_DEVICE, lines, from, to);
             }
         }
         fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>], to: &mut [Self]) {
             let engine = Backward { fft: plans.real_inverse(n), scale: <Self as Real>::from_f64(1.0 / n as f64) };
-            every(&engine, lines, from, to);
+            every(&engine, <Self as Scalar>::ON_DEVICE, lines, from, to);
         }
     })+ };
 }
@@ -230,17 +234,26 @@ fn complex<F: Working>(
 ) {
     if in_lanes::takes(n, lines) {
         let scale = matches!(kind, Kind::Inverse).then(|| <F as Real>::from_f64(1.0 / n as f64));
-        return every(&Complexes { plan: plans.in_lanes(n), scale }, lines, from, to);
+        return every(&Complexes { plan: plans.in_lanes(n), scale }, F::ON_DEVICE, lines, from, to);
     }
     let engine = match kind {
         Kind::Inverse => Whole { fft: plans.inverse(n), scale: Some(<F as Real>::from_f64(1.0 / n as f64)) },
         _ => Whole { fft: plans.forward(n), scale: None },
     };
-    every(&engine, lines, from, to);
+    every(&engine, F::ON_DEVICE, lines, from, to);
+}
+
+/// Transforms all lines. `in_f32` says that the numbers are f32, whose tiny lines are scaled.
+fn every<I, O, E: Engine<I, O>>(engine: &E, in_f32: bool, lines: Lines, from: &[I], to: &mut [O])
+where
+    I: bytemuck::Pod + Send + Sync,
+    O: bytemuck::Pod + Send + Sync,
+{
+    by_layout(&Raising { engine, in_f32 }, lines, from, to);
 }
 
 /// Transforms all lines, in parallel if there is enough work. Every element of `to` is written.
-fn every<I, O, E: Engine<I, O>>(engine: &E, lines: Lines, from: &[I], to: &mut [O])
+fn by_layout<I, O, E: Engine<I, O>>(engine: &E, lines: Lines, from: &[I], to: &mut [O])
 where
     I: bytemuck::Pod + Send + Sync,
     O: bytemuck::Pod + Send + Sync,

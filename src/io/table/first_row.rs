@@ -1,0 +1,102 @@
+//! Whether the first row of a table has the names of the columns: one decision for trainings, features, experiments
+//! and predictions. Where the row itself does not tell, the other rows do.
+
+use super::{Ask, Reader, Use};
+use crate::io::field::is_header;
+use crate::io::roles::{LabelColumn, LeftOut, index_name, is_label, shown};
+
+/// Returns whether the first row is a header, as far as the row itself and the names that are asked for tell.
+pub(super) fn is_names(fields: &[&str], ask: &Ask<'_>) -> bool {
+    let numbers = fields.iter().all(|field| field.parse::<f64>().is_ok());
+    // Numbers are a sample, not names, unless they count as pandas makes names.
+    if is_header(fields) || numbered(fields) && !numbers {
+        return true;
+    }
+    if let Some(known) = ask.known {
+        return known.are_among(fields);
+    }
+    let label = match ask.roles.label {
+        LabelColumn::Named(name) => Some(name),
+        _ => None,
+    };
+    if numbers {
+        return numbered(fields) && label.is_some_and(|name| fields.contains(&name));
+    }
+    // Beside words, a number that may be a place is none of the names.
+    let is_name = |name: &str| {
+        place_of(name, fields.len()).is_none() && fields.iter().any(|&field| field == name || shown(field) == name)
+    };
+    let others = ask.roles.ignore.iter().chain(ask.roles.take).map(String::as_str);
+    label.into_iter().chain(others).any(is_name)
+}
+
+/// Returns the place that a number from 1 on means in a table without names.
+pub(super) fn place_of(name: &str, columns: usize) -> Option<usize> {
+    name.parse::<usize>().ok().filter(|place| (1..=columns).contains(place)).map(|place| place - 1)
+}
+
+/// Returns whether a first row has names that count from 0, as pandas makes them, beside the name of an index or of
+/// labels. A single letter may be a label itself.
+fn numbered(fields: &[&str]) -> bool {
+    let named = |at: usize, field: &str| index_name(at, field).is_some() || field.len() > 1 && is_label(field);
+    let numbers = fields.iter().enumerate().filter(|&(at, field)| !named(at, field));
+    let numbers: Vec<&str> = numbers.map(|(_, field)| *field).collect();
+    !numbers.is_empty() && numbers.iter().zip(0..).all(|(field, place)| field.parse() == Ok(place))
+}
+
+impl Reader<'_> {
+    /// Makes the first row names, if its label is the only word of a column of numbers, or if it counts the columns as
+    /// pandas does and is unlike the other rows. Returns whether it did.
+    pub(super) fn take_first_as_names(&mut self) -> bool {
+        self.labels_named = self.label_is_name();
+        if !self.labels_named && !self.counts_columns() {
+            return false;
+        }
+        self.numbers.drain(..self.uses.len());
+        self.ends.remove(0);
+        self.ends.iter_mut().for_each(|end| *end -= self.uses.len());
+        let fields = std::mem::take(&mut self.first_fields);
+        for (texts, field) in self.texts.iter_mut().zip(&fields) {
+            if let Some(texts) = texts {
+                texts.forget_first(field);
+            }
+        }
+        self.names = Some(fields);
+        true
+    }
+
+    /// Returns whether the first field of the column that has the labels, or may have them, is its only word.
+    fn label_is_name(&self) -> bool {
+        let rows = self.ends.len();
+        let own = self.uses.iter().position(|own| matches!(own, Use::Target | Use::No(LeftOut::Label)));
+        let last = (self.uses.last() == Some(&Use::Either)).then(|| self.uses.len() - 1);
+        let Some(at) = own.or(last) else { return false };
+        let Some(texts) = &self.texts[at] else { return false };
+        let first = texts.first.as_ref().is_some_and(|(line, word)| *line == self.first && !word.is_empty());
+        // Beside labels that are words, the numbers have to be names as pandas makes them.
+        let names = self.first_fields.iter().enumerate().filter(|(place, _)| *place != at);
+        let counts = names.zip(0..).all(|((_, name), place)| name.parse() == Ok(place));
+        let alone = || counts && rows > 2 && !texts.words[1..].contains(&texts.words[0]);
+        first && rows > 1 && self.odd.is_none() && (texts.wordy == 1 || texts.wordy == rows && alone())
+    }
+
+    /// Returns whether the first row is 0, 1, 2 and so on, while a later row has a number that is negative or not
+    /// whole: names as pandas writes those of an array. Two columns suffice if both are inputs of a model, and
+    /// otherwise three. Either way, what it was read as is a doubt.
+    fn counts_columns(&mut self) -> bool {
+        let columns = self.first_fields.len();
+        let fewest = if self.ask.known.is_some_and(|known| known.inputs == columns) { 2 } else { 3 };
+        let counts = self.first_fields.iter().zip(0..).all(|(field, place)| field.parse() == Ok(place));
+        if !(self.names.is_none() && columns >= fewest && counts && self.odd.is_none()) {
+            return false;
+        }
+        let unlike = |x: &f64| x.is_finite() && (*x < 0.0 || x.fract() != 0.0);
+        let names = self.ends.len() > 1 && self.numbers[self.uses.len()..].iter().any(unlike);
+        let (what, other) = if names { ("names of the columns", "a sample") } else { ("a sample", "their names") };
+        self.doubts.push(format!(
+            "line {} counts the columns from 0, as a header of pandas does, and was read as {what}, not as {other}",
+            self.first
+        ));
+        names
+    }
+}

@@ -1,0 +1,60 @@
+//! Lines of tiny numbers, which are transformed at an ordinary scale. Otherwise the terms of their sums would be
+//! rounded to subnormal numbers.
+
+use super::Engine;
+use crate::ops::convert::tiny::{exponent, times_power};
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+
+/// A transform that scales those of its lines that are tiny.
+pub(super) struct Raising<'a, E> {
+    pub(super) engine: &'a E,
+    /// Whether the numbers are f32. The lines of others are never scaled.
+    pub(super) in_f32: bool,
+}
+
+impl<I, O, E: Engine<I, O>> Engine<I, O> for Raising<'_, E>
+where
+    I: Pod + Send + Sync,
+    O: Pod + Send + Sync,
+{
+    type Scratch = E::Scratch;
+
+    fn lengths(&self) -> [usize; 2] {
+        self.engine.lengths()
+    }
+
+    fn lines(&self) -> usize {
+        self.engine.lines()
+    }
+
+    fn scratch(&self) -> Self::Scratch {
+        self.engine.scratch()
+    }
+
+    fn run(&self, from: &[I], to: &mut [O], scratch: &mut Self::Scratch) {
+        let [before, after] = self.engine.lengths();
+        let (before, after) = (before * size_of::<I>() / 4, after * size_of::<O>() / 4);
+        // Most lines begin with a number that is not tiny, so that this takes little time.
+        let of = |line: &[f32]| exponent(line.iter().map(|&x| x.into()));
+        if !self.in_f32 || cast_slice::<I, f32>(from).chunks_exact(before).all(|line| of(line) == 0) {
+            return self.engine.run(from, to, scratch);
+        }
+        let mut raised = from.to_vec();
+        let mut exponents = Vec::new();
+        for line in cast_slice_mut::<I, f32>(&mut raised).chunks_exact_mut(before) {
+            let e = of(line);
+            scale(line, -e);
+            exponents.push(e);
+        }
+        self.engine.run(&raised, to, scratch);
+        let made = cast_slice_mut::<O, f32>(to).chunks_exact_mut(after);
+        made.zip(exponents).for_each(|(line, e)| scale(line, e));
+    }
+}
+
+/// Multiplies numbers by 2^e.
+fn scale(line: &mut [f32], e: i32) {
+    if e != 0 {
+        line.iter_mut().for_each(|x| *x = times_power(*x, e));
+    }
+}

@@ -114,8 +114,8 @@ pub(super) fn is_resolved<T: Real>(
     values.get(selected.start).is_none_or(|&first| first >= limits.separated * bound)
 }
 
-/// Returns whether the error of f64, amplified at nodes of small degree, exceeds the promised `n eps` of T. `similarity`
-/// is the diagonal of D^-1/2.
+/// Returns whether the error of f64, amplified at nodes of small degree, exceeds the promised `n eps` of T.
+/// `similarity` is the diagonal of D^-1/2.
 fn is_uneven<T: Real>(similarity: &[f64]) -> bool {
     let (least, most) = similarity.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &x| (a.min(x), b.max(x)));
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
@@ -123,8 +123,8 @@ fn is_uneven<T: Real>(similarity: &[f64]) -> bool {
     most > allowed * least
 }
 
-/// Returns the candidates from a factor of the Laplacian, which has all digits of all eigenvalues. `similarity` is as in
-/// [`decided`].
+/// Returns the candidates from a factor of the Laplacian, which has all digits of all eigenvalues. `similarity` is as
+/// in [`decided`].
 pub(super) fn factored<T: Real>(
     selection: &Selection,
     (graph, normalization): (GraphRef<'_>, Normalization),

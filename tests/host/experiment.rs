@@ -271,17 +271,18 @@ fn results_on_the_part_that_chose_them_are_marked() {
     assert_eq!(of("test.loss", "validation.accuracy", "c"), Some("test"));
 }
 
-/// A validation sample alone is of one class, so the area under the curve is undefined in every epoch.
+/// Two validation samples may be of one class, so that the area under the curve is undefined in every epoch.
 #[test]
 fn runs_that_a_stopping_rule_could_not_choose_are_counted() {
     let folders = Folders::new();
-    let text = BASE.replace("samples = 120", "samples = 100, classes = 2");
-    let text = format!("{text}stop.on = 'validation.auc'\n[data.split]\ntrain = 0.5\nvalidation = 0.01\ntest = 0.49\n");
+    let text = BASE.replace("samples = 120", "samples = 100, classes = 2").replace("repeats = 3", "repeats = 8");
+    let text = format!("{text}stop.on = 'validation.auc'\n[data.split]\ntrain = 0.5\nvalidation = 0.02\ntest = 0.48\n");
     let spec = Spec::parse(&text, Path::new("x.toml"), Path::new("")).expect("an experiment");
     let (report, runs) = run(&spec, &folders.at("a"), &cpu(1));
-    assert!(records(&runs).iter().all(|run| run.best_epoch.is_none() && run.epochs == 4));
-    let words = "validation.auc was defined in no epoch of 3 runs, so it chose none";
-    assert_eq!(report.cautions(), [words]);
+    let without = records(&runs).iter().filter(|run| run.best_epoch.is_none()).count();
+    assert!(without > 1);
+    let words = format!("validation.auc was defined in no epoch of {without} runs, so it chose none");
+    assert_eq!(report.cautions(), [words.clone()]);
     assert!(report.to_markdown().contains(&format!("**{words}.**")));
 }
 

@@ -2,9 +2,9 @@
 //! random-walk Laplacian, are accurate there, too.
 //!
 //! A solver leaves an error of about eps in every entry of v, which D^-1/2 amplifies. In terms of the computed vectors
-//! v_k, the error of v_l is `sum e_kl v_k` with `e_kl = v_k'r / (l_k - l_l)`, where r is the residual of v_l. Where r is
-//! computed edge by edge, its own error at node i is proportional to the root of the degree of i, as v_l itself is, so
-//! that the part of the error that lies on nodes of small degree comes out accurately.
+//! v_k, the error of v_l is `sum e_kl v_k` with `e_kl = v_k'r / (l_k - l_l)`, where r is the residual of v_l. If r is
+//! computed edge by edge, its own error at node i is proportional to the root of the degree of i, as v_l itself is. The
+//! part of the error that lies on nodes of small degree is therefore found accurately.
 
 use crate::graph::GraphRef;
 use crate::ops::columns::product;
@@ -16,6 +16,10 @@ const ROUNDS: usize = 2;
 /// The relative distance of two eigenvalues up to which their vectors are left as they are to each other: a correction
 /// would not be small.
 const CLOSE: f64 = 1e-7;
+
+/// The largest overlap `sum |v_k| |v_l|` of two vectors that are corrected by each other, relative to the distance of
+/// their eigenvalues.
+const OVERLAP: f64 = 0.1;
 
 /// Corrects all eigenvectors of the symmetric Laplacian of a graph but those of its null space.
 pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) {
@@ -29,9 +33,9 @@ pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) 
         for l in 0..count {
             for k in 0..count {
                 let (sum, gap) = (values[k] + values[l], values[k] - values[l]);
-                // The error of v_k'r is eps times the overlap of the vectors, and that of a solver whose values are
-                // accurate relative to themselves is eps times the sum.
-                let better = gap.abs() > CLOSE * sum && overlaps[(k, l)] <= sum;
+                // The error of v_k'r is eps times the overlap of the vectors. If it were not small beside the distance,
+                // the vectors would lose their orthogonality.
+                let better = gap.abs() > CLOSE * sum && overlaps[(k, l)] <= OVERLAP * gap.abs();
                 shares[(k, l)] = if better { shares[(k, l)] / gap } else { 0.0 };
             }
         }

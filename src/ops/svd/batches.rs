@@ -1,5 +1,5 @@
-//! Solves batches of any size on the device: in one call if they fit, otherwise in smaller batches. Matrices on the host
-//! whose rows or columns differ greatly in size are left to the CPU, for the sake of their small singular values.
+//! Solves batches of any size on the device: in one call if they fit, otherwise in smaller batches. Matrices on the
+//! host whose rows or columns differ greatly in size are left to the CPU, for the sake of their small singular values.
 
 use super::{Parts, Problem, cpu, gpu};
 use crate::array::{Real, Storage};

@@ -62,7 +62,7 @@ pub struct Svdvals<T = f32> {
 ///
 /// If the rows or columns of a matrix on the host differ greatly in size, the CPU solves it by one-sided Jacobi with
 /// pivoting in f64 (LAPACK's dgejsv), on either side. Each singular value of `D1 B D2` with diagonal matrices D1 and D2
-/// is then within `10 max(m, n) eps cond(B)` of itself.
+/// is then within `10 max(m, n) eps cond(B)` of itself (25 if both differ from the identity).
 ///
 /// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix, it is the residual
 /// of the transpose, `max_j |A' u_j - s_j v_j|_2 / |A'|_1`, which is more informative. The certificate's orthogonality

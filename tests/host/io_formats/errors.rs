@@ -141,7 +141,7 @@ fn faults_in_edge_arrays() {
     for (content, words) in [
         (index("(2, 2)", &[0, 1, 2, -1]), "nodes from 0 to 2^32 - 1, found -1 as element 3 of edge_index"),
         (index("(2, 1)", &[0, 1 << 40]), "nodes from 0 to 2^32 - 1"),
-        (index("(2, 1)", &[0, 3_000_000_000]), "at most 16777280 nodes for 1 edges, found 3000000001"),
+        (index("(2, 1)", &[0, 3_000_000_000]), "at most 16777280 nodes for 1 edges, since every number"),
         (index("(4,)", &[0, 1, 2, 3]), "integers of the shape (2, edges) or (edges, 2)"),
         (index("(3, 4)", &[0; 12]), "found the shape [3, 4]"),
         (index("(3, 3)", &[0; 9]), "a square matrix of the shape (3, 3)"),
@@ -169,7 +169,7 @@ fn faults_in_edge_arrays() {
         (with("num_nodes.npy", list(&[-5])), "nodes for 6 edges"),
         (with("ptr.npy", list(&[0, 2, 5])), "edges within one graph, found edge 2 from node 1 in graph 0 to node 2 in"),
         (with("ptr.npy", list(&[0, 6])), "6 nodes, as ptr or batch has them, found 5 in num_nodes"),
-        (with("ptr.npy", list(&[0, 3_000_000_000])), "at most 16777728 nodes for 6 edges, found 3000000000"),
+        (with("ptr.npy", list(&[0, 3_000_000_000])), "at most 16777728 nodes for 6 edges"),
         (with("ptr.npy", list(&[1, 5])), "a ptr that begins with 0 and never descends"),
         (with("ptr.npy", list(&[0, 5, 4, 5])), "a ptr that begins with 0 and never descends"),
         (with("batch.npy", list(&[0, 0, 0, 1, 0])), "0 as element 4"),

@@ -21,7 +21,10 @@ pub fn card(card: &Value) -> String {
         fma: number(&speed["fma_flop_per_s"]),
     });
     let (adapter, machine) = (&card["adapter"], &card["machine"]);
-    let cpu = format!("{}, {} threads, {}", text(&machine["cpu"]), machine["threads"], text(&machine["system"]));
+    let threads = machine["threads"].as_u64().map(|count| format!("{count} threads"));
+    let [name, system] = ["cpu", "system"].map(|key| Some(text(&machine[key])).filter(|text| !text.is_empty()));
+    let cpu = [name.map(str::to_owned), threads, system.map(str::to_owned)].into_iter().flatten();
+    let cpu = cpu.collect::<Vec<String>>().join(", ");
     let gpu = ["name", "backend", "driver"].map(|key| text(&adapter[key]));
     let machine = if adapter.is_object() { format!("{cpu}; {} ({} {})", gpu[0], gpu[1], gpu[2]) } else { cpu };
     let options: String = ["minutes", "seed"]

@@ -59,6 +59,7 @@ pub(super) fn candidates(
 ) -> Candidates {
     let (n, null) = (operator.rows(), operator.null_vectors());
     let range = closed(selection, null, values, limits);
+    let next = values.get(range.end).copied();
     let values = values[range.start.max(null)..range.end.max(null)].to_vec();
     let columns = &vectors[range.start * n..range.end * n];
     let (first, vectors) = if range.start < null {
@@ -72,7 +73,7 @@ pub(super) fn candidates(
     };
     let Range { start, end } = selection.others;
     let selected = if values.is_empty() { 0..0 } else { start - first..end - first };
-    Candidates { values, vectors, selected, apart: true, status: solved.status, ..Candidates::default() }
+    Candidates { values, vectors, selected, apart: true, next, status: solved.status, ..Candidates::default() }
 }
 
 /// Returns whether digits of the selected pairs may be missing from a decomposition in f64 and from what

@@ -282,7 +282,7 @@ fn runs_that_a_stopping_rule_could_not_choose_are_counted() {
     let without = records(&runs).iter().filter(|run| run.best_epoch.is_none()).count();
     assert!(without > 1);
     let words = format!("validation.auc was defined in no epoch of {without} runs, so it chose none");
-    assert_eq!(report.cautions(), [words.clone()]);
+    assert_eq!(report.cautions(), std::slice::from_ref(&words));
     assert!(report.to_markdown().contains(&format!("**{words}.**")));
 }
 

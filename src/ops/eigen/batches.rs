@@ -139,13 +139,10 @@ fn in_batches<T: Real>(
     Ok(Brought { values, vectors, certificates })
 }
 
-/// Returns the eigenvalues, eigenvectors and certificates of one batch.
-fn bring<T: Real>(
-    gpu: &Gpu,
-    layout: &Layout,
-    a: &[T],
-    request: Request<'_>,
-) -> Result<(Vec<f32>, Vec<f32>, Vec<[f32; 4]>)> {
+/// The eigenvalues, eigenvectors and certificates of one batch as the device returns them.
+type Raw = (Vec<f32>, Vec<f32>, Vec<[f32; 4]>);
+
+fn bring<T: Real>(gpu: &Gpu, layout: &Layout, a: &[T], request: Request<'_>) -> Result<Raw> {
     let a = gpu.record().upload(&T::for_device(a))?;
     let gpu::Resident { values, vectors, certificates } = record(gpu, layout, &a, request)?;
     drop(a);

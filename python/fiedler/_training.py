@@ -75,7 +75,7 @@ def samples_of(x: Any, y: Any, train: Mapping[str, Any]) -> Samples:
     shown = names or [f"x[:, {', '.join(map(str, place))}]" for place in np.ndindex(*axes)]
     # Others are an error of the training.
     if np.isfinite(inputs).all():
-        named = None if classes is None else (labels, [str(one) for one in classes])
+        named = None if labels is None or classes is None else (labels, [str(one) for one in classes])
         for one in _fiedler.suspects(inputs, shown, named, values, len(axes) > 1):
             warn(one)
     return Samples(inputs, labels, values, classes, names, notes)

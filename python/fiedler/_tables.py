@@ -49,9 +49,9 @@ def check_numbers(x: Any, names: Sequence[str]) -> None:
     """Checks that no column of a table has words."""
     for place, name in enumerate(names):
         column = np.asarray(_some(x, [place]))[:, 0]
-        word = next((value for value in column if isinstance(value, str)), None) if column.dtype.kind in "OUST" else None
-        if word is not None:
-            raise DomainError(f"x: expected numbers, found {word!r} in the column `{name}`")
+        words = [value for value in column if isinstance(value, str)] if column.dtype.kind in "OUST" else []
+        if words:
+            raise DomainError(f"x: expected numbers, found {words[0]!r} in the column `{name}`")
 
 
 def known_inputs(x: Any, wanted: Sequence[str]) -> Any:

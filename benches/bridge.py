@@ -8,7 +8,7 @@ for `fiedler encode` and for NumPy, SciPy and PyTorch. The truth is mpmath's, wi
 A line has the solver, the weight, and the 2-norm of the difference of the vectors, both of length 1 and of the same
 sign. Needs numpy, SciPy and mpmath; uses torch if it is installed.
 """
-import argparse, json, pathlib, subprocess, tempfile
+import argparse, json, os, pathlib, subprocess, tempfile
 import mpmath as mp
 import numpy as np
 import scipy.sparse, scipy.sparse.linalg
@@ -57,7 +57,7 @@ def fiedler(program, edges, options):
         given, out = pathlib.Path(folder, "graph.txt"), pathlib.Path(folder, "out.npz")
         given.write_text("".join(f"{i} {j} {weight!r}\n" for i, j, weight in edges))
         command = [program, "encode", str(given), "-o", str(out), "-k", "2", "--laplacian", "combinatorial", "--method", "exact"]
-        subprocess.run(command + options, check=True, capture_output=True)
+        subprocess.run(command + options, check=True, capture_output=True, env={**os.environ, "FIEDLER_CACHE_BYTES": "0"})
         found = np.load(out)
         ids = found["node_ids"] if "node_ids" in found else np.arange(2 * GROUP)
         return found["eigenvectors"][np.argsort([int(one) for one in ids]), 1].astype(np.float64)

@@ -312,7 +312,7 @@ fn errors(ctx: &Context) -> Checked {
     let counts = column(2, 2, vec![3.0, 4.0, 5.0, 6.0])?;
     let error = divergence(ctx, kind, &good, &counts, &DEFAULT).expect_err("a sum of 7");
     assert!(
-        matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("7 of histogram 0"),
+        matches!(error.kind(), ErrorKind::Domain { .. }) && error.to_string().contains("7.0 of histogram 0"),
         "{error}"
     );
     let nothing = column(2, 2, vec![1.0, 1.0, 0.0, 0.0])?;

@@ -5,24 +5,14 @@
 A line has the family, the decades, the order, the condition number of B, and the values in descending order.
 tests/dense/graded.rs makes the same matrices.
 """
-import sys
+import pathlib, sys
 import mpmath as mp
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
+from random64 import SplitMix64
 
 ORDERS = [2, 3, 5, 8, 13, 24, 40]
 FAMILIES = ["BD", "DB", "DBE", "DCD"]
-MASK = (1 << 64) - 1
-
-
-class SplitMix64:
-    def __init__(self, seed):
-        self.state = seed
-
-    def below(self, n):
-        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
-        z = self.state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        return (z ^ (z >> 31)) % n
 
 
 def matrices(family, decades, n):

@@ -5,31 +5,23 @@
 A line has the family, the number of nodes, the normalization, the nonzero eigenvalues in ascending order, and after `|` the
 eigenvector of the first. tests/graphs/relative.rs makes the same graphs.
 """
-import sys
+import pathlib, sys
 import mpmath as mp
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
+from random64 import SplitMix64
 
 SIZES = [4, 5, 7, 10, 13, 17, 22, 29, 40, 60]
 FAMILIES = ["bridges", "affinity", "path", "complete", "tree", "pieces"]
-MASK = (1 << 64) - 1
 
 
-class SplitMix64:
-    def __init__(self, seed):
-        self.state = seed
-
-    def below(self, n):
-        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
-        z = self.state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-        return (z ^ (z >> 31)) % n
-
+class Weights(SplitMix64):
     def weight(self, exponent):
         return mp.ldexp((1 << 23) + self.below(1 << 23), exponent - 23)
 
 
 def edges(family, n):
-    r = SplitMix64(7 * n + 1)
+    r = Weights(7 * n + 1)
     found = {}
 
     def add(i, j, exponent):

@@ -2,7 +2,8 @@
 
 mod accuracy;
 mod calls;
+mod spectra;
 
 fn main() -> std::process::ExitCode {
-    common::run([accuracy::tests(), calls::tests()])
+    common::run([accuracy::tests(), calls::tests(), spectra::tests()])
 }

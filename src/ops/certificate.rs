@@ -114,6 +114,13 @@ impl Certificate {
         }
     }
 
+    /// Encodes a certificate as the device does.
+    pub(crate) fn for_device(self) -> [f32; 4] {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a bound, and a small count")]
+        let (residual, orthogonality, sweeps) = (self.residual as f32, self.orthogonality as f32, self.sweeps as f32);
+        [residual, orthogonality, sweeps, f32::from(self.status as u8)]
+    }
+
     /// Decodes a certificate from the four words that the device writes.
     fn from_device(words: [f32; 4]) -> Self {
         let [residual, orthogonality, sweeps, status] = words;

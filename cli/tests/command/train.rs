@@ -301,7 +301,7 @@ fn a_diverged_run_is_told() {
     assert!(code == 3 && printed.contains("1 Finished, 1 Diverged"), "{code}: {printed}");
     let out = files.at("p.csv");
     let (code, printed, _) = said(&["predict", &dir, &data, "-o", &out, "--overwrite", "--ensemble"]);
-    assert!(code == 0 && printed.contains("the mean of 1 runs, without 1 that diverged"), "{printed}");
+    assert!(code == 0 && printed.contains("the mean of 1 run, without 1 that diverged"), "{printed}");
     fails(1, &["predict", &dir, &data, "-o", &out, "--overwrite", "--run", "0"], "run 0, which diverged");
     // Even if the last step alone went wrong.
     let (code, printed, _) = said(&[

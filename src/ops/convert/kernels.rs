@@ -16,6 +16,11 @@ uniform! {
     pub(super) struct Lowering { count: u32, inner: u32, words: u32, block: u32 }
 }
 
+uniform! {
+    /// The number of words that are replaced.
+    pub(super) struct Count { count: u32 }
+}
+
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
@@ -38,6 +43,13 @@ kernels! {
         uniform params: Lowering,
         read exponents: u32,
         write numbers: u32,
+    }
+    /// The replacement of words by others.
+    Replace = ["convert/replace.wgsl"] variants one_variant {
+        uniform params: Count,
+        read places: u32,
+        read words: u32,
+        write whole: u32,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Conversions between f32 and f16, which run on the side (host or device) where the array is stored, and of tiny
-//! numbers to and from a scale at which a device does not flush them.
+//! numbers to and from a scale at which a device does not flush them; and the replacement of results by those of the
+//! CPU.
 
 pub(super) mod kernels;
+pub(super) mod replace;
 pub(super) mod tiny;
 
 use crate::array::{Array, Storage};

@@ -4,15 +4,16 @@
 use super::{Parts, Problem, cpu, gpu};
 use crate::array::{Real, Storage};
 use crate::context::Context;
-use crate::device::{Buffer, Gpu, MAY_WAIT, Read};
+use crate::device::{Buffer, Gpu, Read};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
-use crate::ops::certificate::{Certificate, Certificates, decode};
+use crate::ops::certificate::{Certificates, decode};
+use crate::ops::convert::replace::replace;
 use crate::ops::operation;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Solves a batch. If the results of the whole batch fit on the device, they stay there. Otherwise, and if the CPU has
-/// solved some of the matrices, they are copied to the host batch by batch.
+/// Solves a batch. If the results of the whole batch fit on the device, they stay there. Otherwise, they are copied to
+/// the host batch by batch.
 pub(super) fn solve<T: Real>(
     ctx: &Context,
     gpu: &Gpu,
@@ -28,18 +29,25 @@ pub(super) fn solve<T: Real>(
         Storage::Host(a) => ctx.on_host(|| Ok(cpu::graded_of(problem, a)))?,
         Storage::Device(_) => Vec::new(),
     };
-    if graded.len() == problem.batch || !(graded.is_empty() || MAY_WAIT) {
+    if graded.len() == problem.batch {
         return ctx.on_host(|| Ok(cpu::svd(ctx, problem, &a.to_vec(ctx)?, vectors)));
     }
     let most = within(gpu, problem, ctx.memory_budget())?;
-    if !graded.is_empty() {
-        let a = a.to_vec(ctx)?;
-        let mut all = in_batches(gpu, problem, &a, vectors, most.min(problem.batch))?;
-        all.replace(ctx, problem, &a, vectors, &graded)?;
-        return Ok(all.into());
-    }
-    let whole = || on_device(gpu, problem, &*a.on_device(ctx, gpu)?, vectors);
-    let cut = |most| in_batches(gpu, problem, &a.to_vec(ctx)?, vectors, most).map(Parts::from);
+    let whole = || {
+        let mut found = gpu::svd(gpu, problem, &*a.on_device(ctx, gpu)?, vectors)?;
+        if let Storage::Host(a) = a {
+            insert(ctx, gpu, problem, a, &graded, &mut found)?;
+        }
+        let gpu::Resident { u, s, vh, certificates } = found;
+        let storage = |buffer: Option<Buffer<f32>>| buffer.map_or_else(|| Storage::host(Vec::new()), Storage::device);
+        Ok(Parts {
+            u: storage(u),
+            s: Storage::device(s),
+            vh: storage(vh),
+            certificates: Certificates::Device(certificates.share()),
+        })
+    };
+    let cut = |most| in_batches(ctx, gpu, problem, &a.to_vec(ctx)?, vectors, &graded, most);
     if problem.batch > most {
         return cut(most);
     }
@@ -60,65 +68,57 @@ pub(super) fn within(gpu: &Gpu, problem: &Problem, bytes: u64) -> Result<usize> 
     Ok(usize::try_from((room / 4 * 3 / one).min(bound).min((1 << 31) / largest.max(1))).unwrap_or(usize::MAX).max(1))
 }
 
-fn on_device<T: Real>(gpu: &Gpu, problem: &Problem, a: &Buffer<f32>, vectors: bool) -> Result<Parts<T>> {
-    let gpu::Resident { u, s, vh, certificates } = gpu::svd(gpu, problem, a, vectors)?;
-    let storage = |buffer: Option<Buffer<f32>>| buffer.map_or_else(|| Storage::host(Vec::new()), Storage::device);
-    Ok(Parts {
-        u: storage(u),
-        s: Storage::device(s),
-        vh: storage(vh),
-        certificates: Certificates::Device(certificates.share()),
-    })
-}
-
-/// The results of a batch on the host.
-struct Brought<T> {
-    u: Vec<T>,
-    s: Vec<T>,
-    vh: Vec<T>,
-    certificates: Vec<Certificate>,
-}
-
-impl<T: Real> Brought<T> {
-    /// Replaces the results of the matrices with the given indices by those of the CPU.
-    fn replace(&mut self, ctx: &Context, problem: &Problem, a: &[T], vectors: bool, indices: &[usize]) -> Result<()> {
-        let part = Problem { batch: indices.len(), ..*problem };
-        let size = problem.rows * problem.cols;
-        let given: Vec<T> = indices.iter().flat_map(|i| &a[i * size..(i + 1) * size]).copied().collect();
-        let found = ctx.on_host(|| Ok(cpu::svd(ctx, &part, &given, vectors)))?;
-        let certificates = found.certificates.read(ctx)?.wait()?;
-        for (to, from) in [(&mut self.u, found.u), (&mut self.s, found.s), (&mut self.vh, found.vh)] {
-            let len = to.len() / problem.batch;
-            for (&i, own) in indices.iter().zip(from.to_vec(ctx)?.chunks_exact(len.max(1))) {
-                to[i * len..(i + 1) * len].copy_from_slice(own);
-            }
-        }
-        indices.iter().zip(certificates.iter()).for_each(|(&i, &own)| self.certificates[i] = own);
-        Ok(())
+/// Decomposes the matrices with the given indices on the CPU, and records that their results replace those of the
+/// device.
+fn insert<T: Real>(
+    ctx: &Context,
+    gpu: &Gpu,
+    problem: &Problem,
+    a: &[T],
+    indices: &[usize],
+    found: &mut gpu::Resident,
+) -> Result<()> {
+    if indices.is_empty() {
+        return Ok(());
     }
-}
-
-impl<T: Real> From<Brought<T>> for Parts<T> {
-    fn from(Brought { u, s, vh, certificates }: Brought<T>) -> Self {
-        Self {
-            u: Storage::host(u),
-            s: Storage::host(s),
-            vh: Storage::host(vh),
-            certificates: Certificates::Host(Arc::new(certificates)),
-        }
+    gpu.record().flush()?; // the device works meanwhile
+    let part = Problem { batch: indices.len(), ..*problem };
+    let size = problem.rows * problem.cols;
+    let given: Vec<T> = indices.iter().flat_map(|i| &a[i * size..(i + 1) * size]).copied().collect();
+    let own = ctx.on_host(|| Ok(cpu::svd(ctx, &part, &given, found.u.is_some())))?;
+    let places = [(found.u.as_mut(), own.u), (Some(&mut found.s), own.s), (found.vh.as_mut(), own.vh)];
+    for (buffer, own) in places {
+        let Some(buffer) = buffer else { continue };
+        let own = own.to_vec(ctx)?;
+        let len = own.len() / indices.len();
+        replace(gpu, buffer, indices.iter().map(|i| i * len..(i + 1) * len), &T::for_device(&own))?;
     }
+    let certificates = own.certificates.read(ctx)?.wait()?;
+    let certificates: Vec<[f32; 4]> = certificates.iter().map(|own| own.for_device()).collect();
+    replace(gpu, &mut found.certificates, indices.iter().map(|&i| i..i + 1), &certificates)
 }
 
 /// Solves batches of at most `most` matrices each. The result of a matrix does not depend on the batch that contains
 /// it.
-fn in_batches<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, most: usize) -> Result<Brought<T>> {
+fn in_batches<T: Real>(
+    ctx: &Context,
+    gpu: &Gpu,
+    problem: &Problem,
+    a: &[T],
+    vectors: bool,
+    graded: &[usize],
+    most: usize,
+) -> Result<Parts<T>> {
     let (mut u, mut s, mut vh, mut certificates) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let size = problem.rows * problem.cols;
     let one = |batch: Range<usize>| {
         let part = Problem { batch: batch.len(), ..*problem };
-        let a = gpu.record().upload(&T::for_device(&a[batch.start * size..batch.end * size]))?;
-        let found = gpu::svd(gpu, &part, &a, vectors)?;
-        drop(a);
+        let given = &a[batch.start * size..batch.end * size];
+        let uploaded = gpu.record().upload(&T::for_device(given))?;
+        let mut found = gpu::svd(gpu, &part, &uploaded, vectors)?;
+        drop(uploaded);
+        let graded: Vec<usize> = graded.iter().filter(|i| batch.contains(i)).map(|i| i - batch.start).collect();
+        insert(ctx, gpu, &part, given, &graded, &mut found)?;
         let read = |buffer: Option<Buffer<f32>>| buffer.map(|buffer| gpu.read(&buffer)).transpose();
         let reads = (read(found.u)?, gpu.read(&found.s)?, read(found.vh)?, gpu.read(&found.certificates)?);
         let wait = |read: Option<Read<f32>>| read.map_or(Ok(Vec::new()), Read::wait);
@@ -130,5 +130,10 @@ fn in_batches<T: Real>(gpu: &Gpu, problem: &Problem, a: &[T], vectors: bool, mos
         Ok(())
     };
     operation::in_equal_batches(gpu, problem.batch, most, one)?;
-    Ok(Brought { u, s, vh, certificates })
+    Ok(Parts {
+        u: Storage::host(u),
+        s: Storage::host(s),
+        vh: Storage::host(vh),
+        certificates: Certificates::Host(Arc::new(certificates)),
+    })
 }

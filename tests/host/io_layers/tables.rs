@@ -268,7 +268,7 @@ fn places_of_columns_beside_words() {
         ("0.5,-1,c0\n1.5,2,c1\n", "3", &[], [0.5, -1.0, 1.5, 2.0], ["c0", "c1"]),
         ("842302,M,17.5,2\n842517,B,20.5,3\n", "2", &["1"], [17.5, 2.0, 20.5, 3.0], ["B", "M"]),
         ("1,M,17.5,2\n2,B,20.5,3\n", "2", &["1"], [17.5, 2.0, 20.5, 3.0], ["B", "M"]),
-        // A first row with numbers is a header if the call names one of its words, or if the labels below it are numbers.
+        // A first row with numbers is a header if the call names one of its words, or if the labels below are numbers.
         ("400,401,kind\n1,2,u\n3,4,v\n", "kind", &[], [1.0, 2.0, 3.0, 4.0], ["u", "v"]),
         ("id,400,401,k\nr,1,2,u\ns,3,4,v\n", "k", &["id"], [1.0, 2.0, 3.0, 4.0], ["u", "v"]),
         ("400,401,kind\n1,2,5\n3,4,6\n", "3", &[], [1.0, 2.0, 3.0, 4.0], ["5", "6"]),

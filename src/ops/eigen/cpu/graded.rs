@@ -32,11 +32,21 @@ pub(super) fn is_graded<T: Real>(order: usize, elements: &[T]) -> bool {
     most > even * least
 }
 
+/// Returns whether [`solve`] solves a matrix.
+pub(super) fn takes<T: Real>(order: usize, elements: &[T]) -> bool {
+    is_graded(order, elements) && cholesky(&scaled(order, elements).0).is_some()
+}
+
+/// Returns a matrix divided by a power of two, and that power, so that its largest diagonal element is near 1.
+fn scaled<T: Real>(n: usize, elements: &[T]) -> (Mat<f64>, f64) {
+    let scale = power_of_two_near(elements.iter().step_by(n + 1).fold(0.0, |most: f64, x| most.max(x.to_f64())));
+    (Mat::from_fn(n, n, |i, j| elements[i.max(j) + i.min(j) * n].to_f64() / scale), scale)
+}
+
 /// Solves a matrix. Returns `false`, without a result, if it is not positive definite.
 pub(super) fn solve<T: Real>(m: &mut Matrix<'_, T>, request: Request<'_>) -> bool {
     let n = m.order;
-    let scale = power_of_two_near(m.elements.iter().step_by(n + 1).fold(0.0, |most: f64, x| most.max(x.to_f64())));
-    let matrix = Mat::from_fn(n, n, |i, j| m.elements[i.max(j) + i.min(j) * n].to_f64() / scale);
+    let (matrix, scale) = scaled(n, m.elements);
     let Some(factor) = cholesky(&matrix) else { return false };
     let found = orthogonalize(&factor, n, n, false);
     let pairs = || found.columns.chunks_exact(n).zip(&found.lengths).rev();

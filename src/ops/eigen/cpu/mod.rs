@@ -8,12 +8,13 @@
 //! too few matrices to fill the lanes, are reduced one at a time by `householder`, with one pass over memory per step.
 //! Then `ops::twisted` computes all eigenvectors in f32, one per lane, if the eigenvalues are distinct. Otherwise,
 //! faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few. If no eigenvectors are
-//! wanted, `values_only` computes the eigenvalues, with one matrix per lane. `finish` completes the results. Positive
-//! definite matrices whose diagonal elements differ greatly are solved by `graded`, for the sake of their small
-//! eigenvalues. The bits
+//! wanted, `values_only` computes the eigenvalues, with one matrix per lane. `finish` completes the results. The bits
 //! of a lane do not depend on the other lanes, but a call with few matrices may be solved by another algorithm than a
 //! call with many matrices. The algorithm depends only on the number and the orders of the matrices and on the columns
 //! that are requested.
+//!
+//! Positive definite matrices whose diagonal elements differ greatly are solved by `graded`, for the sake of their
+//! small eigenvalues.
 
 mod certify;
 mod dense;
@@ -81,13 +82,13 @@ pub(super) struct Found<T> {
     pub(super) certificates: Vec<Certificate>,
 }
 
-/// Returns the indices of the matrices of `a` that may be positive definite with diagonal elements that differ greatly.
+/// Returns the indices of the positive definite matrices of `a` whose diagonal elements differ greatly.
 pub(super) fn graded_of<T: Real>(layout: &Layout, a: &[T], request: Request<'_>) -> Vec<usize> {
     if matches!(request.columns, Columns::Chosen(_)) {
         return Vec::new(); // the solver of graphs knows better
     }
-    let is_graded = |&i: &usize| graded::is_graded(layout.orders()[i] as usize, &a[layout.elements(i)]);
-    (0..layout.batch()).filter(is_graded).collect()
+    let takes = |i: usize| graded::takes(layout.orders()[i] as usize, &a[layout.elements(i)]).then_some(i);
+    parallel::map_runs(layout.batch(), 64, takes).into_iter().flatten().collect()
 }
 
 /// Computes eigenvalues, eigenvectors and certificates of every matrix of `a`. Only the lower triangles are read.

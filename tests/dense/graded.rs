@@ -2,7 +2,7 @@
 //! to itself.
 
 use common::random::SplitMix64;
-use common::solve::{Checked, bits};
+use common::solve::{Checked, alike, bits};
 use common::{Test, on_cpu, on_each, suite};
 use fiedler::array::{Array, Real};
 use fiedler::ops::svd::{Vectors, svd, svdvals};
@@ -174,8 +174,16 @@ fn determinants<T: Real>(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// A batch in which some matrices are graded has the results of each matrix alone, to the last bit.
+/// A batch in which some matrices are graded has the results of each matrix alone, to the last bit, and on the device
+/// if it fits there.
 fn among_others(ctx: &Context) -> Checked {
+    for bytes in [1 << 30, 80 << 10] {
+        among_others_within(&alike(ctx).memory_budget(bytes).build()?, bytes == 1 << 30)?;
+    }
+    Ok(())
+}
+
+fn among_others_within(ctx: &Context, fits: bool) -> Checked {
     const N: usize = 12;
     let mut random = SplitMix64::new(5);
     let noise: Vec<f64> = (0..N * N).map(|_| random.unit() - 0.5).collect();
@@ -186,6 +194,8 @@ fn among_others(ctx: &Context) -> Checked {
     let all = [&even[..], &graded, &even, &even, &graded].concat();
     let all = Array::from_vec(Shape::new(N, N, 5), all)?;
     let many = (svd(ctx, &all, Vectors::Thin)?, eigh(ctx, &all)?, eigh_subset(ctx, &all, Which::Largest, 3)?);
+    let resident = [many.0.u.is_resident(), many.1.vectors.is_resident(), many.2.vectors.is_resident()];
+    assert_eq!(resident, [fits && ctx.adapter().is_some(); 3]);
     assert!(many.0.certificates(ctx)?.iter().all(|one| one.status == Status::Converged));
     assert!(many.1.certificates(ctx)?.iter().all(|one| one.status == Status::Converged));
     // Batches of one may be solved by other methods on the CPU.

@@ -1,6 +1,6 @@
 //! Solves batches of any size on the device: as a whole if the batch fits, otherwise in smaller batches. Positive
-//! definite matrices on the host whose diagonal elements differ greatly are left to the CPU, for the sake of their small
-//! eigenvalues.
+//! definite matrices on the host whose diagonal elements differ greatly are left to the CPU, for the sake of their
+//! small eigenvalues.
 
 use super::request::{Columns, Request};
 use super::{Solved, cpu, gpu, on_cpu, select};

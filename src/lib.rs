@@ -57,8 +57,8 @@
 //! | sparse matrices | [`ops::eigsh`](fn@ops::eigsh), [`ops::spmm`], [`ops::sparse`] |
 //! | products, transforms | [`ops::matmul`](fn@ops::matmul), [`ops::Gemm`], [`ops::fft`](fn@ops::fft), [`ops::power_spectrum`] |
 //! | statistics | [`ops::describe`], [`ops::quantiles`], [`ops::cov`], [`ops::pca`](fn@ops::pca), [`ops::divergence`], [`ops::random`] |
-//! | features, training | [`features`], [`train`] |
-//! | experiments, their statistics, tournaments | [`experiment`] |
+//! | features, training (with the feature `learning`) | [`features`], [`train`] |
+//! | experiments, their statistics, tournaments (likewise) | [`experiment`] |
 //! | the guides | [`_guides::library`], [`_guides::accuracy`], [`_guides::limits`] |
 //!
 //! # Conventions
@@ -78,6 +78,8 @@
 //!   same adapter, driver and input give the same bits.
 
 #![warn(unreachable_pub, clippy::print_stdout)]
+// Some of what the rooms below share is needed by `learning` alone.
+#![cfg_attr(not(feature = "learning"), allow(dead_code, unreachable_pub, unused_imports))]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
 pub mod array;
@@ -90,8 +92,10 @@ mod context;
 mod device;
 pub mod encode;
 mod error;
+#[cfg(feature = "learning")]
 pub mod experiment;
 mod extensions;
+#[cfg(feature = "learning")]
 pub mod features;
 pub mod forms;
 pub mod graph;
@@ -103,6 +107,7 @@ mod parallel;
 pub mod policy;
 mod profile;
 mod shape;
+#[cfg(feature = "learning")]
 pub mod train;
 
 /// The guides of the repository, included in this documentation.

@@ -12,6 +12,7 @@ pub mod fft;
 mod jacobi;
 pub mod laplacian;
 pub mod matmul;
+#[cfg(feature = "learning")]
 pub mod mlp;
 mod operation;
 pub(crate) mod orthogonalize;
@@ -19,6 +20,7 @@ pub mod pca;
 pub mod random;
 mod reflectors;
 pub mod roofline;
+#[cfg(feature = "learning")]
 pub mod series;
 pub mod sparse;
 pub mod stats;
@@ -68,10 +70,13 @@ const FAMILIES: &[Family] = &[
     ("jacobi", jacobi::kernels::KERNELS, jacobi::kernels::is_given),
     ("laplacian", laplacian::kernels::KERNELS, |_, _, _| true),
     ("matmul", matmul::kernels::KERNELS, matmul::kernels::is_given),
+    #[cfg(feature = "learning")]
     ("mlp", mlp::kernels::KERNELS, mlp::kernels::is_given),
+    #[cfg(feature = "learning")]
     ("mlp", mlp::layered_kernels::KERNELS, mlp::kernels::is_given),
     ("pca", pca::kernels::KERNELS, |_, _, _| true),
     ("random", random::kernels::KERNELS, |_, _, _| true),
+    #[cfg(feature = "learning")]
     ("series", series::kernels::KERNELS, |_, _, _| true),
     ("sparse", sparse::kernels::KERNELS, |_, _, _| true),
     ("stats", stats::kernels::KERNELS, |_, _, _| true),

@@ -14,8 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from . import _fiedler
 from ._arguments import real, whole
-from ._errors import DomainError
+from ._errors import DomainError, warn
+from ._tables import is_index
 from .train import Fit, Trainer
 
 Array = Any
@@ -31,6 +33,19 @@ _RANGES = {
     "beta_2": ("[", 0.0, 1.0),
     "epsilon": ("(", 0.0, math.inf),
 }
+
+
+def _warn_of_numbers(X: Array, names: Sequence[str] | None) -> None:
+    """Warns of inputs that number the samples. What else is suspicious is for the caller of scikit-learn to know."""
+    shown = [f"x[:, {place}]" for place in range(X.shape[1])] if names is None else list(names)
+    index = [name for place, name in enumerate(shown) if is_index(name, X[:, place])]
+    for name in index:
+        warn(f"the input `{name}` numbers the samples; leave out what is no input")
+    others = [place for place, name in enumerate(shown) if name not in index]
+    own = np.ascontiguousarray(X[:, others])
+    for one in _fiedler.suspects(own, [shown[place] for place in others], None, None, False):
+        if " numbers the samples; " in one:
+            warn(one)
 
 
 class _Networks(BaseEstimator):
@@ -142,9 +157,10 @@ class _Networks(BaseEstimator):
             scale="none",
             **stop,
         )
+        _warn_of_numbers(X, getattr(self, "feature_names_in_", None))
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         with warnings.catch_warnings():
-            # Which columns are inputs is for the caller of scikit-learn to say.
+            # What is suspicious was told, by the names that scikit-learn knows.
             warnings.filterwarnings("ignore", message="(the input|each of the inputs) ")
             self.fit_: Fit = trainer.fit(
                 X, y, runs=self.n_runs, seed=seed, progress=bool(self.verbose) or None, device=self.device

@@ -24,6 +24,13 @@ def names_of(x: Any) -> list[str] | None:
     return names if all(isinstance(name, str) for name in names) else None
 
 
+def is_index(name: str, column: Any) -> bool:
+    """Returns whether a column of numbers is the index of pandas by its name, also of samples that were drawn."""
+    if name in ("index", "Index"):
+        return len(np.unique(column)) == len(column) and bool((column == np.floor(column)).all())
+    return name.startswith(_INDEX)
+
+
 def _some(x: Any, places: Sequence[int]) -> Any:
     """Returns a table of the columns at these places."""
     if hasattr(x, "iloc"):

@@ -285,5 +285,29 @@ def test_networks_know_the_names_of_features():
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"a": np.arange(6.0), "b": np.ones(6), "c": np.ones(6)})
     # Without a warning of what is constant, which is for the caller to know.
+    table["a"] /= 2
     found = MLPClassifier(max_iter=2).fit(table, [0, 1] * 3)
     assert list(found.feature_names_in_) == ["a", "b", "c"]
+
+
+def test_networks_warn_of_inputs_that_number_the_samples():
+    pandas = pytest.importorskip("pandas")
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    drawn = pandas.DataFrame(x, columns=["a", "b"], index=[30, *range(19)])
+    table = drawn.reset_index(drop=True)
+    cases = [(table.reset_index(), "`index`"), (drawn.reset_index(), "`index`")]
+    for index in (range(20), drawn.index, [3, *range(19)]):
+        indexed = table.copy()
+        indexed.insert(0, "Unnamed: 0", index)
+        cases.append((indexed, "`Unnamed: 0`"))
+    cases.append((np.column_stack([x, np.arange(20)]), "`x[:, 2]`"))
+    for estimator in (MLPClassifier, MLPRegressor):
+        for samples, name in cases:
+            with pytest.warns(UserWarning) as caught:
+                found = estimator(max_iter=1).fit(samples, [0, 1] * 10)
+            said = [f"the input {name} numbers the samples; leave out what is no input"]
+            assert [str(one.message) for one in caught] == said
+            assert {one.filename for one in caught} == {__file__} and found.n_features_in_ == 3
+        # Others that are called so, and what repeats.
+        estimator(max_iter=1).fit(table.assign(index=x[:, 0]), [0, 1] * 10)
+        estimator(max_iter=1).fit(table.assign(Index=[0.0, 1.0] * 10), [0, 1] * 10)

@@ -83,6 +83,12 @@ impl Columns {
         Ok(found.into_iter().find(|&index| fits(schema.field(index).data_type())))
     }
 
+    /// Returns whether each row of a table is an edge.
+    #[must_use]
+    pub fn in_edge_rows(&self, schema: &Schema) -> bool {
+        self.edges(schema).is_ok_and(|edges| edges.ids().is_some())
+    }
+
     /// Finds the columns that describe graphs.
     ///
     /// # Errors

@@ -121,12 +121,15 @@ pub fn read(
     let found = columns.of(schema)?;
     let mut listed = Listed::new(found.weights.is_some());
     let mut runs = Runs::new(columns.clone());
+    let alone = found.is_long() && found.graph.is_none();
     let no_graph = |listed: &Listed| match listed.faults.first() {
         Some((place, fault)) => {
             let at = format!("a graph at place {}", place + 1);
             let words = fault.what.strip_prefix("expected ");
             let parts = words.and_then(|what| what.split_once(", found ").or_else(|| what.split_once("; found ")));
             Err(match parts {
+                // The table is one graph, so the place says nothing.
+                Some((expected, found)) if alone => Error::parse(path, None, expected, found),
                 Some((expected, found)) => Error::parse(path, None, format!("{expected} in {at}"), found),
                 None => Error::parse(path, None, at, &*fault.what),
             })
@@ -145,6 +148,9 @@ pub fn read(
     }
     if let Some(batch) = runs.finish()? {
         add(&batch)?;
+    }
+    if found.is_long() && listed.count == 0 {
+        return Err(Error::parse(path, None, "at least one edge", "none before the end"));
     }
     let stamps = found.weights.filter(|_| found.is_long() && listed.has_only_weights_above(STAMPS));
     let (graphs, _) = listed.graphs(&Cancel::new(), conventions)?;

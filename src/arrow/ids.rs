@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::io::{NodeIds, distinct, integer, numbering};
 use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use std::collections::HashMap;
@@ -181,6 +181,8 @@ pub(super) fn joined(graphs: &[GraphIds], kind: IdKind) -> Option<NodeIds> {
 pub(super) struct EdgeIds<'a> {
     ends: Ends<'a>,
     pub(super) kind: IdKind,
+    /// The names of the columns of the sources and of the targets.
+    columns: [&'a str; 2],
 }
 
 enum Ends<'a> {
@@ -190,24 +192,40 @@ enum Ends<'a> {
 }
 
 impl<'a> EdgeIds<'a> {
-    pub(super) fn two(source: &'a ArrayRef, target: &'a ArrayRef, kind: IdKind) -> Result<Self> {
-        Ok(Self { ends: Ends::Two([Names::of_kind(source, kind)?, Names::of_kind(target, kind)?]), kind })
+    pub(super) fn two(batch: &'a RecordBatch, ends: [usize; 2], kind: IdKind) -> Result<Self> {
+        let [source, target] = ends.map(|at| Names::of_kind(batch.column(at), kind));
+        Ok(Self { ends: Ends::Two([source?, target?]), kind, columns: ends.map(|at| name(batch, at)) })
     }
 
-    pub(super) fn pairs(column: &'a ArrayRef, kind: IdKind) -> Result<Self> {
-        let lists = Lists::of(column)?;
+    pub(super) fn pairs(batch: &'a RecordBatch, column: usize, kind: IdKind) -> Result<Self> {
+        let lists = Lists::of(batch.column(column))?;
         let names = Names::of_kind(lists.values, kind)?;
-        Ok(Self { ends: Ends::Pairs(lists, names), kind })
+        Ok(Self { ends: Ends::Pairs(lists, names), kind, columns: [name(batch, column); 2] })
     }
 
-    /// Returns the names of the source and of the target in a row, and their places in these.
-    fn at(&self, row: usize) -> Result<[(&Names<'a>, usize); 2], Fault> {
+    /// Says that an end is missing, in a row of a graph that begins at another row.
+    fn no_end(&self, end: usize, row: usize, first: usize) -> Fault {
+        let place = self.place(end, row, first);
+        Fault::bad(format!("expected a node at each end of an edge, found null {place}"))
+    }
+
+    /// Says where a fault is. Rows count from 1 in each graph, since a batch does not know how many were before it.
+    fn place(&self, end: usize, row: usize, first: usize) -> String {
+        format!("in the column `{}` in row {}", self.columns[end], row - first + 1)
+    }
+
+    /// Returns the names of the source and of the target in a row of a graph that begins at another row, and their
+    /// places in these.
+    fn at(&self, row: usize, first: usize) -> Result<[(&Names<'a>, usize); 2], Fault> {
         match &self.ends {
             Ends::Two([source, target]) => Ok([(source, row), (target, row)]),
             Ends::Pairs(lists, names) => match lists.of_row(row) {
                 Some(own) if own.len() == 2 => Ok([(names, own.start), (names, own.start + 1)]),
-                Some(own) => Err(Fault::bad(format!("expected the 2 ids of an edge, found {}", own.len()))),
-                None => Err(no_end()),
+                Some(own) => {
+                    let place = self.place(0, row, first);
+                    Err(Fault::bad(format!("expected the 2 ids of an edge, found {} {place}", own.len())))
+                }
+                None => Err(self.no_end(0, row, first)),
             },
         }
     }
@@ -224,8 +242,10 @@ impl<'a> EdgeIds<'a> {
 
     fn number_integers(&self, rows: Range<usize>, said: Option<i128>) -> Result<(Vec<u32>, GraphIds), Fault> {
         let mut ids = Vec::with_capacity(2 * rows.len());
+        let first = rows.start;
         for row in rows {
-            for (names, at) in self.at(row)? {
+            for (end, (names, at)) in self.at(row, first)?.into_iter().enumerate() {
+                let no_end = || self.no_end(end, row, first);
                 let Names::Numbers(numbers) = names else { return Err(no_end()) };
                 let id = numbers.integer(at).ok_or_else(no_end)?;
                 let unsigned = || u64::try_from(id).ok().filter(|_| self.kind == IdKind::UInt64).map(u64::cast_signed);
@@ -247,8 +267,10 @@ impl<'a> EdgeIds<'a> {
     fn number_texts(&self, rows: Range<usize>, said: Option<i128>) -> Result<(Vec<u32>, GraphIds), Fault> {
         let mut nodes = HashMap::new();
         let (mut names, mut ends) = (Vec::new(), Vec::with_capacity(2 * rows.len()));
+        let first = rows.start;
         for row in rows {
-            for (own, at) in self.at(row)? {
+            for (end, (own, at)) in self.at(row, first)?.into_iter().enumerate() {
+                let no_end = || self.no_end(end, row, first);
                 let Names::Text(array) = own else { return Err(no_end()) };
                 ends.push(node_of(&mut nodes, &mut names, text_at(array, at).ok_or_else(no_end)?)?);
             }
@@ -261,8 +283,8 @@ impl<'a> EdgeIds<'a> {
     }
 }
 
-fn no_end() -> Fault {
-    Fault::bad("expected a node at each end of an edge, found null")
+fn name(batch: &RecordBatch, column: usize) -> &str {
+    batch.schema_ref().field(column).name()
 }
 
 /// Returns the index of a node, which is new if its name is.

@@ -55,11 +55,11 @@ impl<'a> Rows<'a> {
                 Ends::Index { edges, inner, numbers, pairs, weights: found.weights.map(lists).transpose()? }
             }
             Edges::Table(source, target, kind) => Ends::Table {
-                ids: EdgeIds::two(batch.column(source), batch.column(target), kind)?,
+                ids: EdgeIds::two(batch, [source, target], kind)?,
                 weights: found.weights.map(numbers).transpose()?,
             },
             Edges::Pairs(index, kind) => Ends::Table {
-                ids: EdgeIds::pairs(batch.column(index), kind)?,
+                ids: EdgeIds::pairs(batch, index, kind)?,
                 weights: found.weights.map(numbers).transpose()?,
             },
         };

@@ -42,6 +42,13 @@ pub(super) fn side_by_side(threads: usize, runs: impl ExactSizeIterator<Item = u
     (2 * threads).div_ceil(fewest).min(threads).min(groups).max(1)
 }
 
+/// Returns the numbers of training, validation and test samples if the parts of the file are used as they are. Folds,
+/// and shares that are asked for, divide all samples.
+pub(super) fn parts(spec: &Spec, source: &Source) -> Option<[usize; 3]> {
+    let divided = spec.data.split.folds.is_some() || !spec.has_default_shares();
+    source.layers.findings().parts.filter(|_| !divided)
+}
+
 impl Group {
     /// Returns the trainer of the runs.
     pub(super) fn trainer(&self, spec: &Spec, inputs: usize, source: &Source) -> Result<Trainer> {
@@ -55,9 +62,8 @@ impl Group {
             let why = if metric == Metric::Auc { ", which is of two classes" } else { "" };
             return Err(wrong(format!("compare.metric: {what}{why}")));
         }
-        // Shares that are asked for divide all samples.
-        let parts = source.layers.findings().parts.filter(|_| split.shares == Split::default().shares);
-        Ok(match (self.fold, spec.data.split.folds, parts) {
+        let trainer = if spec.has_default_shares() { trainer.split_if_possible(split) } else { trainer.split(split) };
+        Ok(match (self.fold, spec.data.split.folds, parts(spec, source)) {
             (Some(number), Some(of), _) => trainer.fold(Fold { number, of }),
             (_, _, Some(parts)) => trainer.parts(parts),
             _ => trainer,

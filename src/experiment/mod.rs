@@ -52,5 +52,5 @@ pub use spec::{
     OptimizerTable, Patterns, PrecisionName, Quick, ScaleName, ScheduleTable, Settings, Spec, SplitBy, SplitTable,
     StopTable, Training,
 };
-pub use store::clear;
+pub use store::{clear, is_unbegun};
 pub use verify::{Claim, Kind, Verification, Verified};

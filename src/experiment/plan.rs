@@ -1,7 +1,7 @@
 //! What an experiment would do, before it does it.
 
 use super::grid;
-use super::groups::{Group, groups, side_by_side};
+use super::groups::{Group, groups, parts, side_by_side};
 use super::run::{CHECKPOINT, Experiment};
 use super::spec::PrecisionName;
 use super::store;
@@ -152,7 +152,7 @@ impl Experiment {
             inputs: layers.layers().iter().map(|layer| layer.extent.numbers()).sum(),
             classes: source.classes().len(),
             class_names: source.classes().to_vec(),
-            findings: layers.findings().clone(),
+            findings: Findings { parts: parts(spec, &source), ..layers.findings().clone() },
             adjustments,
             configurations: cells.len(),
             runs: rows.len(),

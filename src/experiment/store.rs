@@ -184,17 +184,30 @@ const REPORTS: [&str; 9] = [
     "verification.md",
 ];
 
-/// Removes what an experiment or a verification has written to a folder, and nothing else.
+/// Returns whether a folder was made by an experiment or a verification that ended before it began, so that there is
+/// nothing to keep.
+#[must_use]
+pub fn is_unbegun(folder: &Path) -> bool {
+    folder.join(LOCK).exists() && [SPEC, VERIFIED].iter().all(|name| !folder.join(name).exists())
+}
+
+/// Makes a folder, if it exists, one for a new experiment or verification: removes what others have written to it, and
+/// nothing else.
 ///
 /// # Errors
-/// [`Domain`](crate::ErrorKind::Domain) if another process works in the folder, or it has none of such files but
-/// others; [`Io`](crate::ErrorKind::Io) if the operating system reports an error.
+/// [`Domain`](crate::ErrorKind::Domain) if another process works in the folder; [`Io`](crate::ErrorKind::Io) if the
+/// operating system reports an error.
 pub fn clear(folder: &Path) -> Result<()> {
-    if !folder.join(LOCK).exists() {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let own = folder.join(LOCK).exists();
+    // The lock also says that other files are no obstacle.
+    let _lock = Folder::lock(folder)?;
+    if !own {
         // Whatever is there was not written by an experiment.
         return Ok(());
     }
-    let _lock = Folder::lock(folder)?;
     let remove = |path: &Path| match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path, error)),
         _ => Ok(()),

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::features::generate::{Digits, Series, Strings, Vectors};
 use crate::features::{Extractor, Representation};
-use crate::io::{LabelColumn, Layers, Numbers, Roles, TableTargets, fits, hardly_repeat};
+use crate::io::{LabelColumn, Layers, Numbers, Roles, TableTargets, fits, unlearnable};
 use crate::ops::mlp::{Samples, Targets};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,10 @@ fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
     let shown = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
     // Of a generated data set, a plan has few samples.
     if let (TableTargets::Labels(_, classes), None) = (layers.targets(), spec.data.generate) {
-        check_classes(&shown, layers.len(), classes)?;
+        let remedy = "train.loss = \"mse\" takes numbers as targets, and data.label names another column or array";
+        if let Some(why) = unlearnable(layers.len(), classes, remedy) {
+            return Err(wrong(format!("{shown}: {why}")));
+        }
     }
     if let Some(rows) = spec.data.rows {
         layers = layers.first(rows);
@@ -146,19 +149,6 @@ fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
             }
         }
         TableTargets::Values(..) => Ok(layers),
-    }
-}
-
-/// Checks that the classes are such that a network can tell them apart.
-fn check_classes(shown: &str, samples: usize, classes: &[String]) -> Result<()> {
-    match classes {
-        [only] => Err(wrong(format!("{shown}: expected at least two classes, found only {only}"))),
-        _ if hardly_repeat(samples, classes) => Err(wrong(format!(
-            "{shown}: expected several samples of each class, found {} classes in {samples} samples; train.loss = \"mse\" \
-             takes numbers as targets, and data.label names another column or array",
-            classes.len(),
-        ))),
-        _ => Ok(()),
     }
 }
 

@@ -161,6 +161,12 @@ pub(crate) fn weight_column(fields: &[&str], columns: usize, (source, target): (
     (weight < fields.len() && ![source, target].contains(&weight)).then_some(weight)
 }
 
+/// Returns whether the name of a column says that it has weights.
+pub(super) fn is_weight(field: &str) -> bool {
+    let name = bare(field);
+    ["weight", "w"].contains(&name.as_str()) || WEIGHTS.contains(&name.as_str())
+}
+
 /// Returns the name in lower case and without punctuation.
 fn bare(field: &str) -> String {
     let mark = |c: &char| matches!(c, '_' | '-' | ' ' | '.' | '"' | '\'');

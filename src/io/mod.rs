@@ -73,7 +73,7 @@ pub use roles::{Findings, LabelColumn, LeftOut, Roles, Suspicion, TargetOrigin};
 pub use row_table::{RowTable, TakeRows};
 pub(crate) use safetensors::checksum;
 pub use sample_rows::SampleRows;
-pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, hardly_repeat, read_samples, seem_values};
+pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, read_samples, seem_values, unlearnable};
 pub(crate) use stream::{SampleFolder, StreamedArray, StreamedData, write_blocks, write_streamed};
 pub use tensors::{StoredArray, Tensors, read_arrays};
 pub use tudataset::write_tudataset;

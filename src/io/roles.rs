@@ -204,6 +204,8 @@ pub enum LeftOut {
     Ids,
     /// It was to be left out.
     Ignored,
+    /// It has no name and no content: each row, or the header alone, ends with a separator.
+    Empty,
     /// It has the labels, which predictions do not need.
     Label,
     /// The model has no such input, or the file has the inputs under another name.
@@ -218,6 +220,7 @@ impl LeftOut {
             Self::Index => "index",
             Self::Ids => "ids",
             Self::Ignored => "ignored",
+            Self::Empty => "empty",
             Self::Label => "label",
             Self::Other => "no input",
         }

@@ -298,8 +298,16 @@ fn contradiction(lines: &Lines, line: u64, found: String) -> Error {
     lines.error_at(line, expected, found)
 }
 
-/// Returns the notice that lists the named columns that are not used.
+/// Returns the notice that names the column of the weights if its name does not say that it has them, and lists the
+/// named columns that are not used.
 fn note(lines: &Lines, fields: &[String], header: Header) -> Option<String> {
-    let Header::Named { places, .. } = header else { return None };
-    header::ignored(fields, places).map(|what| format!("{}:{}: {what}", lines.path().display(), lines.at()))
+    let (places, unread) = match header {
+        Header::Named { places, .. } => (places, header::ignored(fields, places)),
+        Header::InOrder | Header::Three => (IN_ORDER, None),
+    };
+    let doubtful = |name: &&String| !name.is_empty() && !header::is_weight(name);
+    let weights = fields.get(places[2]).filter(doubtful);
+    let weights = weights.map(|name| format!("the column `{name}` was read as the weights of the edges."));
+    let all: Vec<String> = weights.into_iter().chain(unread).collect();
+    (!all.is_empty()).then(|| format!("{}:{}: {}", lines.path().display(), lines.at(), all.join(" ")))
 }

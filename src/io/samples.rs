@@ -76,6 +76,8 @@ pub struct KnownInputs<'a> {
     pub target: Option<usize>,
     /// The places of other columns of that table that were left out.
     pub left_out: &'a [usize],
+    /// The names of the classes; none if the targets are values.
+    pub classes: &'a [String],
     /// The names of columns that are left out, or in a table without names their places, counted from 1.
     pub ignore: &'a [String],
 }
@@ -88,20 +90,29 @@ impl KnownInputs<'_> {
     }
 
     /// Returns the places of the columns that are no inputs in a table with the given number of columns, which may have
-    /// the target, or what was left out in training, or both. Returns `None` if it has another number.
-    pub(super) fn skipped(&self, columns: usize) -> Option<Vec<usize>> {
+    /// the target, or what was left out in training, or both. `field` returns a field of the first row, if the table
+    /// has no names. Returns `None` if it has another number, or if one column may be either.
+    pub(super) fn skipped<'f>(&self, columns: usize, field: impl Fn(usize) -> Option<&'f str>) -> Option<Vec<usize>> {
         let others = self.left_out.len();
-        match columns.checked_sub(self.inputs)? {
+        let more = columns.checked_sub(self.inputs)?;
+        let target = self.target_among(columns);
+        let may_be_label = |text: &str| text.is_empty() || self.classes.iter().any(|class| is_same(class, text));
+        // Where there are no classes, the target is a number, as an input is.
+        let has_target = more == others + 1
+            || more == 1 && target.and_then(&field).is_none_or(|text| self.classes.is_empty() || may_be_label(text));
+        let counts = |at: usize| field(at).is_some_and(|text| ["0", "1"].contains(&text));
+        match more {
             0 => Some(Vec::new()),
-            more if more == 1 || more == others + 1 => {
-                let target = self.target_among(columns);
+            1 if has_target && others == 1 && self.classes.is_empty() && field(0).is_some() => None,
+            _ if has_target => {
                 let own = self.left_out.iter().copied().filter(|_| more > 1);
                 Some(own.chain(target).collect())
             }
-            more if more == others => {
+            _ if more == others => {
                 let before = |place: usize| usize::from(self.target.is_some_and(|target| target < place));
                 Some(self.left_out.iter().map(|&place| place - before(place)).collect())
             }
+            1 if counts(0) => Some(vec![0]),
             _ => None,
         }
     }
@@ -314,11 +325,23 @@ pub fn seem_values(samples: usize, classes: &[String]) -> bool {
     numbers.is_some_and(|numbers| many || numbers.iter().any(has_fraction))
 }
 
-/// Returns whether there are so few samples of each class that the labels seem to be something else: numbers or names.
+/// Returns whether a field names a class: by the same word, or by a number that is equal.
+fn is_same(class: &str, field: &str) -> bool {
+    class == field || class.parse::<f64>().is_ok_and(|class| field.parse() == Ok(class))
+}
+
+/// Says why no network could learn to tell the classes apart: there is one, or so few samples of each that the labels
+/// seem to be something else, numbers or names. `remedy` says what to do then.
 #[must_use]
-pub fn hardly_repeat(samples: usize, classes: &[String]) -> bool {
+pub fn unlearnable(samples: usize, classes: &[String], remedy: &str) -> Option<String> {
+    if let [only] = classes {
+        return Some(format!("expected at least two classes, found only {only}"));
+    }
+    let count = classes.len();
     let numbers = classes.iter().all(|class| class.parse::<f64>().is_ok());
-    classes.len() > 2 && if numbers { classes.len() * 2 > samples } else { classes.len() == samples }
+    let repeat = count <= 2 || if numbers { 2 * count <= samples } else { count < samples };
+    let expected = "expected several samples of each class, found";
+    (!repeat).then(|| format!("{expected} {count} classes in {samples} samples; {remedy}"))
 }
 
 /// Returns the classes of words. If all words are numbers, those that are equal as numbers are one class, whose name is

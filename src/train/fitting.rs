@@ -16,16 +16,19 @@ impl Trainer {
         if fitted.batch != self.batch {
             made.push(format!("batches of {} instead of {}", fitted.batch, self.batch));
         }
-        let own = Division::Shares == self.division && self.split.counts(fitted.smallest_group(samples, None)).is_err();
-        if let (true, Ok(counts)) = (own, fitted.counts(fitted.smallest_group(samples, None))) {
-            let parts = Part::ALL
-                .into_iter()
-                .zip(counts)
-                .filter(|&(part, count)| count == 0 && self.split.shares[part as usize] > 0.0);
-            let none: Vec<&str> = parts.map(|(part, _)| part.name()).collect();
-            if !none.is_empty() {
-                made.push(format!("no samples for {}", none.join(" and ")));
-            }
+        // The parts of a file are as they are.
+        let own = !matches!(self.division, Division::Parts(_));
+        let groups = self.groups(samples, None);
+        let (larger, smaller) = (fitted.counts(samples.div_ceil(groups)), fitted.counts(samples / groups));
+        if let (true, Ok(larger), Ok(smaller)) = (own, larger, smaller) {
+            let named = |lack: fn([bool; 2]) -> bool| {
+                let lacks = |at: usize| self.split.shares[at] > 0.0 && lack([larger[at] == 0, smaller[at] == 0]);
+                let parts = Part::ALL.into_iter().filter(|&part| lacks(part as usize));
+                parts.map(Part::name).collect::<Vec<_>>().join(" and ")
+            };
+            let (none, some) = (named(|lack| lack == [true; 2]), named(|[one, other]| one != other));
+            made.extend((!none.is_empty()).then(|| format!("no samples for {none}")));
+            made.extend((!some.is_empty()).then(|| format!("no samples for {some} in some groups")));
         }
         made
     }
@@ -36,16 +39,16 @@ impl Trainer {
         self.stop
     }
 
-    /// Returns the number of samples of the smallest group. A checkpoint has `stored` groups.
-    fn smallest_group(&self, samples: usize, stored: Option<usize>) -> usize {
+    /// Returns the number of groups. A checkpoint has `stored` groups.
+    fn groups(&self, samples: usize, stored: Option<usize>) -> usize {
         let given = self.row_group.map(|rows| samples.div_ceil(rows.max(1)));
-        samples / given.or(stored).unwrap_or(1).max(1)
+        given.or(stored).unwrap_or(1).max(1)
     }
 
     /// Returns these settings with a batch that fits the data set, if none was asked for.
     pub(super) fn fitted(&self, samples: usize, stored: Option<usize>) -> Self {
         let mut made = self.clone();
-        if let (true, Ok([train, ..])) = (self.batch_fits, self.counts(self.smallest_group(samples, stored))) {
+        if let (true, Ok([train, ..])) = (self.batch_fits, self.counts(samples / self.groups(samples, stored))) {
             made.batch = self.batch.min(train.max(1));
         }
         made
@@ -75,13 +78,11 @@ impl Trainer {
     }
 
     pub(super) fn counts(&self, samples: usize) -> Result<[usize; 3]> {
+        let watched = self.stop.map(|stop| (stop.part, stop.metric.fewest()));
         let counts = match self.division {
-            Division::Fold(fold) => self.split.counts_of_fold(samples, fold)?,
+            Division::Fold(fold) => self.split.counts_of_fold(samples, fold, self.split_fits.then_some(watched))?,
             Division::Parts(parts) => self.split.counts_of_parts(samples, parts)?,
-            Division::Shares if self.split_fits => {
-                let watched = self.stop.map(|stop| (stop.part, stop.metric.fewest()));
-                self.split.fitting_counts(samples, watched)?
-            }
+            Division::Shares if self.split_fits => self.split.fitting_counts(samples, watched, 0)?,
             Division::Shares => self.split.counts(samples)?,
         };
         if let Some(stop) = self.stop.filter(|stop| counts[stop.part as usize] == 0) {

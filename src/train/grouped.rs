@@ -252,9 +252,10 @@ fn scaling<T: Number>(sums: Vec<[f64; 2]>, n: usize) -> Result<Vec<[T; 2]>> {
                 "train",
                 format!(
                     "expected inputs with a standard deviation of at least {:.1e}, to be divided by it in {}, found \
-                     {deviation:.1e} for input {input}",
+                     {deviation:.1e} for input {input}, counted from 0{}",
                     T::SMALLEST,
-                    T::NAME
+                    T::NAME,
+                    if deviation < f64::MIN_POSITIVE { "" } else { "; the precision f64 holds it" }
                 ),
             ));
         }

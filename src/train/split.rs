@@ -67,6 +67,8 @@ impl Split {
         let counts = self.rounded(samples);
         for (part, (count, share)) in Part::ALL.into_iter().zip(counts.into_iter().zip(self.shares)) {
             if share > 0.0 && count == 0 {
+                // A share of what a fold leaves has rounding errors.
+                let share = (1e6 * share).round() / 1e6;
                 let what = format!("expected at least one sample for {}, found {share} of {samples}", part.name());
                 return Err(Error::domain("split", what));
             }
@@ -91,11 +93,16 @@ impl Split {
 
     /// Does the same as [`Split::counts`] for default shares. If there are too few samples for all parts,
     /// the test part comes before the validation part, but for a part that is watched, which comes first and needs a
-    /// number of samples.
+    /// number of samples. `tested` others are the test samples of a fold.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Domain`] if there are no samples, or the shares are wrong.
-    pub(super) fn fitting_counts(&self, samples: usize, watched: Option<(Part, usize)>) -> Result<[usize; 3]> {
+    pub(super) fn fitting_counts(
+        &self,
+        samples: usize,
+        watched: Option<(Part, usize)>,
+        tested: usize,
+    ) -> Result<[usize; 3]> {
         let strict = self.counts(samples);
         let (watched, fewest) = watched.unzip();
         let fewest = |part: Part| if Some(part) == watched { fewest.unwrap_or(1) } else { 1 };
@@ -111,7 +118,8 @@ impl Split {
             let later = wanted[place + 1..].iter().map(|&part| part as usize).find(|&other| counts[other] > 0);
             let from = if counts[0] > 2 { Some(0) } else { later.or((counts[0] > 1).then_some(0)) };
             // With fewer than five samples, a third part is worth less than a sample to train on.
-            if let Some(from) = from.filter(|_| counts[part as usize] == 0 && (place == 0 || samples > 4)) {
+            let third = place > 0 || tested > 0 && Some(part) != watched;
+            if let Some(from) = from.filter(|_| counts[part as usize] == 0 && (!third || samples + tested > 4)) {
                 (counts[from], counts[part as usize]) = (counts[from] - 1, 1);
             }
             while (1..fewest(part)).contains(&counts[part as usize]) && counts[0] > 1 {
@@ -139,17 +147,33 @@ impl Split {
     }
 
     /// Returns the number of samples of each part if a fold is the test set. The others are divided by the shares of
-    /// training and validation.
-    pub(super) fn counts_of_fold(&self, samples: usize, fold: Fold) -> Result<[usize; 3]> {
+    /// training and validation, which are made to fit, as by [`Split::fitting_counts`], if `fitting` says what is
+    /// watched.
+    pub(super) fn counts_of_fold(
+        &self,
+        samples: usize,
+        fold: Fold,
+        fitting: Option<Option<(Part, usize)>>,
+    ) -> Result<[usize; 3]> {
         let Fold { number, of } = fold;
-        if !(2..=samples).contains(&of) || number >= of {
-            let what = format!("expected 2 to {samples} folds and a fold below that, found fold {number} of {of}");
+        let wrong = match samples {
+            0 | 1 => Some(format!("expected at least 2 samples for folds, found {samples}")),
+            _ if of < 2 => Some(format!("expected at least 2 folds, found {of}")),
+            _ if of > samples => Some(format!("expected at most {samples} folds of {samples} samples, found {of}")),
+            _ => (number >= of).then(|| format!("expected a fold below {of}, found {number}")),
+        };
+        if let Some(what) = wrong {
             return Err(Error::domain("split", what));
         }
         let test = fold.places(samples).len();
         let [train, validation, _] = self.shares;
         let shares = [train / (train + validation), validation / (train + validation), 0.0];
-        let [train, validation, _] = Self { shares, ..*self }.counts(samples - test)?;
+        let (others, rest) = (Self { shares, ..*self }, samples - test);
+        let [train, validation, _] = match fitting {
+            // The fold has the test samples, whoever watches them.
+            Some(watched) => others.fitting_counts(rest, watched.filter(|(part, _)| *part != Part::Test), test)?,
+            None => others.counts(rest)?,
+        };
         Ok([train, validation, test])
     }
 
@@ -223,7 +247,7 @@ mod tests {
             let mut tested = Vec::new();
             for number in 0..5 {
                 let fold = Fold { number, of: 5 };
-                let counts = split.counts_of_fold(samples, fold).unwrap();
+                let counts = split.counts_of_fold(samples, fold, None).unwrap();
                 let parts = split.rows(0, samples, (counts, Division::Fold(fold)), 7);
                 assert_eq!(parts.each_ref().map(Vec::len), counts);
                 assert!((counts[2] as f64 - samples as f64 / 5.0).abs() < 1.0, "{counts:?}");
@@ -236,8 +260,40 @@ mod tests {
             tested.sort_unstable();
             assert!(tested.iter().copied().eq(0..samples as u32));
         }
-        assert!(split.counts_of_fold(10, Fold { number: 5, of: 5 }).is_err());
-        assert!(split.counts_of_fold(10, Fold { number: 0, of: 11 }).is_err());
+        for (samples, number, of, wanted) in [
+            (10, 5, 5, "expected a fold below 5, found 5"),
+            (10, 0, 1, "expected at least 2 folds, found 1"),
+            (2, 0, 5, "expected at most 2 folds of 2 samples, found 5"),
+            (1, 0, 2, "expected at least 2 samples for folds, found 1"),
+            (5, 0, 5, "expected at least one sample for validation, found 0.125 of 4"),
+        ] {
+            let error = split.counts_of_fold(samples, Fold { number, of }, None).expect_err("wrong").to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+
+    /// Default shares fit the samples that a fold leaves as they fit those without folds: from five samples on, or if
+    /// they are watched, some are for validation.
+    #[test]
+    fn default_shares_fit_folds_of_few_samples() {
+        let split = Split::default();
+        for samples in 2..50 {
+            for of in 2..=samples.min(10) {
+                for number in 0..of {
+                    let counts = |watched| split.counts_of_fold(samples, Fold { number, of }, Some(watched)).unwrap();
+                    let found = counts(None);
+                    assert_eq!(found.iter().sum::<usize>(), samples);
+                    assert!(found[0] > 0 && found[2] > 0, "{found:?}");
+                    if found[0] + found[1] > 1 {
+                        assert_eq!(found[1] > 0, samples > 4, "{found:?}");
+                        assert!(counts(Some((Part::Validation, 1)))[1] > 0);
+                    }
+                    let strict = split.counts_of_fold(samples, Fold { number, of }, None);
+                    assert!(strict.is_err() || strict.is_ok_and(|strict| strict == found), "{found:?}");
+                    assert_eq!(counts(Some((Part::Test, 2))), found);
+                }
+            }
+        }
     }
 
     /// Default shares are an error for no number of samples, and those that fit are as they were.
@@ -252,20 +308,24 @@ mod tests {
             let split = Split { shares, seed: None };
             for (samples, wanted) in (1..).zip(wanted) {
                 let watched = watched.map(|part| (part, 1));
-                assert_eq!(split.fitting_counts(samples, watched).unwrap(), wanted, "{shares:?} {samples} {watched:?}");
+                assert_eq!(
+                    split.fitting_counts(samples, watched, 0).unwrap(),
+                    wanted,
+                    "{shares:?} {samples} {watched:?}"
+                );
             }
             let watched = watched.map(|part| (part, 1));
             for samples in 10..50 {
-                assert_eq!(split.fitting_counts(samples, watched).ok(), split.counts(samples).ok());
+                assert_eq!(split.fitting_counts(samples, watched, 0).ok(), split.counts(samples).ok());
             }
-            assert!(split.fitting_counts(0, watched).is_err());
+            assert!(split.fitting_counts(0, watched, 0).is_err());
         }
         // A metric that needs two samples.
         for (samples, wanted) in [(2, [1, 1, 0]), (3, [1, 2, 0]), (5, [2, 2, 1]), (10, [6, 2, 2]), (12, [8, 2, 2])] {
-            let found = Split::default().fitting_counts(samples, Some((Part::Validation, 2))).unwrap();
+            let found = Split::default().fitting_counts(samples, Some((Part::Validation, 2)), 0).unwrap();
             assert_eq!((found, found.iter().sum::<usize>()), (wanted, samples));
         }
-        assert!(Split { shares: [0.5, 0.1, 0.1], seed: None }.fitting_counts(9, None).is_err());
+        assert!(Split { shares: [0.5, 0.1, 0.1], seed: None }.fitting_counts(9, None, 0).is_err());
     }
 
     /// The parts of a file stay apart, and only training samples become validation samples.

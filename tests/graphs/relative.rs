@@ -126,12 +126,7 @@ fn golden<T: Precision>(ctx: &Context) -> Checked {
         let vector = vector.split(' ').map(|x| x.parse()).collect::<Result<Vec<f64>, _>>()?;
         let edges = edges(words[0], n, 7 * n + 1);
         let graph = graph(n, &edges)?;
-        // Random-walk vectors in f64 are certified only where the degrees of neighbors are not too different.
-        let kinds = match words[2] {
-            "Combinatorial" => &ALL[..1],
-            _ if T::ON_DEVICE || words[0] == "bridges" => &ALL[1..],
-            _ => &ALL[1..2],
-        };
+        let kinds = if words[2] == "Combinatorial" { &ALL[..1] } else { &ALL[1..] };
         let eps = n as f64 * T::EPSILON;
         for &normalization in kinds {
             let name = format!("{} {n} {normalization:?}", words[0]);
@@ -323,10 +318,9 @@ fn random(ctx: &Context) -> Checked {
             let n = 3 + SplitMix64::new(seed).next_u64() % 30;
             let graph = graph(n, &edges(family, n, seed))?;
             for normalization in ALL {
-                let in_f64 = normalization != Normalization::RandomWalk; // see `golden`
                 let status = [
                     encode::<f32>(ctx, &graph, normalization)?.status[0],
-                    if in_f64 { encode::<f64>(&Context::cpu(), &graph, normalization)?.status[0] } else { 0 },
+                    encode::<f64>(&Context::cpu(), &graph, normalization)?.status[0],
                 ];
                 assert_eq!(status, [0, 0], "{family}, {n} nodes, seed {seed}, {normalization:?}");
             }

@@ -28,6 +28,21 @@ impl Overwriting {
         }
     }
 
+    /// Checks that a folder to write to is new or empty, or may be replaced. `others` says what else than `--overwrite`
+    /// there is.
+    pub(super) fn check_folder(self, path: &Path, others: &str) -> Result<(), Failure> {
+        if path.symlink_metadata().is_err() || path.is_dir() && (self.overwrite || names_in(path).is_empty()) {
+            return Ok(());
+        }
+        match self.overwrite {
+            true => {
+                let what = format!("{}: expected a folder to write to, found a file", path.display());
+                Err(Failure::Call(what))
+            }
+            false => Err(refused(path, others)),
+        }
+    }
+
     /// Checks that a file with one of these extensions can be written to `path`.
     pub(super) fn check_place(self, path: &Path, endings: &[&str]) -> Result<(), Failure> {
         check_form(path, endings)?;
@@ -46,8 +61,17 @@ impl Overwriting {
 }
 
 /// Returns the wrong call for an output that exists. `others` says what else than `--overwrite` there is.
-pub(super) fn refused(path: &Path, others: &str) -> Failure {
+fn refused(path: &Path, others: &str) -> Failure {
     Failure::Call(format!("{}: it exists already; --overwrite replaces it{others}", path.display()))
+}
+
+/// Returns the names of what is in a folder, in their order. What a call that was killed may have left does not count.
+pub(super) fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with(".fiedler-")).collect();
+    names.sort_unstable();
+    names
 }
 
 /// Returns whether writing to a path would replace something. Pipes and devices, such as /dev/stdout, are written to.

@@ -1,5 +1,6 @@
 //! `fiedler predict`: predicts with networks that `fiedler train` trained.
 
+use super::columns;
 use super::outputs::Overwriting;
 use super::printing::Printing;
 use super::values::whole;
@@ -45,8 +46,8 @@ pub(super) struct Predict {
 impl Predict {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.printing.begin();
-        self.overwriting.check_output(&self.output, &[&self.data], &["npz", "safetensors", "csv"])?;
         let weights = self.dir.join(WEIGHTS);
+        self.overwriting.check_output(&self.output, &[&self.data, &weights], &["npz", "safetensors", "csv"])?;
         match Model::<f32>::open(&weights) {
             Ok(model) => self.predict(&model, |x| {
                 #[expect(clippy::cast_possible_truncation, reason = "the networks are in f32")]
@@ -71,6 +72,7 @@ impl Predict {
             names: &origin.inputs,
             target: origin.target,
             left_out: &origin.left_out,
+            classes: &origin.classes,
             ignore: &self.ignore,
         });
         let runs: Vec<usize> =
@@ -98,7 +100,7 @@ impl Predict {
         if self.printing.json {
             print(serde_json::json!({
                 "output": self.output, "samples": samples, "runs": runs, "left_out": left_out, "classes": classes,
-                "doubts": findings.doubts,
+                "data": columns::as_json(&findings),
             }));
         } else if !self.printing.quiet {
             let without = if left_out > 0 { format!(", without {left_out} that diverged") } else { String::new() };

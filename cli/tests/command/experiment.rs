@@ -217,7 +217,32 @@ fn a_verification_owns_its_folder() {
     }
     std::fs::create_dir(files.at("foreign")).expect("created");
     files.text("foreign/notes.txt", "mine");
-    refused(&["experiment", "run", &file, "-o", &files.at("foreign")], 1, &["found other files"]);
+    refused(&["experiment", "run", &file, "-o", &files.at("foreign")], 2, &["exists already; --overwrite replaces it"]);
+}
+
+/// A default share for validation fits the samples that a fold leaves; one that is asked for is an error.
+#[test]
+fn folds_of_few_samples() {
+    let files = Files::new();
+    let spec = |count: usize, split: &str| {
+        let row = |i: usize| format!("{},{},{}\n", i * 3 % 11, (i * i) % 7, ["a", "b"][i % 2]);
+        files.text("few.csv", &(0..count).map(row).collect::<String>());
+        let text = "experiment.name = 'x'\nfeatures = ['raw']\ntrain.epochs = 1\n";
+        files.text("few.toml", &format!("{text}data = {{ source = 'few.csv', split = {{ {split} }} }}\n"))
+    };
+    for (count, split, none) in
+        [(6, "folds = 5", false), (5, "folds = 5", false), (4, "folds = 4", true), (3, "folds = 2", true)]
+    {
+        let folder = files.at(&count.to_string());
+        let out = done(&["experiment", "run", &spec(count, split), "-o", &folder, "--no-cache"]);
+        assert_eq!(out.contains("no samples for validation"), none, "{count}: {out}");
+    }
+    for (split, wanted) in [
+        ("folds = 5, validation = 0.05", "expected at least one sample for validation, found 0.0625 of 4"),
+        ("folds = 6", "expected at most 5 folds of 5 samples, found 6"),
+    ] {
+        refused(&["experiment", "plan", &spec(5, split)], 1, &[wanted]);
+    }
 }
 
 /// The file with all defaults is the experiment from wherever it is read, and what is missing is no failure.

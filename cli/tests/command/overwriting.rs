@@ -99,6 +99,45 @@ fn a_training_that_is_replaced_begins_anew() {
     assert!(code == Some(2) && error.contains("cannot be used with"), "{error}");
 }
 
+/// A folder of others is refused, and --overwrite writes into it what is new and removes nothing; a file is no folder.
+#[test]
+fn folders_of_results_have_one_rule() {
+    let files = Files::new();
+    let samples = files.text("t.csv", &table(60));
+    let spec = "experiment.name = 't'\ndata.source = 't.csv'\ntrain.epochs = 2\n";
+    let spec = files.text("e.toml", spec);
+    let claims = files.text("c.toml", "experiment.name = 'c'\n[[claims]]\nkind = 'trajectory'\n");
+    for (place, call) in [
+        &["train", &samples, "--epochs", "2", "--batch", "8"][..],
+        &["experiment", "run", &spec],
+        &["experiment", "run", &claims],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = files.at(&format!("foreign{place}"));
+        let own = Path::new(&folder).join("finished").join("notes.txt");
+        std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+        std::fs::write(&own, "mine").unwrap();
+        let file = files.text("file", "mine");
+        let of = |output: &str, more: &[&str]| said(&[call, &["-o", output], more].concat());
+        for output in [&folder, &file] {
+            let (code, error) = of(output, &[]);
+            let told = error.contains(&format!("{output}: it exists already; --overwrite replaces it"));
+            assert!(code == Some(2) && told, "{call:?}: {code:?} {error}");
+        }
+        let (code, error) = of(&file, &["--overwrite"]);
+        assert!(code == Some(2) && error.contains("expected a folder to write to, found a file"), "{code:?} {error}");
+        let (code, error) = of(&folder, &["--overwrite"]);
+        assert_eq!(code, Some(0), "{call:?}: {error}");
+        assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
+        // An empty folder is a new one.
+        let empty = files.at(&format!("empty{place}"));
+        std::fs::create_dir(&empty).unwrap();
+        assert_eq!(of(&empty, &[]).0, Some(0), "{call:?}");
+    }
+}
+
 /// A pipe is written to, and is no output that exists.
 #[cfg(unix)]
 #[test]

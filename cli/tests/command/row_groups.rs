@@ -79,6 +79,23 @@ fn a_sorted_file_is_noticed() {
     assert_eq!((errors(&sorted, "400"), errors(&mixed, "100")), (String::new(), String::new()));
 }
 
+/// What only some groups lack is told of these.
+#[test]
+fn parts_of_small_groups_are_told() {
+    let files = Files::new();
+    for (count, wanted) in [
+        (3, "; no samples for validation; no samples for test in some groups"),
+        (5, "; no samples for validation; no samples for test in some groups"),
+        (4, "; no samples for validation"),
+    ] {
+        let rows: String = (0..count).map(|i| format!("{i}.5,{}\n", ["u", "v"][i % 2])).collect();
+        let data = files.text(&format!("{count}.csv"), &("a,kind\n".to_owned() + &rows));
+        let (out, more) = (files.at(&count.to_string()), ["--row-group", "2", "--epochs", "1"]);
+        let (code, printed, error) = said(&[&["train", &data, "-o", &out], &more[..]].concat());
+        assert!(code == 0 && printed.trim_end().ends_with(wanted), "{printed}{error}");
+    }
+}
+
 /// Killed at several moments, the training goes on and ends in the same bytes.
 #[test]
 fn killed_and_resumed() {

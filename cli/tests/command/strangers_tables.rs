@@ -226,6 +226,14 @@ fn arrays_as_people_store_them() {
         code == 0 && last.contains("labels from the array `y`, 2 classes; 40 training, 10 test"),
         "{printed}{error}"
     );
+    // Folds and other shares mix the parts.
+    for split in ["folds = 5", "train = 0.6, validation = 0.2, test = 0.2, by = 'fixed'", "test = 0.3"] {
+        let text = format!(
+            "features = ['raw']\nexperiment.name = 'e'\ndata = {{ source = 'parts.npz', split = {{ {split} }} }}\n"
+        );
+        let (code, printed, error) = said(&["experiment", "plan", &files.text("e.toml", &text)]);
+        assert!(code == 0 && !printed.contains("as in the file"), "{split}: {printed}{error}");
+    }
 }
 
 /// In tables without a header, the first row is a sample in every command, and numbers are places.
@@ -330,6 +338,11 @@ fn experiments_follow_the_same_rules() {
     for part in ["of 2 inputs", "left out: `Unnamed: 0` (index), `step`", "batches of 28 instead of 32"] {
         assert!(last.contains(part), "{last}");
     }
+    // Hints name the keys of the file.
+    files.text("t.csv", &("x,y,label\n".to_owned() + &rows(40, |i, x| format!("{x},{}", kind(i, 40)))));
+    let (code, printed, error) = said(&["experiment", "plan", &spec("")]);
+    let hint = "`y` is an input, a coordinate like `x`; data.label with this name makes it the label";
+    assert!(code == 0 && printed.contains(hint) && !printed.contains("--"), "{printed}{error}");
 }
 
 /// Values of a table stay values through features, trainings and experiments, and labels that seem to be values are
@@ -455,4 +468,19 @@ fn a_finished_call_is_resumed() {
     let list = files.text("g.csv", "src,dst,graph\n0,1,0\n1,2,1\n");
     let (code, _, error) = said(&["encode", &list, "-o", &files.at("g.npz")]);
     assert!(code == 1 && error.contains("g.csv:1: ") && !error.contains("--edge-weight-column"), "{error}");
+}
+
+/// A separator at the end of a header, or of all rows, as spreadsheets write it, begins no column.
+#[test]
+fn columns_without_name_and_content_are_left_out() {
+    let files = Files::new();
+    let row = |i: usize, x: &str| format!("{x},{}", kind(i, 40));
+    let header = files.text("header.csv", &("\"a\",\"b\",\"label\",\n".to_owned() + &rows(40, row)));
+    let all = files.text("all.csv", &("a,b,label,\n".to_owned() + &rows(40, |i, x| row(i, x) + ",")));
+    for (table, name) in [(&header, "header"), (&all, "all")] {
+        let (last, _) = trained(table, &files.at(name), &[]);
+        assert!(last.contains("data: 2 inputs") && last.contains("left out: `Unnamed: 3` (empty)"), "{last}");
+        let (printed, error) = featured(table, &files.at("f.npz"), &[]);
+        assert!((printed.clone() + &error).contains("`Unnamed: 3` (empty)"), "{printed}{error}");
+    }
 }

@@ -3,13 +3,14 @@
 use crate::call::{Files, fiedler, run};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float32Type;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use fiedler::arrow::{Kind, Shard, TableReader, TableWriter, batches_of};
 use fiedler::graph::molecules;
 use npyz::npz::NpzArchive;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::sync::Arc;
 
 fn said(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -98,7 +99,7 @@ fn tables_have_what_the_arrays_have() {
 }
 
 /// Writes a table with an edge in each row.
-fn table_of_edges(files: &Files, name: &str, columns: [arrow_array::ArrayRef; 2]) -> String {
+fn table_of_edges(files: &Files, name: &str, columns: [ArrayRef; 2]) -> String {
     let [src, dst] = columns;
     let (path, table) = (files.at(name), RecordBatch::try_from_iter([("src", src), ("dst", dst)]).unwrap());
     let kind = Kind::of_name(Path::new(&path)).unwrap();
@@ -108,10 +109,10 @@ fn table_of_edges(files: &Files, name: &str, columns: [arrow_array::ArrayRef; 2]
 
 #[test]
 fn the_same_edges_are_the_same_graph_in_a_table_and_in_an_edge_list() {
-    use arrow_array::{ArrayRef, Int64Array, StringArray};
+    use arrow_array::StringArray;
     let files = Files::new();
-    let integers = |all: &[i64]| -> ArrayRef { std::sync::Arc::new(Int64Array::from(all.to_vec())) };
-    let texts = |all: &[&str]| -> ArrayRef { std::sync::Arc::new(StringArray::from(all.to_vec())) };
+    let integers = |all: &[i64]| -> ArrayRef { Arc::new(Int64Array::from(all.to_vec())) };
+    let texts = |all: &[&str]| -> ArrayRef { Arc::new(StringArray::from(all.to_vec())) };
     for (at, columns, lines, words) in [
         (0, [integers(&[0, 1, 5]), integers(&[1, 2, 6])], "0,1\n1,2\n5,6\n", "1 graph, 5 nodes, 3 edges; "),
         (1, [integers(&[1_000_000_000, 7]), integers(&[7, 8])], "1000000000,7\n7,8\n", "1 graph, 3 nodes, 2 edges; "),
@@ -151,7 +152,7 @@ fn numbers_of_nodes_that_no_edge_has_are_told_of() {
     let mut ends = ["src", "dst"].map(|name| {
         let mut lists = arrow_array::builder::ListBuilder::new(arrow_array::builder::Int32Builder::new());
         lists.append_value([Some(0), Some(if name == "dst" { 5 } else { 0 })]);
-        (name, std::sync::Arc::new(lists.finish()) as arrow_array::ArrayRef)
+        (name, Arc::new(lists.finish()) as ArrayRef)
     });
     let table = RecordBatch::try_from_iter(ends.each_mut().map(|(name, column)| (*name, column.clone()))).unwrap();
     let input = files.at("rows.arrow");
@@ -229,7 +230,7 @@ fn rows_without_encoding_are_told_of() {
         lists.append_value([Some(0)]);
         lists.append_value([Some(if name == "dst" { -1 } else { 0 })]);
         lists.append_value([Some(1)]);
-        (name, std::sync::Arc::new(lists.finish()) as arrow_array::ArrayRef)
+        (name, Arc::new(lists.finish()) as ArrayRef)
     });
     let columns = ends.each_mut().map(|(name, column)| (*name, column.clone()));
     let table = RecordBatch::try_from_iter(columns).unwrap();
@@ -265,6 +266,19 @@ fn columns_and_layouts_are_as_asked_for() {
     assert!(code == Some(2) && text.contains("expected ROLE=NAME"), "{text}");
     let (code, text) = call(&["--shard", "5/4"]);
     assert!(code == Some(2) && text.contains("expected I/N with I from 1 to N"), "{text}");
+}
+
+#[test]
+fn a_table_of_edges_without_rows_is_refused_as_an_edge_list_is() {
+    let files = Files::new();
+    let ends = || Arc::new(Int64Array::from(Vec::<i64>::new())) as ArrayRef;
+    let (input, output) = (table_of_edges(&files, "in.parquet", [ends(), ends()]), files.at("o.parquet"));
+    for output in [&output, &files.at("o.npz")] {
+        let (code, text) = said(&run(&["encode", &input, "-o", output, "-k", "2"]));
+        assert!(code == Some(1) && text.contains("in.parquet: expected at least one edge"), "{code:?} {text}");
+        assert!(!Path::new(output).exists());
+    }
+    assert_eq!(said(&run(&["encode", &input, "-o", &output, "-k", "2", "--shard", "1/2"])).0, Some(0));
 }
 
 #[test]

@@ -276,6 +276,15 @@ impl Spec {
         Ok(())
     }
 
+    /// Returns whether no other shares than the default ones are asked for.
+    #[expect(clippy::cast_precision_loss, reason = "a number of folds")]
+    pub(in crate::experiment) fn has_default_shares(&self) -> bool {
+        let (own, mut default) = (self.data.split, SplitTable::default());
+        let test = default.complete(own.folds.map(|folds| 1.0 / folds as f64));
+        let test = if own.folds.is_some() { None } else { test };
+        (own.train, own.validation, own.test) == (default.train, default.validation, test)
+    }
+
     /// Returns the shares of training, validation and test samples.
     #[expect(clippy::cast_precision_loss, reason = "a number of folds")]
     pub(in crate::experiment) fn shares(&self) -> [f64; 3] {

@@ -7,7 +7,7 @@ use crate::cache::KeyHasher;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::array_file::ArrayFile;
 use crate::io::array_roles::ArrayRoles;
-use crate::io::roles::{Findings, LabelColumn, Roles, TargetOrigin};
+use crate::io::roles::{Findings, LabelColumn, LeftOut, Roles, TargetOrigin};
 use crate::io::samples::TableTargets;
 use crate::io::stored::Stored;
 use crc32fast::Hasher;
@@ -71,6 +71,17 @@ pub(super) fn open(path: &Path, roles: Roles<'_>, values: Option<bool>) -> Resul
     }
     // Lists of strings that nothing asks for are metadata.
     found.layers.retain(|(_, places)| !file.is_text(places[0]));
+    // Neither are arrays of text beside numbers, such as scikit-learn's names of the inputs and of the classes.
+    let is_words = |at: usize| file.arrays.get(at).is_some_and(|array| array.kind.is_text());
+    let layers = std::mem::take(&mut found.layers).into_iter();
+    let (texts, numbers): (Vec<_>, Vec<_>) =
+        layers.partition(|(name, places)| is_words(places[0]) && !roles.takes(name));
+    if numbers.is_empty() {
+        found.layers = texts;
+    } else {
+        found.layers = numbers;
+        found.left_out.extend(texts.into_iter().map(|(name, _)| (name, LeftOut::Other)));
+    }
     let arrays = found.layers.iter().map(|(_, places)| places.iter().map(|&at| file.array(at)).collect());
     let arrays = arrays.collect::<Result<Vec<Vec<Stored>>>>()?;
     if found.parts.is_some() {

@@ -192,9 +192,11 @@ impl Reader<'_> {
         // What was asked for by name is no surprise.
         suspects.retain(|(name, _)| !self.ask.roles.takes(name));
         let named = |(at, why): &(usize, LeftOut)| (self.name(*at), *why);
+        // Named as pandas names them.
+        let blank = self.blank.clone().map(|at| (format!("Unnamed: {at}"), LeftOut::Empty));
         let findings = Findings {
             target: origin,
-            left_out: left_out.iter().map(named).collect(),
+            left_out: left_out.iter().map(named).chain(blank).collect(),
             suspects,
             coordinate: self.coordinate(),
             doubts: std::mem::take(&mut self.doubts),

@@ -2,8 +2,12 @@
 //! and predictions. Where the row itself does not tell, the other rows do.
 
 use super::{Ask, Reader, Use};
+use crate::error::Error;
 use crate::io::field::is_header;
 use crate::io::roles::{LabelColumn, LeftOut, index_name, is_label, shown};
+use csv::StringRecord;
+use std::io::Read;
+use std::ops::Range;
 
 /// Returns whether the first row is a header, as far as the row itself and the names that are asked for tell.
 pub(super) fn is_names(fields: &[&str], ask: &Ask<'_>) -> bool {
@@ -44,7 +48,53 @@ fn numbered(fields: &[&str]) -> bool {
     !numbers.is_empty() && numbers.iter().zip(0..).all(|(field, place)| field.parse() == Ok(place))
 }
 
+/// Returns the columns at the end that have neither a name nor content, since the rows end with separators, as
+/// spreadsheets write them. If the first row is a header, it alone may end so. Other rows have to be of one length: a
+/// shorter one says that a separator at the end is before a number that is missing.
+pub(super) fn blank_columns(mut reader: csv::Reader<impl Read>, ask: &Ask<'_>) -> Range<usize> {
+    let mut record = StringRecord::new();
+    let (mut blank, mut header) = (0..0, false);
+    // What cannot be read is told by the reader of the table.
+    while let Ok(true) = reader.read_record(&mut record) {
+        let fields: Vec<&str> = record.iter().map(str::trim).collect();
+        let Some(last) = fields.iter().rposition(|field| !field.is_empty()) else { continue };
+        if blank.is_empty() {
+            blank = last + 1..fields.len();
+            header = is_names(&fields[..blank.start], ask);
+        }
+        if blank.is_empty() || last >= blank.start || !header && fields.len() != blank.end {
+            return 0..0;
+        }
+    }
+    blank
+}
+
 impl Reader<'_> {
+    /// Says that there is no column with a name, or at the place that a number means where no column has a name.
+    pub(super) fn no_column(&self, line: u64, name: &str, role: &str, found: &str) -> Error {
+        match (&self.names, name.parse::<i64>()) {
+            (None, Ok(_)) => self.wrong(line, format!("a column from 1 to {}{role}", self.uses.len()), name),
+            _ => self.wrong(line, format!("a column named {name}{role}"), found),
+        }
+    }
+
+    /// Says what can become of a column with a word where no column has a name.
+    pub(super) fn advice(&self, at: usize, field: &str) -> String {
+        // In rows of several lengths, a place is no column; and a model knows what it left out.
+        if field.is_empty() || self.uses.len() < 2 || self.odd.is_some() || self.ask.known.is_some() {
+            return String::new();
+        }
+        let place = at + 1;
+        let wanted = matches!(self.ask.roles.label, LabelColumn::Auto | LabelColumn::Needed);
+        // A word after numbers is no label.
+        let label = if wanted && self.ends.is_empty() {
+            format!("--label {place} takes as the labels and ")
+        } else {
+            String::new()
+        };
+        format!(" in column {place}, which {label}--ignore {place} leaves out")
+    }
+
     /// Makes the first row names, if its label is the only word of a column of numbers, or if it counts the columns as
     /// pandas does and is unlike the other rows. Returns whether it did.
     pub(super) fn take_first_as_names(&mut self) -> bool {

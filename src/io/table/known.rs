@@ -31,7 +31,7 @@ impl Reader<'_> {
                 all = others;
             }
         }
-        let skipped = known.skipped(all.len());
+        let skipped = known.skipped(all.len(), |place| self.names.is_none().then(|| fields[all[place]]));
         let words = self.words_alone(fields, &all, known);
         if words.iter().any(|place| skipped.as_ref().is_none_or(|skipped| !skipped.contains(place))) {
             for &place in &words {
@@ -41,8 +41,10 @@ impl Reader<'_> {
             return Ok(());
         }
         let Some(skipped) = skipped else {
+            let extra =
+                if all.len() == known.inputs + 1 { "; --ignore leaves out the one that is no input" } else { "" };
             let expected = format!("{} columns of inputs, or one more with labels", known.inputs);
-            return Err(self.wrong(line, expected, fields.len().to_string()));
+            return Err(self.wrong(line, expected, format!("{}{extra}", fields.len())));
         };
         for (place, &at) in all.iter().enumerate().filter(|(place, _)| skipped.contains(place)) {
             let is_target = Some(place) == known.target_among(all.len());
@@ -69,8 +71,9 @@ impl Reader<'_> {
         if own.iter().eq(known.names) {
             return Ok(());
         }
-        let found = if own.len() == known.names.len() { listed(&own) } else { listed(names) };
-        Err(self.wrong(line, format!("the inputs {}", listed(known.names)), found))
+        let (order, found) =
+            if own.len() == known.names.len() { (" in this order", own.as_slice()) } else { ("", names) };
+        Err(self.wrong(line, format!("the inputs {}{order}", listed(known.names)), listed(found)))
     }
 }
 

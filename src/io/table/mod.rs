@@ -18,10 +18,11 @@ use crate::error::{Error, Result};
 use columns::Texts;
 use csv::{ReaderBuilder, StringRecord};
 use decimals::Marks;
-use first_row::{is_names, place_of};
+use first_row::{blank_columns, is_names, place_of};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::ops::Range;
 use std::path::Path;
 
 /// What is wanted of a text.
@@ -135,18 +136,20 @@ struct Reader<'a> {
     doubts: Vec<String>,
     /// The line of the first row with another number of columns than the first, and that number.
     odd: Option<(u64, usize)>,
+    /// The columns at the end that have neither a name nor content.
+    blank: Range<usize>,
 }
 
 impl<'a> Reader<'a> {
     fn open(path: &'a Path, first: &str, ask: &'a Ask<'a>) -> Result<Self> {
         let separator = decimals::separator(first);
         let commas = matches!(separator, Some(b';' | b'\t'));
-        let mut reader = ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator.unwrap_or(b' '))
-            .from_path(path)
-            .map_err(|error| wrong_csv(path, error))?;
+        let mut builder = ReaderBuilder::new();
+        builder.has_headers(false).flexible(true).delimiter(separator.unwrap_or(b' '));
+        let open = || builder.from_path(path).map_err(|error| wrong_csv(path, error));
+        // White space at the end of a line separates nothing.
+        let blank = if separator.is_some() { blank_columns(open()?, ask) } else { 0..0 };
+        let mut reader = open()?;
         let mut made = Self {
             path,
             ask,
@@ -161,6 +164,7 @@ impl<'a> Reader<'a> {
             marks: Marks::default(),
             doubts: Vec::new(),
             odd: None,
+            blank,
         };
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| wrong_csv(path, error))? {
@@ -168,7 +172,10 @@ impl<'a> Reader<'a> {
             // White space separates fields however much of it there is.
             let fields = record.iter().map(str::trim).filter(|field| separator.is_some() || !field.is_empty());
             let read = |field| if commas { decimals::with_point(field) } else { Cow::Borrowed(field) };
-            let read: Vec<Cow<'_, str>> = fields.map(read).collect();
+            let mut read: Vec<Cow<'_, str>> = fields.map(read).collect();
+            if read.len() == made.blank.end {
+                read.truncate(made.blank.start);
+            }
             let fields: Vec<&str> = read.iter().map(|field| &**field).collect();
             if fields.iter().all(|field| field.is_empty()) {
                 continue;
@@ -246,18 +253,18 @@ impl<'a> Reader<'a> {
         };
         for name in roles.ignore {
             let place = self.place(name);
-            let missing = || self.wrong(line, format!("a column named {name} to leave out"), found.clone());
-            let place = place.ok_or_else(missing)?;
+            // What is left out anyway may be named as pandas names it.
+            if place.is_none() && self.blank.clone().any(|at| *name == format!("Unnamed: {at}")) {
+                continue;
+            }
+            let place = place.ok_or_else(|| self.no_column(line, name, " to leave out", &found))?;
             self.uses[place] = Use::No(LeftOut::Ignored);
         }
         if let Some(name) = roles.take.iter().find(|name| self.place(name).is_none()) {
-            return Err(self.wrong(line, format!("a column named {name} to take"), found));
+            return Err(self.no_column(line, name, " to take", &found));
         }
         let target = match roles.label {
-            LabelColumn::Named(name) => {
-                let missing = || self.wrong(line, format!("a column named {name}"), found.clone());
-                Some(self.place(name).ok_or_else(missing)?)
-            }
+            LabelColumn::Named(name) => Some(self.place(name).ok_or_else(|| self.no_column(line, name, "", &found))?),
             LabelColumn::None => None,
             LabelColumn::Auto | LabelColumn::Needed => self.named_target(line, fields)?,
         };
@@ -424,16 +431,17 @@ impl<'a> Reader<'a> {
                     false if line == self.first => format!("{finite}, or a header without any number"),
                     false => finite.to_owned(),
                 };
-                let unnamed = self.first_fields.iter().filter(|field| field.is_empty()).count();
+                let unnamed = self.first_fields.iter().skip(1).filter(|field| field.is_empty()).count();
+                let all = unnamed + usize::from(self.first_fields.first().is_some_and(String::is_empty));
                 let wordy = || self.first_fields.iter().all(|field| Field::of(field) == Field::Word);
-                if line == self.first && self.names.is_none() && unnamed > 1 && wordy() {
-                    let found = format!("{unnamed} columns without a name");
+                if line == self.first && self.names.is_none() && unnamed > 0 && wordy() {
+                    let found = format!("{all} column{} without a name", if all == 1 { "" } else { "s" });
                     return Err(self.wrong(line, "a header in which the first column alone may have no name", found));
                 }
                 let column = match self.names {
                     Some(_) if field.is_empty() => format!(" in column `{}`", self.name(at)),
                     Some(_) => format!(" in column `{}`, which --ignore with its name leaves out", self.name(at)),
-                    None => String::new(),
+                    None => self.advice(at, field),
                 };
                 Err(self.wrong(line, expected, format!("{field:?}{column}")))
             }

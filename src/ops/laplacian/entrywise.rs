@@ -5,41 +5,48 @@
 //! v_k, the error of v_l is `sum e_kl v_k` with `e_kl = v_k'r / (l_k - l_l)`, where r is the residual of v_l. If r is
 //! computed edge by edge, its own error at node i is proportional to the root of the degree of i, as v_l itself is. The
 //! part of the error that lies on nodes of small degree is therefore found accurately.
+//!
+//! For vectors with close eigenvalues, e_kl and e_lk are right as long as they are a rotation, but not to within eps.
+//! So only that of the two is computed which D^-1/2 amplifies; the other is its negative, and makes the vectors
+//! orthogonal to each other.
 
 use crate::graph::GraphRef;
 use crate::ops::columns::product;
 use faer::{Mat, MatRef, Par};
 
-/// How often the vectors are corrected. The error of the first correction is of second order in the distance of close
-/// eigenvalues.
+/// How often the vectors are corrected. The second time, residuals do not have the errors of the first.
 const ROUNDS: usize = 2;
-/// The relative distance of two eigenvalues up to which their vectors are left as they are to each other: a correction
-/// would not be small.
-const CLOSE: f64 = 1e-7;
-
-/// The largest overlap `sum |v_k| |v_l|` of two vectors that are corrected by each other, relative to the distance of
-/// their eigenvalues.
-const OVERLAP: f64 = 0.1;
+/// The largest angle by which two vectors are turned. The rotations are expanded to second order, so the vectors depart
+/// from orthogonality by its cube. Of 150 random graphs with weights of up to 40 decades, 42 keep a residual above `10 n
+/// eps` without a correction, and one with it, whose vectors have equal eigenvalues (2026-11-28).
+const ANGLE: f64 = 1e-4;
 
 /// Corrects all eigenvectors of the symmetric Laplacian of a graph but those of its null space.
 pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) {
     let (n, count) = (graph.nodes(), values.len());
+    let degrees = graph.degrees();
+    let inverse = |i: usize| if degrees[i] > 0.0 { 1.0 / degrees[i] } else { 1.0 };
+    let amplified = |column: &[f64]| column.iter().enumerate().map(|(i, x)| x * x * inverse(i)).sum();
+    let sizes: Vec<f64> = vectors.chunks_exact(n.max(1)).map(amplified).collect();
     for _ in 0..ROUNDS {
         let residuals = residuals(graph, values, vectors);
         let v = MatRef::from_column_major_slice(&*vectors, n, count);
-        let sizes = Mat::from_fn(n, count, |i, j| v[(i, j)].abs());
-        let overlaps = product(sizes.as_ref().transpose(), sizes.as_ref(), Par::Seq);
-        let mut shares = product(v.transpose(), residuals.as_ref(), Par::Seq);
+        let shares = product(v.transpose(), residuals.as_ref(), Par::Seq);
+        let overlaps = product(v.transpose(), v, Par::Seq);
+        let (mut rotation, mut departure) = (Mat::<f64>::zeros(count, count), Mat::<f64>::zeros(count, count));
         for l in 0..count {
-            for k in 0..count {
-                let (sum, gap) = (values[k] + values[l], values[k] - values[l]);
-                // The error of v_k'r is eps times the overlap of the vectors. If it were not small beside the distance,
-                // the vectors would lose their orthogonality.
-                let better = gap.abs() > CLOSE * sum && overlaps[(k, l)] <= OVERLAP * gap.abs();
-                shares[(k, l)] = if better { shares[(k, l)] / gap } else { 0.0 };
+            for k in (0..count).filter(|&k| (sizes[k], k) > (sizes[l], l)) {
+                departure[(l, k)] = overlaps[(k, l)];
+                let angle = shares[(k, l)] / (values[k] - values[l]);
+                if angle.abs() <= ANGLE {
+                    rotation[(k, l)] = angle;
+                    rotation[(l, k)] = -angle;
+                }
             }
         }
-        let errors = product(v, shares.as_ref(), Par::Seq);
+        let square = product(rotation.as_ref(), rotation.as_ref(), Par::Seq);
+        let errors = Mat::from_fn(count, count, |k, l| rotation[(k, l)] + departure[(k, l)] - square[(k, l)] / 2.0);
+        let errors = product(v, errors.as_ref(), Par::Seq);
         for (j, column) in vectors.chunks_exact_mut(n.max(1)).enumerate() {
             column.iter_mut().zip(errors.col_as_slice(j)).for_each(|(x, error)| *x -= error);
         }

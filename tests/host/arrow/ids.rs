@@ -151,7 +151,26 @@ fn a_column_of_pairs_has_an_edge_in_each_row() {
     let mut lists = ListBuilder::new(Int64Builder::new());
     lists.append_value([Some(0), Some(1), Some(2)]);
     let error = graphs_of(&batch(vec![("edge_index", Arc::new(lists.finish()))])).unwrap_err().to_string();
-    assert!(error.contains("expected the 2 ids of an edge in a graph at place 1, found 3"), "{error}");
+    let words = "expected the 2 ids of an edge, found 3 in the column `edge_index` in row 1";
+    assert!(error.contains(words), "{error}");
+}
+
+#[test]
+fn a_missing_end_is_named_and_so_are_missing_edges() {
+    let src: ArrayRef = Arc::new(Int64Array::from(vec![Some(0), Some(1), None]));
+    let dst = integers(&[1, 2, 0]);
+    let refused = |table: &RecordBatch| graphs_of(table).unwrap_err().to_string();
+    let error = refused(&batch(vec![("src", src), ("dst", dst.clone())]));
+    assert!(
+        error.contains("expected a node at each end of an edge, found null in the column `src` in row 3"),
+        "{error}"
+    );
+    let words: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("b")]));
+    let error = refused(&batch(vec![("graph", integers(&[4, 5, 5])), ("src", dst.clone()), ("dst", words)]));
+    let place = "end of an edge in a graph at place 2, found null in the column `dst` in row 1";
+    assert!(error.contains(place), "{error}");
+    let error = refused(&batch(vec![("src", dst.clone()), ("dst", dst)]).slice(0, 0));
+    assert!(error.contains("expected at least one edge, found none before the end"), "{error}");
 }
 
 #[test]

@@ -135,7 +135,15 @@ fn wrong_tables_name_the_line() {
             LabelColumn::Auto,
             ":2: expected a number, or words as labels in all rows, found \"x\"",
         ),
-        ("1,x,2\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
+        (
+            "1,x,2\n",
+            LabelColumn::Auto,
+            ":1: expected a number, or a header without any number, found \"x\" in column 2, which --label 2 takes as \
+             the labels and --ignore 2 leaves out",
+        ),
+        ("1,2,3\n1,?,3\n", LabelColumn::Named("3"), ":2: expected a number, found \"?\" in column 2, which --ignore 2"),
+        ("a,b,y,\n1,2,u,v\n", LabelColumn::Auto, "alone may have no name, found 1 column without a name"),
+        ("1,2,\n3,4\n", LabelColumn::Auto, ":1: expected a number, or nan if it is missing"),
         // A row that mixes words and numbers is no header, so it is not lost.
         ("x,1\n2,3\n", LabelColumn::Auto, ":1: expected a number, or a header without any number, found \"x\""),
         ("x,1\n2,3\n", LabelColumn::Needed, ":1: expected a number, or a header without any number, found \"x\""),
@@ -146,7 +154,9 @@ fn wrong_tables_name_the_line() {
         ("a,b\n1,2\nx,3\n", LabelColumn::None, "found \"x\" in column `a`, which --ignore with its name leaves out"),
         ("a,y,label\n1,2,3\n", LabelColumn::Auto, "or --label with the name of one, found y and label"),
         ("1,x\n3,4\ny,5\n", LabelColumn::Auto, ":3: expected a number, found \"y\""),
-        ("c0,1\n", LabelColumn::Named("3"), ":1: expected a column named 3, found a first row of words and numbers"),
+        ("c0,1\n", LabelColumn::Named("3"), ":1: expected a column from 1 to 2, found 3"),
+        ("c0,1\n", LabelColumn::Named("y"), ":1: expected a column named y, found a first row of words and numbers"),
+        ("1,2\n3,4\n", LabelColumn::Named("0"), ":1: expected a column from 1 to 2, found 0"),
         // Decimal commas.
         (
             "a,b\n\"0,5\",1\n",
@@ -314,7 +324,8 @@ fn found(text: &str, roles: Roles<'_>) -> (Findings, Vec<f64>) {
 #[test]
 fn columns_that_are_no_inputs() {
     let names = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-    let (take, ignore) = (names(&["index"]), names(&["b"]));
+    let (take, ignore, blank) = (names(&["index"]), names(&["b"]), names(&["Unnamed: 2"]));
+    let blank = Roles { ignore: &blank, ..Roles::default() };
     let taken = Roles { take: &take, ..Roles::default() };
     let ignored = Roles { ignore: &ignore, ..Roles::default() };
     let own = |name: &str, why| vec![(name.to_owned(), why)];
@@ -330,6 +341,11 @@ fn columns_that_are_no_inputs() {
         (",0,1\n0,5,6\n1,7,8\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![5.0, 6.0, 7.0, 8.0]),
         // Samples that were drawn several times.
         (",a\n3,1.5\n0,2.5\n3,1.5\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![1.5, 2.5, 1.5]),
+        // Separators at the ends of all rows, as spreadsheets write them, or of the header.
+        ("a,b,y,\n1,2,u,\n3,4,v,\n", Roles::default(), own("Unnamed: 3", LeftOut::Empty), vec![1.0, 2.0, 3.0, 4.0]),
+        ("a,y,\"\"\n1,u\n3,v\n", Roles::default(), own("Unnamed: 2", LeftOut::Empty), vec![1.0, 3.0]),
+        ("a,y,\n1,u\n3,v\n", blank, own("Unnamed: 2", LeftOut::Empty), vec![1.0, 3.0]),
+        ("1;2;\n3;4;\n", Roles::from(LabelColumn::None), own("Unnamed: 2", LeftOut::Empty), vec![1.0, 2.0, 3.0, 4.0]),
         // R's write.table, whose header does not name the column of the rows.
         ("a b\n1 5.5 6\n2 7 8.5\n", Roles::default(), own("Unnamed: 0", LeftOut::Index), vec![5.5, 6.0, 7.0, 8.5]),
         (
@@ -386,7 +402,7 @@ fn inputs_of_a_model() {
     let folder = Folder::new();
     let names = ["a", "b"].map(str::to_owned);
     // Trained on `id,a,y,b`.
-    let known = KnownInputs { inputs: 2, names: &names, target: Some(2), left_out: &[0], ignore: &[] };
+    let known = KnownInputs { inputs: 2, names: &names, target: Some(2), left_out: &[0], ..KnownInputs::default() };
     for text in [
         "id,a,y,b\nr,1,u,2\n",
         "a,y,b\n1,u,2\n",
@@ -400,12 +416,30 @@ fn inputs_of_a_model() {
         assert_eq!((found.inputs, found.x), (2, vec![1.0, 2.0]), "{text:?}");
     }
     for (text, part) in [
-        ("b,a\n1,2\n", "t.csv:1: expected the inputs a, b, found b, a"),
+        ("b,a\n1,2\n", "t.csv:1: expected the inputs a, b in this order, found b, a"),
         ("a,c\n1,2\n", "expected the inputs a, b, found a, c"),
         ("1,2,3,4,5\n", "expected 2 columns of inputs, or one more with labels, found 5"),
     ] {
         let said = read_samples(&folder.file("t.csv", text), Wanted::Inputs(known)).expect_err(text).to_string();
         assert!(said.contains(part), "{said}");
+    }
+    // One column more is the label if it has classes, what was left out in training otherwise, and else what counts.
+    let classes = ["u", "v"].map(str::to_owned);
+    let last = KnownInputs { inputs: 2, target: Some(3), left_out: &[0], classes: &classes, ..KnownInputs::default() };
+    let plain = KnownInputs { target: Some(2), left_out: &[], ..last };
+    for (text, known, left_out) in [
+        ("7,0.5,2\n8,0.5,2\n", last, ("1", LeftOut::Other)),
+        ("0.5,2,v\n0.5,2,u\n", last, ("3", LeftOut::Label)),
+        ("0,0.5,2\n1,0.5,2\n", plain, ("1", LeftOut::Other)),
+    ] {
+        let found = read_samples(&folder.file("t.csv", text), Wanted::Inputs(known)).expect(text);
+        let left_out = vec![(left_out.0.to_owned(), left_out.1)];
+        assert_eq!((found.x, found.findings.left_out), ([0.5, 2.0].repeat(2), left_out), "{text:?}");
+    }
+    for known in [plain, KnownInputs { classes: &[], ..last }] {
+        let path = folder.file("t.csv", "7.5,0.5,2\n8,0.5,2\n");
+        let said = read_samples(&path, Wanted::Inputs(known)).expect_err("either").to_string();
+        assert!(said.contains("found 3; --ignore leaves out the one that is no input"), "{said}");
     }
     // A model whose inputs have no names knows labels, ids and an index by theirs.
     let bare = KnownInputs { inputs: 2, target: Some(2), ..KnownInputs::default() };

@@ -1,7 +1,7 @@
 //! Targets that are arrays with a given name.
 
 use super::*;
-use fiedler::io::{Roles, RowTable, SampleRows, Suspicion, Wanted, read_samples};
+use fiedler::io::{LeftOut, Roles, RowTable, SampleRows, Suspicion, Wanted, read_samples};
 
 fn labels(data: &Layers) -> Vec<String> {
     match data.targets() {
@@ -51,6 +51,22 @@ fn arrays_with_a_given_name_are_the_targets() {
     fiedler::io::write(&path, &arrays).expect("a file");
     let data = Layers::open_with(&[path], LabelColumn::Named("pet")).expect("arrays");
     assert_eq!((labels(&data), data.target_origin()), (words.to_vec(), array("pet").as_ref()));
+}
+
+/// As scikit-learn's data sets have them.
+#[test]
+fn arrays_of_text_beside_numbers_are_no_layers() {
+    let folder = Folder::new();
+    let arrays = [
+        made("data", &[2, 1], &[1.0, 2.0]),
+        integers("target", &[0, 1]),
+        words("feature_names", &["a"]),
+        words("target_names", &["u", "v"]),
+    ];
+    let data = open(&folder.file("a.npz", npz(&arrays, CompressionMethod::Stored))).expect("arrays");
+    assert_eq!((names(&data), labels(&data)), (vec!["data"], vec!["0".to_owned(), "1".to_owned()]));
+    let left_out = ["feature_names", "target_names"].map(|name| (name.to_owned(), LeftOut::Other));
+    assert_eq!(data.findings().left_out, left_out);
 }
 
 #[test]

@@ -29,6 +29,14 @@ fn columns_are_taken_by_their_names() {
     let set = parsed("source relation target\na likes b\n");
     assert_eq!(edges(&set), [("a".into(), "b".into(), 1.0)]);
     assert_notice(&set, Some(1), "the column `relation` was not read, and every edge weighs 1: no column is named");
+    // The third column has the weights whatever its name is, which is told.
+    for content in
+        ["src,dst,time\n10,11,5\n11,12,6\n", "src dst time\n10 11 5\n11 12 6\n", ",a,b,time\n0,10,11,5\n1,11,12,6\n"]
+    {
+        let set = parsed(content);
+        assert_eq!(edges(&set), want, "{content:?}");
+        assert_notice(&set, Some(1), "the column `time` was read as the weights of the edges.");
+    }
     // The names are also used if directions are kept. Above numbers they are used even if the names alone might be ids.
     let kept = Conventions { symmetrization: Symmetrization::Keep, ..Conventions::default() };
     for content in ["target,source\n1,2\n", "node2 node1\n1 2\n", "v,u\n1,2\n", "w,target,source\n1,1,2\n"] {

@@ -166,6 +166,16 @@ impl Encode {
                 {
                     complain(&format!("{}: {notice}", self.input.display()));
                 }
+                // A stream, or a part of a table, may have no rows.
+                let whole = !self.tables.streams_in(&self.input) && self.tables.shard.is_none();
+                let edges = whole && encoder.column_names().in_edge_rows(&table.schema());
+                let empty = |batch: &Result<RecordBatch, Error>| batch.as_ref().is_ok_and(|own| own.num_rows() == 0);
+                let mut table = table.skip_while(move |batch| edges && empty(batch)).peekable();
+                if edges && table.peek().is_none() {
+                    let [expected, found] = ["at least one edge", "none before the end"].map(Into::into);
+                    let nothing = ErrorKind::Parse { path: self.input.as_path().into(), line: None, expected, found };
+                    return Err(Error::from(nothing).into());
+                }
                 self.through(&ctx, &encoder, kind, &schema, table)
             }
             Input::Graphs(data) => {

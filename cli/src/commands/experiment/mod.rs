@@ -4,7 +4,7 @@ mod shown;
 mod verify;
 
 use super::interrupt::Saved;
-use super::outputs::{self, Overwriting};
+use super::outputs::Overwriting;
 use super::printing::Printing;
 use super::{Failure, Outcome, Where, columns, print};
 use clap::{Args, Subcommand};
@@ -207,14 +207,15 @@ impl Call {
 }
 
 /// Checks that a call can begin in a folder, or go on there if `new` is `None`. `begun` says whether it has what `of`
-/// names.
+/// names. A folder in which nothing was begun is as good as a new one.
 fn begins(folder: &Path, new: Option<Overwriting>, begun: bool, of: &str) -> Result<(), Failure> {
     match new {
-        Some(new) if begun && !new.replaces() => {
-            Err(outputs::refused(folder, ", and `fiedler experiment resume` goes on with it"))
+        Some(_) if experiment::is_unbegun(folder) => Ok(()),
+        Some(new) => {
+            new.check_folder(folder, if begun { ", and `fiedler experiment resume` goes on with it" } else { "" })
         }
         None if !begun => Err(Failure::Call(format!("{}: expected the folder of {of}, found none", folder.display()))),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -59,17 +59,11 @@ impl Train {
 
     /// Checks that the classes are such that a network can tell them apart.
     pub(super) fn check_classes(&self, samples: usize, classes: &[String], findings: &Findings) -> Result<(), Failure> {
-        let shown = self.data.display();
         let coordinate = findings.coordinate.as_ref().map_or_else(String::new, |name| format!(", such as {name}"));
-        match classes {
-            [only] => Err(Failure::Said(format!("{shown}: expected at least two classes, found only {only}"))),
-            _ if io::hardly_repeat(samples, classes) => Err(Failure::Said(format!(
-                "{shown}: expected several samples of each class, found {} classes in {} samples; numbers as targets need \
-                 --loss mse, and --label names another column or array{coordinate}",
-                classes.len(),
-                samples
-            ))),
-            _ => Ok(()),
+        let remedy = "numbers as targets need --loss mse, and --label names another column or array";
+        match io::unlearnable(samples, classes, &format!("{remedy}{coordinate}")) {
+            Some(why) => Err(Failure::Said(format!("{}: {why}", self.data.display()))),
+            None => Ok(()),
         }
     }
 }

@@ -21,31 +21,19 @@ impl Train {
     /// Checks that the folder is new, that --resume can go on there, or that --overwrite is given.
     pub(super) fn check_folder(&self) -> Result<(), Failure> {
         let begun = self.is_finished() || self.resume && self.output.join(CHECKPOINT).exists();
-        if begun || self.output.symlink_metadata().is_err() {
+        if begun {
             return Ok(());
         }
-        let shown = self.output.display();
-        if self.overwriting.replaces() {
-            let what = format!("{shown}: expected a folder to write to, found a file");
-            return if self.output.is_dir() { Ok(()) } else { Err(Failure::Call(what)) };
-        }
-        let exists = || Err(outputs::refused(&self.output, ", and --resume goes on from a checkpoint in it"));
-        let Ok(entries) = std::fs::read_dir(&self.output) else { return exists() };
-        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-        // What a call that was killed may have left in the folder does not count.
-        let mut names: Vec<String> = names.filter(|name| !name.starts_with(".fiedler-")).collect();
-        names.sort_unstable();
-        if names.is_empty() {
-            return Ok(());
-        }
-        if self.resume && names.iter().all(|name| [BOUNDS, LOG, SUMMARY].contains(&name.as_str())) {
+        let names = if self.resume { outputs::names_in(&self.output) } else { Vec::new() };
+        if !names.is_empty() && names.iter().all(|name| [BOUNDS, LOG, SUMMARY].contains(&name.as_str())) {
+            let shown = self.output.display();
             return Err(Failure::Call(format!(
                 "{shown}: found {} and neither {CHECKPOINT} nor {WEIGHTS}, because a call was ended while it wrote its \
                  results; nothing is left to go on from: remove the folder, and train again",
                 names.join(", ")
             )));
         }
-        exists()
+        self.overwriting.check_folder(&self.output, ", and --resume goes on from a checkpoint in it")
     }
 
     /// Reports that the training is finished already, if it is the same one.

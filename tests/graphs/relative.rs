@@ -7,7 +7,7 @@ use fiedler::Context;
 use fiedler::array::Real;
 use fiedler::encode::{Encoding, Method, SpectralEncoder};
 use fiedler::graph::{Conventions, Graph, GraphBatch};
-use fiedler::ops::Normalization;
+use fiedler::ops::{Normalization, Status};
 use std::collections::BTreeMap;
 
 const ALL: [Normalization; 3] = [Normalization::Combinatorial, Normalization::Symmetric, Normalization::RandomWalk];
@@ -318,11 +318,17 @@ fn random(ctx: &Context) -> Checked {
             let n = 3 + SplitMix64::new(seed).next_u64() % 30;
             let graph = graph(n, &edges(family, n, seed))?;
             for normalization in ALL {
-                let status = [
-                    encode::<f32>(ctx, &graph, normalization)?.status[0],
-                    encode::<f64>(&Context::cpu(), &graph, normalization)?.status[0],
-                ];
-                assert_eq!(status, [0, 0], "{family}, {n} nodes, seed {seed}, {normalization:?}");
+                let name = format!("{family}, {n} nodes, seed {seed}, {normalization:?}");
+                let found = encode::<f32>(ctx, &graph, normalization)?.certificate(0);
+                assert_eq!(found.status, Status::Converged, "{name} in f32: {found:?}");
+                let e = encode::<f64>(&Context::cpu(), &graph, normalization)?;
+                let found = e.certificate(0);
+                // Random-walk vectors of a tie may differ greatly in length before they are scaled, and then the
+                // rounding of its eigenvalues shows.
+                let tied =
+                    normalization == Normalization::RandomWalk && e.tie_group.windows(2).any(|two| two[0] == two[1]);
+                let converged = found.status == Status::Converged || tied && found.residual < 1e-8;
+                assert!(converged, "{name} in f64: {found:?}");
             }
         }
     }

@@ -106,7 +106,7 @@ fn columns_are_remembered() {
     fails(
         1,
         &["predict", &dir, &swapped, "-o", &out, "--overwrite"],
-        "swapped.csv:1: expected the inputs b, a, found a, b",
+        "swapped.csv:1: expected the inputs b, a in this order, found a, b",
     );
     // Numbers as names, as pandas writes them.
     let numbered: String = ["0,1,label\n".to_owned()]

@@ -78,8 +78,10 @@
 //!   same adapter, driver and input give the same bits.
 
 #![warn(unreachable_pub, clippy::print_stdout)]
-// Some of what the rooms below share is needed by `learning` alone.
-#![cfg_attr(not(feature = "learning"), allow(dead_code, unreachable_pub, unused_imports))]
+#![cfg_attr(
+    not(feature = "learning"),
+    allow(dead_code, unreachable_pub, unused_imports, reason = "some of what rooms share is for `learning` alone")
+)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss))]
 
 pub mod array;

@@ -98,8 +98,10 @@ impl KnownInputs<'_> {
         let target = self.target_among(columns);
         let may_be_label = |text: &str| text.is_empty() || self.classes.iter().any(|class| is_same(class, text));
         // Where there are no classes, the target is a number, as an input is.
-        let has_target = more == others + 1
-            || more == 1 && target.and_then(&field).is_none_or(|text| self.classes.is_empty() || may_be_label(text));
+        let has_target = match more {
+            1 => target.and_then(&field).is_none_or(|text| self.classes.is_empty() || may_be_label(text)),
+            _ => more == others + 1,
+        };
         let counts = |at: usize| field(at).is_some_and(|text| ["0", "1"].contains(&text));
         match more {
             0 => Some(Vec::new()),

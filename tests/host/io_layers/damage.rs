@@ -37,7 +37,7 @@ fn what_is_wrong_is_named() {
         ),
         ("a.npz", plain(&[x(), integers("y", &[1, 2, 3])]), "2 targets, one for each sample, found the shape [3]"),
         ("a.npz", plain(&[x(), words("ids", &["a"])]), "2 ids, one for each sample of x, found 1"),
-        ("a.npz", plain(&[words("names", &["a", "b"])]), "layers of numbers, found text in names"),
+        ("a.npz", plain(&[words("names", &["a", "b"])]), "found names of shape [2]"),
         ("a.npz", plain(&[x(), made("id", &[2], &[1.0, 2.0])]), "ids that are integers or text"),
         ("a.npz", plain(&[integers("y", &[1, 2, 3])]), "an array that is a layer, found none"),
         ("a.npz", plain(&[x(), x()]), "each name once, found two arrays named x"),

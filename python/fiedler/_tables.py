@@ -70,7 +70,8 @@ def known_inputs(x: Any, wanted: Sequence[str]) -> Any:
     own = [place for place, name in enumerate(names) if name in known]
     if [names[place] for place in own] != list(wanted):
         found = [names[place] for place in own] if len(own) == len(wanted) else names
-        raise DomainError(f"x: expected the inputs {', '.join(wanted)}, found {', '.join(found)}")
+        order = " in this order" if len(own) == len(wanted) else ""
+        raise DomainError(f"x: expected the inputs {', '.join(wanted)}{order}, found {', '.join(found)}")
     others = [f"`{name}`" for name in names if name not in known and not name.startswith(_INDEX)]
     if others:
         warn(f"left out: {', '.join(others)}; the model has no such input")

@@ -295,9 +295,7 @@ impl Findings {
             notes.push(format!("{} samples as in the file", named.collect::<Vec<_>>().join(", ")));
         }
         if let Some(name) = &self.coordinate {
-            notes.push(format!(
-                "`{name}` is an input, a coordinate like `x`; --label with this name makes it the label"
-            ));
+            notes.push(format!("`{name}` is an input, a coordinate like `x`, unless it is named as the label"));
         }
         if !self.left_out.is_empty() {
             let each = self.left_out.iter().map(|(name, why)| match why {

@@ -170,7 +170,7 @@ impl Split {
         let shares = [train / (train + validation), validation / (train + validation), 0.0];
         let (others, rest) = (Self { shares, ..*self }, samples - test);
         let [train, validation, _] = match fitting {
-            // The fold has the test samples, whoever watches them.
+            // A fold always has test samples, so none are set aside for a rule that watches them.
             Some(watched) => others.fitting_counts(rest, watched.filter(|(part, _)| *part != Part::Test), test)?,
             None => others.counts(rest)?,
         };

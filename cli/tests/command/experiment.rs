@@ -220,7 +220,7 @@ fn a_verification_owns_its_folder() {
     refused(&["experiment", "run", &file, "-o", &files.at("foreign")], 2, &["exists already; --overwrite replaces it"]);
 }
 
-/// A default share for validation fits the samples that a fold leaves; one that is asked for is an error.
+/// A fold of few samples shrinks the default share for validation. It refuses a share that was asked for.
 #[test]
 fn folds_of_few_samples() {
     let files = Files::new();

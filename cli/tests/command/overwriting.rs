@@ -60,6 +60,10 @@ fn every_command_has_one_rule() {
     let call = ["generate", "vectors", "--samples", "2", "--classes", "2", "-o", m, "--overwrite"];
     let (code, error) = said(&call);
     assert!(code == Some(2) && error.contains("would be mixed"), "{code:?} {error}");
+    // A model is an input of its predictions.
+    let weights = Path::new(fit).join("weights.safetensors").display().to_string();
+    let (code, error) = said(&["predict", fit, &samples, "-o", &weights, "--overwrite"]);
+    assert!(code == Some(2) && error.contains("expected an output other than the input"), "{code:?} {error}");
     // A call that fails leaves what was there.
     let before = std::fs::read(e).unwrap();
     assert_eq!(said(&["encode", &at("absent.txt"), "-o", e, "--overwrite"]).0, Some(1));

@@ -338,10 +338,10 @@ fn experiments_follow_the_same_rules() {
     for part in ["of 2 inputs", "left out: `Unnamed: 0` (index), `step`", "batches of 28 instead of 32"] {
         assert!(last.contains(part), "{last}");
     }
-    // Hints name the keys of the file.
+    // Notes name no option of another command.
     files.text("t.csv", &("x,y,label\n".to_owned() + &rows(40, |i, x| format!("{x},{}", kind(i, 40)))));
     let (code, printed, error) = said(&["experiment", "plan", &spec("")]);
-    let hint = "`y` is an input, a coordinate like `x`; data.label with this name makes it the label";
+    let hint = "`y` is an input, a coordinate like `x`, unless it is named as the label";
     assert!(code == 0 && printed.contains(hint) && !printed.contains("--"), "{printed}{error}");
 }
 

@@ -42,7 +42,7 @@ impl Reader<'_> {
         }
         let Some(skipped) = skipped else {
             let extra =
-                if all.len() == known.inputs + 1 { "; --ignore leaves out the one that is no input" } else { "" };
+                if all.len() == known.inputs + 1 { "; use --ignore for the column that is no input" } else { "" };
             let expected = format!("{} columns of inputs, or one more with labels", known.inputs);
             return Err(self.wrong(line, expected, format!("{}{extra}", fields.len())));
         };

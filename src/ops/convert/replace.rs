@@ -3,6 +3,7 @@
 use super::kernels::{Count, Replace};
 use crate::device::{Buffer, Element, Gpu, Grid};
 use crate::error::Result;
+use crate::ops::certificate::Certificate;
 use crate::shape::to_u32;
 use std::ops::Range;
 
@@ -24,4 +25,23 @@ pub(in crate::ops) fn replace<T: Element>(
     let count = to_u32(words.len());
     let kernel = Replace { params: Count { count }, places: &places, words: &words, whole: &mut array.cast_mut() };
     rec.dispatch(&kernel, &[], Grid::Invocations(count), f64::from(count))
+}
+
+/// Does what [`replace`] does, for the certificates of the matrices with the given indices.
+///
+/// # Errors
+/// Device errors.
+pub(in crate::ops) fn replace_certificates(
+    gpu: &Gpu,
+    array: &mut Buffer<[f32; 4]>,
+    indices: &[usize],
+    certificates: &[Certificate],
+) -> Result<()> {
+    let words: Vec<[f32; 4]> = certificates.iter().map(|own| own.for_device()).collect();
+    replace(gpu, array, indices.iter().map(|&i| i..i + 1), &words)
+}
+
+/// Returns those of the ascending indices that are in a batch, counted from its beginning.
+pub(in crate::ops) fn within(indices: &[usize], batch: &Range<usize>) -> Vec<usize> {
+    indices.iter().filter(|i| batch.contains(i)).map(|i| i - batch.start).collect()
 }

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::ops::certificate::{Certificates, decode};
-use crate::ops::convert::replace::replace;
+use crate::ops::convert::replace::{replace, replace_certificates, within};
 use crate::ops::operation;
 use crate::shape::Layout;
 use std::ops::Range;
@@ -90,9 +90,7 @@ fn insert<T: Real>(
         let vectors = own.vectors.to_vec(ctx)?;
         replace(gpu, &mut found.vectors, places().map(|(_, elements)| elements), &T::for_device(&vectors))?;
     }
-    let certificates = own.certificates.read(ctx)?.wait()?;
-    let certificates: Vec<[f32; 4]> = certificates.iter().map(|own| own.for_device()).collect();
-    replace(gpu, &mut found.certificates, indices.iter().map(|&i| i..i + 1), &certificates)
+    replace_certificates(gpu, &mut found.certificates, indices, &own.certificates.read(ctx)?.wait()?)
 }
 
 /// Solves the matrices in batches of at most `most` matrix elements each. The result of a matrix does not depend on the
@@ -114,7 +112,7 @@ fn in_batches<T: Real>(
         let uploaded = gpu.record().upload(&T::for_device(given))?;
         let mut found = record(gpu, &part, &uploaded, request)?;
         drop(uploaded);
-        let graded: Vec<usize> = graded.iter().filter(|i| batch.contains(i)).map(|i| i - batch.start).collect();
+        let graded = within(graded, &batch);
         insert(ctx, gpu, &part, given, request, &graded, &mut found)?;
         let (w, c) = (gpu.read(&found.values)?, gpu.read(&found.certificates)?);
         let v = if request.columns.is_none() { Vec::new() } else { gpu.read(&found.vectors)?.wait()? };

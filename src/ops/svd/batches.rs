@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::device::{Buffer, Gpu, Read};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::ops::certificate::{Certificates, decode};
-use crate::ops::convert::replace::replace;
+use crate::ops::convert::replace::{replace, replace_certificates, within};
 use crate::ops::operation;
 use std::ops::Range;
 use std::sync::Arc;
@@ -93,9 +93,7 @@ fn insert<T: Real>(
         let len = own.len() / indices.len();
         replace(gpu, buffer, indices.iter().map(|i| i * len..(i + 1) * len), &T::for_device(&own))?;
     }
-    let certificates = own.certificates.read(ctx)?.wait()?;
-    let certificates: Vec<[f32; 4]> = certificates.iter().map(|own| own.for_device()).collect();
-    replace(gpu, &mut found.certificates, indices.iter().map(|&i| i..i + 1), &certificates)
+    replace_certificates(gpu, &mut found.certificates, indices, &own.certificates.read(ctx)?.wait()?)
 }
 
 /// Solves batches of at most `most` matrices each. The result of a matrix does not depend on the batch that contains
@@ -117,7 +115,7 @@ fn in_batches<T: Real>(
         let uploaded = gpu.record().upload(&T::for_device(given))?;
         let mut found = gpu::svd(gpu, &part, &uploaded, vectors)?;
         drop(uploaded);
-        let graded: Vec<usize> = graded.iter().filter(|i| batch.contains(i)).map(|i| i - batch.start).collect();
+        let graded = within(graded, &batch);
         insert(ctx, gpu, &part, given, &graded, &mut found)?;
         let read = |buffer: Option<Buffer<f32>>| buffer.map(|buffer| gpu.read(&buffer)).transpose();
         let reads = (read(found.u)?, gpu.read(&found.s)?, read(found.vh)?, gpu.read(&found.certificates)?);

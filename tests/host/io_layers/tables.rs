@@ -439,7 +439,7 @@ fn inputs_of_a_model() {
     for known in [plain, KnownInputs { classes: &[], ..last }] {
         let path = folder.file("t.csv", "7.5,0.5,2\n8,0.5,2\n");
         let said = read_samples(&path, Wanted::Inputs(known)).expect_err("either").to_string();
-        assert!(said.contains("found 3; --ignore leaves out the one that is no input"), "{said}");
+        assert!(said.contains("found 3; use --ignore for the column that is no input"), "{said}");
     }
     // A model whose inputs have no names knows labels, ids and an index by theirs.
     let bare = KnownInputs { inputs: 2, target: Some(2), ..KnownInputs::default() };

@@ -54,8 +54,7 @@ pub(super) fn plan(plan: &Plan, ctx: &Context) -> String {
 pub(super) fn data(plan: &Plan) -> String {
     let classes = (plan.classes > 0).then_some(plan.classes);
     let notes = plan.findings.notes().into_iter().chain(plan.adjustments.iter().cloned());
-    // What is an option of other commands is a key of the file.
-    let notes: String = notes.map(|note| format!("; {}", note.replace("--label", "data.label"))).collect();
+    let notes: String = notes.map(|note| format!("; {note}")).collect();
     let (samples, inputs) = (many(plan.samples, "sample", "samples"), many(plan.inputs, "input", "inputs"));
     format!("data: {samples} of {inputs}, {}{notes}", columns::targets_in_words(&plan.findings, classes))
 }

@@ -61,8 +61,8 @@ fn every_command_has_one_rule() {
     let (code, error) = said(&call);
     assert!(code == Some(2) && error.contains("would be mixed"), "{code:?} {error}");
     // A model is an input of its predictions.
-    let weights = Path::new(fit).join("weights.safetensors").display().to_string();
-    let (code, error) = said(&["predict", fit, &samples, "-o", &weights, "--overwrite"]);
+    let weights = Path::new(&fit).join("weights.safetensors").display().to_string();
+    let (code, error) = said(&["predict", &fit, &samples, "-o", &weights, "--overwrite"]);
     assert!(code == Some(2) && error.contains("expected an output other than the input"), "{code:?} {error}");
     // A call that fails leaves what was there.
     let before = std::fs::read(e).unwrap();

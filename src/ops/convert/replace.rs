@@ -42,6 +42,6 @@ pub(in crate::ops) fn replace_certificates(
 }
 
 /// Returns those of the ascending indices that are in a batch, counted from its beginning.
-pub(in crate::ops) fn within(indices: &[usize], batch: &Range<usize>) -> Vec<usize> {
+pub(in crate::ops) fn indices_in(indices: &[usize], batch: &Range<usize>) -> Vec<usize> {
     indices.iter().filter(|i| batch.contains(i)).map(|i| i - batch.start).collect()
 }

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::device::{Buffer, Gpu};
 use crate::error::Result;
 use crate::ops::certificate::{Certificates, decode};
-use crate::ops::convert::replace::{replace, replace_certificates, within};
+use crate::ops::convert::replace::{indices_in, replace, replace_certificates};
 use crate::ops::operation;
 use crate::shape::Layout;
 use std::ops::Range;
@@ -112,7 +112,7 @@ fn in_batches<T: Real>(
         let uploaded = gpu.record().upload(&T::for_device(given))?;
         let mut found = record(gpu, &part, &uploaded, request)?;
         drop(uploaded);
-        let graded = within(graded, &batch);
+        let graded = indices_in(graded, &batch);
         insert(ctx, gpu, &part, given, request, &graded, &mut found)?;
         let (w, c) = (gpu.read(&found.values)?, gpu.read(&found.certificates)?);
         let v = if request.columns.is_none() { Vec::new() } else { gpu.read(&found.vectors)?.wait()? };

@@ -17,8 +17,9 @@ use faer::{Mat, MatRef, Par};
 /// How often the vectors are corrected. The second time, residuals do not have the errors of the first.
 const ROUNDS: usize = 2;
 /// The largest angle by which two vectors are turned. The rotations are expanded to second order, so the vectors depart
-/// from orthogonality by its fourth power. In a trial of this method in NumPy, 42 of 150 random graphs with weights of up
-/// to 40 decades had a residual above `10 n eps` without a correction, and one with it, because of a tie (2026-11-28).
+/// from orthogonality by its fourth power. In a trial of this method in NumPy, 42 of 150 random graphs with weights of
+/// up to 40 decades had a residual above `10 n eps` without a correction, and one with it, because of a tie
+/// (2026-11-28).
 const ANGLE: f64 = 1e-4;
 
 /// Corrects all eigenvectors of the symmetric Laplacian of a graph but those of its null space.

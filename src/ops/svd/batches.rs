@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::device::{Buffer, Gpu, Read};
 use crate::error::{DEVICE_BYTES, Result, within_limits};
 use crate::ops::certificate::{Certificates, decode};
-use crate::ops::convert::replace::{replace, replace_certificates, within};
+use crate::ops::convert::replace::{indices_in, replace, replace_certificates};
 use crate::ops::operation;
 use std::ops::Range;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ fn in_batches<T: Real>(
         let uploaded = gpu.record().upload(&T::for_device(given))?;
         let mut found = gpu::svd(gpu, &part, &uploaded, vectors)?;
         drop(uploaded);
-        let graded = within(graded, &batch);
+        let graded = indices_in(graded, &batch);
         insert(ctx, gpu, &part, given, &graded, &mut found)?;
         let read = |buffer: Option<Buffer<f32>>| buffer.map(|buffer| gpu.read(&buffer)).transpose();
         let reads = (read(found.u)?, gpu.read(&found.s)?, read(found.vh)?, gpu.read(&found.certificates)?);

@@ -191,15 +191,15 @@ fn among_others_within(ctx: &Context, fits: bool) -> Checked {
     let even = |i: usize, j: usize| noise[i + j * N] + noise[j + i * N] + if i == j { 4.0 } else { 0.0 };
     let graded = |i: usize, j: usize| sizes[i] * even(i, j) * sizes[j];
     let [even, graded] = [matrix::<f32>(N, N, even), matrix::<f32>(N, N, graded)];
-    let all = [&even[..], &graded, &even, &even, &graded].concat();
-    let all = Array::from_vec(Shape::new(N, N, 5), all)?;
+    let all = [&even[..], &graded, &even, &even, &graded].concat().repeat(4);
+    let all = Array::from_vec(Shape::new(N, N, 20), all)?;
     let many = (svd(ctx, &all, Vectors::Thin)?, eigh(ctx, &all)?, eigh_subset(ctx, &all, Which::Largest, 3)?);
     let resident = [many.0.u.is_resident(), many.1.vectors.is_resident(), many.2.vectors.is_resident()];
     assert_eq!(resident, [fits && ctx.adapter().is_some(); 3]);
     assert!(many.0.certificates(ctx)?.iter().all(|one| one.status == Status::Converged));
     assert!(many.1.certificates(ctx)?.iter().all(|one| one.status == Status::Converged));
     // Batches of one may be solved by other methods on the CPU.
-    let pairs = [(&even, 0), (&graded, 1), (&graded, 4)];
+    let pairs = [(&even, 0), (&graded, 1), (&graded, 14), (&even, 18)];
     for (own, at) in pairs {
         let own = Array::from_vec(Shape::new(N, N, 5), own.repeat(5))?;
         let alone = (svd(ctx, &own, Vectors::Thin)?, eigh(ctx, &own)?, eigh_subset(ctx, &own, Which::Largest, 3)?);

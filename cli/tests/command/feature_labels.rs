@@ -116,8 +116,10 @@ fn numbers_are_no_names_of_labels() {
     let table = files.text("t.csv", "1,2,3\n4,5,6\n7,8,9\n");
     let (_, printed, error) = features(&format!("{table} -o {} --label 3", files.at("f.npz")));
     assert!(printed.contains("3 samples of 2 inputs") && printed.contains("labels from column 3"), "{printed}{error}");
-    let (code, _, error) = features(&format!("{table} -o {} --label 4", files.at("g.npz")));
-    assert!((code == 2 || code == 1) && error.contains("a first row of numbers"), "{error}");
+    for (label, wanted) in [("4", "expected a column from 1 to 3, found 4"), ("class", "a first row of numbers")] {
+        let (code, _, error) = features(&format!("{table} -o {} --label {label}", files.at("g.npz")));
+        assert!(code == 1 && error.contains(wanted), "{error}");
+    }
 }
 
 /// A call that fails leaves no parameters that it fitted.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import runpy
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fiedler
-from conftest import laplacian
+from conftest import ROOT, laplacian
 from fiedler.sklearn import PCA, LaplacianEncoder, MLPClassifier, MLPRegressor, SpectralEmbedding
 
 ESTIMATORS = [
@@ -203,6 +204,15 @@ def test_laplacian_encoder_is_an_estimator():
         LaplacianEncoder(pooling="mean").fit(graphs)
     with pytest.raises(ValueError, match="names"):
         LaplacianEncoder().get_feature_names_out()
+
+
+def test_moons_at_eigenvalues_that_numpy_loses():
+    # By mpmath with 80 digits. The kernel's rounding, gamma times that of a squared distance, is below 1e-12.
+    truth = {300: 9.4676705318090921e-17, 500: 4.9246319356846735e-26, 1000: 1.7248888269133173e-49}
+    for gamma, _, _, value, agreement in runpy.run_path(str(ROOT / "examples" / "moons.py"))["rows"]():
+        assert agreement == 1 or gamma < 30
+        assert value == pytest.approx(truth.get(gamma, value), rel=1e-11)
+
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -111,7 +111,7 @@ mod tests {
 
     /// Returns the statements of a test module's functions as text, including nested statements.
     fn statements(overrides: &[(&'static str, f64)]) -> String {
-        let source = "override DEPTH: u32 = 0;
+        let files = &["override DEPTH: u32 = 0;
             override DEEP: bool = DEPTH > 2u;
             @group(0) @binding(0) var<storage, read_write> out: array<u32>;
             fn first(x: u32) -> u32 { if DEEP { return x * 7u; } return x * 5u; }
@@ -120,8 +120,8 @@ mod tests {
                     if DEPTH == 1u { out[i] = first(i); } else { if DEEP { out[i] = 11u; } }
                     if out[i] > 3u { out[i] = 13u; }
                 }
-            }";
-        let module = Shader { family: "fold", name: "test", source }.reflect(overrides).unwrap().module;
+            }"];
+        let module = Shader { family: "fold", name: "test", files }.reflect(overrides).unwrap().module;
         let first = module.functions.iter().next().map(|(_, f)| format!("{:?}", f.body));
         format!("{:?} {:?}", first, module.entry_points[0].function.body)
     }
@@ -143,15 +143,15 @@ mod tests {
     /// Two of the arrays have equal sizes that depend on overrides, and a third has this size without an override.
     #[test]
     fn every_array_has_a_size() {
-        let source = "override A: u32 = 4;
+        let files = &["override A: u32 = 4;
             override B: u32 = 2u * A;
             override C: u32 = 3;
             var<workgroup> a: array<f32, A>;
             var<workgroup> b: array<f32, B>;
             var<workgroup> c: array<f32, C>;
             var<workgroup> d: array<f32, 6>;
-            @compute @workgroup_size(1) fn main() { a[0] = 1.0; b[0] = a[0]; c[0] = b[0]; d[0] = c[0]; }";
-        let module = Shader { family: "fold", name: "test", source }.reflect(&[("A", 3.0)]).unwrap().module;
+            @compute @workgroup_size(1) fn main() { a[0] = 1.0; b[0] = a[0]; c[0] = b[0]; d[0] = c[0]; }"];
+        let module = Shader { family: "fold", name: "test", files }.reflect(&[("A", 3.0)]).unwrap().module;
         let length = |(_, variable): (_, &GlobalVariable)| match module.types[variable.ty].inner {
             TypeInner::Array { size: ArraySize::Constant(length), .. } => length.get(),
             ref other => panic!("{other:?}"),

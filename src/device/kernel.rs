@@ -152,8 +152,12 @@ macro_rules! kernels {
         impl $name<'_> {
             $(/// The orders for which there is a generated file.
             pub(super) const ORDERS: &'static [u32] = &$orders;)?
-            const DECLARATIONS: &'static [$crate::device::Declaration] =
-                $crate::device::kernels!(@declarations Self, $name, $files $($generated $orders)?);
+            // A constant would be in the binary once more for each unit that mentions it.
+            const DECLARATIONS: &'static [$crate::device::Declaration] = {
+                static ALL: &[$crate::device::Declaration] =
+                    $crate::device::kernels!(@declarations $name<'static>, $name, $files $($generated $orders)?);
+                ALL
+            };
 
             fn signature() -> Vec<(&'static str, $crate::device::VarKind)> {
                 vec![
@@ -216,10 +220,10 @@ macro_rules! kernels {
             shader: $crate::device::Shader {
                 family: module_path!(),
                 name: $name,
-                source: concat!(
-                    $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $file)), "\n",)+
-                    $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $generated, $order, ".wgsl")), "\n")?
-                ),
+                files: &[
+                    $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $file)),)+
+                    $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/", $generated, $order, ".wgsl")))?
+                ],
             },
             signature: <$kernel>::signature,
         }

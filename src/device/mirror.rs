@@ -24,7 +24,7 @@ pub(crate) fn check_constant(kernels: &[Shipped], name: &str, value: f64) {
 /// Returns the values of a kernel's `const`s and `override`s by their names. `overrides` replaces the defaults of the
 /// `override`s that it lists. Boolean values are represented by 1 and 0.
 pub(crate) fn constants(kernel: &Declaration, overrides: Overrides<'_>) -> HashMap<String, f64> {
-    let parsed = naga::front::wgsl::parse_str(kernel.shader.source).unwrap_or_else(|e| panic!("{e}"));
+    let parsed = naga::front::wgsl::parse_str(&kernel.shader.source()).unwrap_or_else(|e| panic!("{e}"));
     let settled = kernel.shader.resolve(overrides).unwrap_or_else(|e| panic!("{e}")).0;
     named(&parsed).chain(named(&settled)).collect()
 }

@@ -36,7 +36,7 @@ macro_rules! kernel {
     };
     ($name:ident, $wgsl:expr, $signature:expr) => {
         const $name: Declaration = Declaration {
-            shader: Shader { family: module_path!(), name: stringify!($name), source: $wgsl },
+            shader: Shader { family: module_path!(), name: stringify!($name), files: &[$wgsl] },
             signature: || $signature.into(),
         };
     };

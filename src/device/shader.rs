@@ -20,8 +20,8 @@ pub(crate) struct Shader {
     pub(crate) family: &'static str,
     /// The kernel's name, which is unique within the Rust module.
     pub(crate) name: &'static str,
-    /// The text of all files, joined.
-    pub(crate) source: &'static str,
+    /// The texts of the files, apart, so that a binary has a file that several kernels share only once.
+    pub(crate) files: &'static [&'static str],
 }
 
 /// The information that naga reads from the WGSL after the overrides are resolved.
@@ -56,12 +56,18 @@ pub(crate) enum VarKind {
 }
 
 impl Shader {
+    /// Returns the text of all files, joined.
+    pub(crate) fn source(&self) -> String {
+        self.files.iter().flat_map(|file| [*file, "\n"]).collect()
+    }
+
     /// Returns the naga module with the given overrides resolved, and naga's analysis of the module.
     pub(super) fn resolve(&self, overrides: Overrides<'_>) -> Result<(naga::Module, ModuleInfo)> {
         let fail = |message: String| self.error(overrides, message);
-        let module = naga::front::wgsl::parse_str(self.source)
-            .map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
-        let info = validate(&module).map_err(|e| fail(e.emit_to_string_with_path(self.source, self.name)))?;
+        let source = self.source();
+        let module =
+            naga::front::wgsl::parse_str(&source).map_err(|e| fail(e.emit_to_string_with_path(&source, self.name)))?;
+        let info = validate(&module).map_err(|e| fail(e.emit_to_string_with_path(&source, self.name)))?;
         for (name, _) in overrides {
             if !module.overrides.iter().any(|(_, o)| o.name.as_deref() == Some(name)) {
                 return Err(fail(format!("the WGSL has no override `{name}`")));

@@ -33,7 +33,7 @@ fn check_variants(kernel: &Declaration, variants: &[Vec<(&'static str, f64)>]) {
         ] {
             // Kernels with matrix units are translated to SPIR-V for all sizes, and to MSL only for 8 x 8 matrices.
             // HLSL and GLSL do not support matrix units.
-            let source = kernel.shader.source;
+            let source = kernel.shader.source();
             let small = language == "MSL" && source.contains("coop_mat8x8");
             if language != "SPIR-V" && source.contains("enable wgpu_cooperative_matrix;") && !small {
                 continue;

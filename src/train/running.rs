@@ -343,3 +343,22 @@ impl<T: Number> Running<T> {
         T::evaluate(&mut seat.worker, work, &self.parts[part as usize], &mut |_| {})
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Epoch, Metric};
+
+    /// A checkpoint of a version that had five metrics is read; the others are as not computed.
+    #[test]
+    fn earlier_epochs_lack_metrics() {
+        let mut validation = [0.0; Metric::ALL.len()];
+        (0..validation.len()).for_each(|place| validation[place] = place as f64 + 0.5);
+        let epoch = Epoch { epoch: 7, rate: 0.1, loss: 0.2, accuracy: 0.3, validation, scale: 1024.0, skipped: 2 };
+        let numbers = epoch.numbers();
+        assert_eq!(Epoch::of_numbers(&numbers).numbers(), numbers);
+        let earlier = Epoch::of_numbers(&numbers[..Epoch::EARLIER]);
+        assert_eq!(earlier.numbers()[..Epoch::EARLIER], numbers[..Epoch::EARLIER]);
+        assert_eq!(earlier.validation[..5], validation[..5]);
+        assert!(earlier.validation[5..].iter().all(|value| value.is_nan()));
+    }
+}

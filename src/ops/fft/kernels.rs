@@ -386,7 +386,7 @@ mod flag_tests {
             ("PARTIAL_OUTPUT", flags::PARTIAL_OUTPUT),
         ];
         let all_kernels = super::KERNELS.iter().flat_map(|kernel| kernel.declarations);
-        let passes: Vec<_> = all_kernels.filter(|kernel| kernel.shader.source.contains("FLAGS")).collect();
+        let passes: Vec<_> = all_kernels.filter(|kernel| kernel.shader.source().contains("FLAGS")).collect();
         for (name, flag) in all {
             let mut known = false;
             for pass in &passes {

@@ -119,7 +119,11 @@ impl Done<'_> {
         ];
         let mut parts = vec![format!("{}: {}{}", data.name, of.join(", "), self.left(call))];
         parts.extend(Some(self.isolated.to_string()).filter(|words| !words.is_empty()));
-        parts.push(format!("{}, {}", self.pairs(call), self.place(call)));
+        parts.push(format!(
+            "{}, {}",
+            pairs(call.k, data.graphs.len() == 1, facts.fewer, facts.fewest),
+            self.place(call)
+        ));
         let state = match facts.uncertified {
             0 => "all converged".to_owned(),
             some => format!("{some} NOT converged"),
@@ -146,20 +150,6 @@ impl Done<'_> {
         }
         let each = if self.data.graphs.len() == 1 { "" } else { " of each" };
         format!(" (the largest component{each}, of {} nodes)", self.listed)
-    }
-
-    /// Says how many pairs each graph has.
-    fn pairs(&self, call: &Encode) -> String {
-        let (k, single, Facts { fewer, fewest, .. }) = (call.k, self.data.graphs.len() == 1, &self.facts);
-        match (*fewer, single) {
-            (0, true) => many(k, "eigenpair", "eigenpairs"),
-            (0, false) => format!("{} each", many(k, "eigenpair", "eigenpairs")),
-            (_, true) => format!("all {fewest} eigenpairs (-k asks for {k}: the columns beyond are masked)"),
-            (some, false) => format!(
-                "{k} eigenpairs each, except for {} with as few as {fewest} (the columns beyond are masked)",
-                many(some, "graph", "graphs")
-            ),
-        }
     }
 
     /// Says on which side the pairs were computed, and why on that side.
@@ -196,6 +186,19 @@ impl Done<'_> {
         let several = usize::try_from(self.facts.components).is_ok_and(|count| count > self.data.graphs.len());
         let or = if several { ", --largest-component keeps only the largest component" } else { "" };
         Some(format!("{whose}: --drop-trivial leaves them out{or}"))
+    }
+}
+
+/// Says how many pairs each graph has, if `fewer` graphs have fewer than k, and at least one of them `fewest`.
+pub(super) fn pairs(k: usize, single: bool, fewer: usize, fewest: usize) -> String {
+    match (fewer, single) {
+        (0, true) => many(k, "eigenpair", "eigenpairs"),
+        (0, false) => format!("{} each", many(k, "eigenpair", "eigenpairs")),
+        (_, true) => format!("all {fewest} eigenpairs (-k asks for {k}: the columns beyond are masked)"),
+        (some, false) => format!(
+            "{k} eigenpairs each, except for {} with as few as {fewest} (the columns beyond are masked)",
+            many(some, "graph", "graphs")
+        ),
     }
 }
 

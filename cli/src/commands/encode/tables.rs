@@ -1,13 +1,14 @@
 //! `fiedler encode` with tables: Arrow and Parquet, in or out, batch by batch. The next rows are read and the last ones
 //! written while others are encoded, so that memory does not grow with the table.
 
+use super::report::pairs;
 use super::{Encode, Precision};
 use crate::commands::reading::{columns, is_standard_input};
 use crate::commands::stores::{Form, Stores};
 use crate::commands::{Failure, Outcome, complain, many, print, print_beside};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float32Type;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use clap::{Args, ValueEnum};
 use fiedler::arrow::{Encoder, Kind, Role, Runs, Shard, TableReader, TableWriter, batches_of};
@@ -77,12 +78,15 @@ struct Done {
     refused: usize,
     first: Option<String>,
     uncertified: usize,
+    /// Graphs with fewer pairs than requested, and the minimum number of pairs of one of them.
+    fewer: usize,
+    fewest: usize,
     residual: f32,
     isolated: Isolated,
 }
 
 impl Done {
-    fn add(&mut self, batch: &RecordBatch) {
+    fn add(&mut self, batch: &RecordBatch, k: usize) {
         let text = |name: &str| batch.column_by_name(name).and_then(|column| column.as_string_opt::<i32>());
         let (Some(status), Some(errors)) = (text("status"), text("error")) else { return };
         for row in 0..batch.num_rows() {
@@ -93,11 +97,24 @@ impl Done {
                 self.uncertified += 1;
             }
         }
+        for pairs in batch.column_by_name("eigenvalues").into_iter().flat_map(pairs_of).filter(|&pairs| pairs < k) {
+            self.fewest = if self.fewer == 0 { pairs } else { self.fewest.min(pairs) };
+            self.fewer += 1;
+        }
         self.graphs += batch.num_rows();
         let residuals = batch.column_by_name("residual").and_then(|column| column.as_primitive_opt::<Float32Type>());
         let residuals = residuals.into_iter().flatten().flatten();
         self.residual = residuals.fold(self.residual, |most, x| if x.is_nan() || x > most { x } else { most });
     }
+}
+
+/// Returns the number of eigenpairs of each graph that has an encoding. Those beyond are null.
+fn pairs_of(eigenvalues: &ArrayRef) -> Vec<usize> {
+    let lists: Vec<Option<ArrayRef>> = match eigenvalues.as_fixed_size_list_opt() {
+        Some(lists) => lists.iter().collect(),
+        None => eigenvalues.as_list_opt::<i32>().into_iter().flatten().collect(),
+    };
+    lists.into_iter().flatten().map(|list| list.len() - list.null_count()).collect()
 }
 
 impl Tables {
@@ -261,7 +278,7 @@ impl Encode {
                 let encoding = scope.spawn(move || encode_all(ctx, encoder, &batches, &give));
                 for batch in &made {
                     writer.write(&batch)?;
-                    done.add(&batch);
+                    done.add(&batch, self.k);
                     bar.set_position(done.graphs as u64);
                 }
                 done.isolated = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -289,6 +306,7 @@ impl Encode {
         let text = if self.printing.json {
             serde_json::json!({
                 "input": self.input, "output": self.output, "graphs": done.graphs, "k": self.k,
+                "graphs_with_fewer_pairs": done.fewer, "fewest_pairs": if done.fewer == 0 { self.k } else { done.fewest },
                 "nodes_without_edges": done.isolated.nodes,
                 "ids_seem_to_begin_at_1": done.isolated.seems_from_one(), "refused": done.refused, "uncertified": done.uncertified, "residual": done.residual,
                 "adapter": adapter, "blocks": stores.as_json(), "seconds": {"all": seconds},
@@ -310,9 +328,9 @@ impl Encode {
                 _ => format!(" ({})", done.isolated),
             };
             format!(
-                "{input}: {}{isolated}, {} each; {state}, largest residual {:.1e}; {}{seconds:.3} s",
+                "{input}: {}{isolated}, {}; {state}, largest residual {:.1e}; {}{seconds:.3} s",
                 many(done.graphs, "graph", "graphs"),
-                many(self.k, "eigenpair", "eigenpairs"),
+                pairs(self.k, done.graphs == 1, done.fewer, done.fewest),
                 done.residual,
                 stores.words(),
             )

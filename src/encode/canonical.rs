@@ -97,7 +97,21 @@ pub(super) fn sign_in_doubt(column: &[f64], error: f64, scale: impl Fn(usize) ->
 }
 
 /// Reflects the columns so that the row `pivot` becomes `(r, 0, ..., 0)` with `r > 0`.
+///
+/// The column with the largest entry in this row comes first, with a negative entry. Then a reflected column keeps a
+/// share of itself that is not small, and what rounding leaves in its small entries is small, too: `D^-1/2` amplifies
+/// them.
 fn reflect(columns: &mut [f64], n: usize, pivot: usize) {
+    let (head, others) = columns.split_at_mut(n);
+    let larger = others.chunks_exact_mut(n).max_by(|a, b| a[pivot].abs().total_cmp(&b[pivot].abs()));
+    if let Some(largest) = larger {
+        if largest[pivot].abs() > head[pivot].abs() {
+            head.swap_with_slice(largest);
+        }
+        if head[pivot] > 0.0 {
+            head.iter_mut().for_each(|x| *x = -*x);
+        }
+    }
     let mut x: Vec<f64> = columns.chunks_exact(n).map(|column| column[pivot]).collect();
     let tail: f64 = x[1..].iter().map(|y| y * y).sum();
     let r = (x[0] * x[0] + tail).sqrt();
@@ -152,6 +166,22 @@ mod tests {
 
         fn orthogonal(&mut self, size: usize) -> DMatrix<f64> {
             DMatrix::from_fn(size, size, |_, _| self.next()).qr().q()
+        }
+    }
+
+    /// In the plane of the first axis and the last, the canonical basis is these axes. Of two vectors whose first entries
+    /// differ by decades, the entries that vanish are small beside the smaller one: D^-1/2 may amplify them.
+    #[test]
+    fn entries_that_vanish_are_small_beside_what_they_are_made_of() {
+        for decade in 1..15 {
+            let small = 0.7 * 0.1_f64.powi(decade);
+            let large = (1.0 - small * small).sqrt();
+            for flat in [[small, 0.0, large, large, 0.0, -small], [large, 0.0, -small, small, 0.0, large]] {
+                let mut basis = flat;
+                canonical_basis(&mut basis, 3, 2);
+                assert_eq!(basis[0], 1.0, "{basis:?}");
+                assert!(basis[2].abs() <= 4.0 * f64::EPSILON * small, "{decade} decades: {:e}", basis[2]);
+            }
         }
     }
 

@@ -144,6 +144,18 @@ pub(crate) enum Certificates {
 }
 
 impl Certificates {
+    /// Returns the certificates with the precision of those that a device writes, so that the certificate of a matrix
+    /// that the CPU solves does not depend on whether others of its batch are on a device.
+    pub(crate) fn rounded(self) -> Self {
+        match self {
+            Self::Host(all) => {
+                let rounded = all.iter().map(|one| Certificate::from_device(one.for_device()));
+                Self::Host(Arc::new(rounded.collect()))
+            }
+            device @ Self::Device(_) => device,
+        }
+    }
+
     /// Starts copying the certificates to the host; does not wait.
     pub(crate) fn read(&self, ctx: &Context) -> Result<CertificatesRead> {
         Ok(match self {

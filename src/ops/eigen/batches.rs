@@ -29,7 +29,8 @@ pub(super) fn solve<T: Real>(
         Storage::Device(_) => Vec::new(),
     };
     if !graded.is_empty() && graded.len() == layout.batch() {
-        return ctx.on_host(|| Ok(on_cpu(ctx, layout, &a.to_vec(ctx)?, request)));
+        let found = ctx.on_host(|| Ok(on_cpu(ctx, layout, &a.to_vec(ctx)?, request)))?;
+        return Ok(Solved { certificates: found.certificates.rounded(), ..found });
     }
     let most = gpu::elements_within(gpu, layout, ctx.memory_budget());
     let whole = || {

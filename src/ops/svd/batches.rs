@@ -30,7 +30,8 @@ pub(super) fn solve<T: Real>(
         Storage::Device(_) => Vec::new(),
     };
     if graded.len() == problem.batch {
-        return ctx.on_host(|| Ok(cpu::svd(ctx, problem, &a.to_vec(ctx)?, vectors)));
+        let found = ctx.on_host(|| Ok(cpu::svd(ctx, problem, &a.to_vec(ctx)?, vectors)))?;
+        return Ok(Parts { certificates: found.certificates.rounded(), ..found });
     }
     let most = within(gpu, problem, ctx.memory_budget())?;
     let whole = || {

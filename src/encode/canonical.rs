@@ -169,8 +169,8 @@ mod tests {
         }
     }
 
-    /// In the plane of the first axis and the last, the canonical basis is these axes. Of two vectors whose first entries
-    /// differ by decades, the entries that vanish are small beside the smaller one: D^-1/2 may amplify them.
+    /// In the plane of the first axis and the last, the canonical basis is these axes. Of two vectors whose first
+    /// entries differ by decades, the entries that vanish are small beside the smaller one: D^-1/2 may amplify them.
     #[test]
     fn entries_that_vanish_are_small_beside_what_they_are_made_of() {
         for decade in 1..15 {

@@ -20,7 +20,7 @@ pub(crate) struct Shader {
     pub(crate) family: &'static str,
     /// The kernel's name, which is unique within the Rust module.
     pub(crate) name: &'static str,
-    /// The texts of the files, apart, so that a binary has a file that several kernels share only once.
+    /// The texts of the files, apart, so that the binary does not have a shared file once for each kernel.
     pub(crate) files: &'static [&'static str],
 }
 

@@ -341,7 +341,7 @@ fn is_same(class: &str, field: &str) -> bool {
 #[must_use]
 pub fn unlearnable(samples: usize, classes: &[String], remedy: &str) -> Option<String> {
     if let [only] = classes {
-        return Some(format!("expected at least two classes, found only {only}"));
+        return Some(format!("expected at least two classes, found only {only:?}"));
     }
     let count = classes.len();
     let numbers = classes.iter().all(|class| class.parse::<f64>().is_ok());

@@ -88,8 +88,8 @@ fn suspicious_columns_are_named() {
     let errors = [trained(&data, &files.at("a"), &[]).1, featured(&data, &files.at("f.csv"), &[]).1];
     for error in errors {
         for part in [
-            "t.csv: the input `sample` numbers the samples; --ignore sample leaves out what is no input",
-            "the input `code` equals the label; --ignore code ",
+            "t.csv: the input `sample` numbers the samples; --ignore sample leaves it out",
+            "the input `code` determines the label; --ignore code ",
             "the input `same` is the same in all samples; --ignore same ",
         ] {
             assert!(error.contains(part), "{error}");

@@ -67,7 +67,8 @@ impl Reader<'_> {
         let Some(field) = fields.get(at).filter(|field| !known.may_be_label(field)) else { return Ok(()) };
         let expected = format!("{} columns of inputs, or one more with labels", known.inputs);
         let name = self.name(at);
-        let found = format!("{field:?} in column `{name}`, which is no class; use --ignore for a column that is no input");
+        let found =
+            format!("{field:?} in column `{name}`, which is no class; use --ignore for a column that is no input");
         Err(self.wrong(line, expected, found))
     }
 

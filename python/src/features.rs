@@ -96,7 +96,7 @@ impl Samples {
 /// Says how inputs are left out.
 pub(crate) fn advice(names: &str) -> String {
     let listed: Vec<String> = names.split(',').map(|name| format!("'{name}'")).collect();
-    format!("ignore=[{}] leaves out what is no input", listed.join(", "))
+    format!("ignore=[{}] leaves it out", listed.join(", "))
 }
 
 /// Computes representations of every sample: names, values `(samples, columns)`, statuses, and how many of them were

@@ -249,7 +249,7 @@ def test_small_data_and_suspicious_inputs() -> None:
         fit = train.Trainer(epochs=1).fit(frame, y)
     assert (fit.inputs, fit.notes[0]) == (["ID", "a", "code"], "left out: `Unnamed: 0` (index)")
     assert ["`ID` numbers" in str(one.message) for one in caught] == [True, False]
-    assert "`code` equals the label" in str(caught[1].message)
+    assert "`code` determines the label" in str(caught[1].message)
     with pytest.raises(fiedler.DomainError, match="x: expected numbers, found 'u' in the column `kind`"):
         train.Trainer(epochs=1).fit(frame.assign(kind="u"), y)
     assert {one.filename for one in caught} == {__file__}

@@ -322,7 +322,7 @@ fn matching(said: Option<i128>, ends: Vec<u32>, ids: GraphIds) -> Result<(Vec<u3
     let found = ids.nodes();
     match said {
         Some(said) if said != i128::from(found) => Err(Fault::bad(format!(
-            "expected {said} nodes, as the table says, with ids that count from 0 or 1; found {found} other ids"
+            "expected the ids of {said} nodes, as the table says, or numbers below that; found {found} different ids"
         ))),
         _ => Ok((ends, ids)),
     }

@@ -3,6 +3,7 @@
 //! ([`header`](super::header)). If the first line consists of counts and the rest of the file confirms them, this line
 //! is a header ([`Opening`]).
 
+use super::header::is_of_a_series;
 use super::ids::{distinct, numbering};
 use super::opening::{Distinct, Opening, Reading, Rest, integer};
 use super::rows::{Layout, Row, Rows};
@@ -247,6 +248,8 @@ fn read_text(source: &Source, layout: Layout, header: Option<Option<String>>) ->
     let mut notices: Vec<String> = rows.notice.take().into_iter().chain(header.flatten()).collect();
     let opening = rows.opening.as_mut().filter(|_| !headed);
     if let Some(opening) = opening {
+        // The two names are ids of a series themselves.
+        opening.names &= nodes.keys().filter(|id| is_of_a_series(id)).take(3).count() <= 2;
         let (reading, notice) = read_opening(opening, path, (&sources, &targets), nodes.len())?;
         match reading {
             Reading::Header(_) if !opening.is_lone() => return read_text(source, layout, Some(notice)),
@@ -286,5 +289,8 @@ fn read_opening(
     let rest = Rest { edges, ids: nodes as u64 - alone, range: None, has, distinct };
     let (reading, notice) = opening.read(path, &rest)?;
     let unknown = rest.edges > 0 && has == [false; 2] && matches!(reading, Reading::Edge);
+    if unknown && opening.names {
+        return Ok((Reading::Header(None), Some(opening.names_notice(path))));
+    }
     Ok((reading, notice.or_else(|| unknown.then(|| opening.unknown_ids(path)))))
 }

@@ -39,6 +39,8 @@ pub(super) struct Words {
     pub(super) certain: bool,
     /// Whether none of the fields is a number.
     pub(super) wordy: bool,
+    /// Whether the words are names of the columns of both ids. A name such as `u` may also be an id.
+    pub(super) both: bool,
     /// What the line says if it is a header. The error describes how the column names contradict each other or their
     /// positions.
     pub(super) header: Result<Header, String>,
@@ -49,10 +51,15 @@ impl Words {
         let names: Vec<String> = fields.iter().map(|field| bare(field)).collect();
         let wordy = fields.iter().all(|field| field.parse::<f64>().is_err());
         match Roles::of(&names) {
-            Ok(roles) => Self { certain: roles.are_certain(fields, wordy), wordy, header: roles.header(fields) },
+            Ok(roles) => Self {
+                certain: roles.are_certain(fields, wordy),
+                wordy,
+                both: roles.are_both(),
+                header: roles.header(fields),
+            },
             Err([one, other]) => {
                 let found = format!("`{}` and `{}` for one column", fields[one], fields[other]);
-                Self { certain: wordy && fields.len() > 2, wordy, header: Err(found) }
+                Self { certain: wordy && fields.len() > 2, wordy, both: false, header: Err(found) }
             }
         }
     }
@@ -93,8 +100,12 @@ impl Roles {
         Ok(Self { source, target, weight, of_tables, plain })
     }
 
+    fn are_both(&self) -> bool {
+        self.source.is_some() && self.target.is_some()
+    }
+
     fn are_certain(&self, fields: &[String], wordy: bool) -> bool {
-        let both = self.source.is_some() && self.target.is_some();
+        let both = self.are_both();
         match fields.len() {
             _ if self.plain => true,
             // An edge has two ids.
@@ -121,7 +132,7 @@ impl Roles {
 
     fn header(&self, fields: &[String]) -> Result<Header, String> {
         let columns = fields.len();
-        if let (Some(place), true) = (self.of_tables, self.source.is_some() && self.target.is_some()) {
+        if let (Some(place), true) = (self.of_tables, self.are_both()) {
             return Err(format!("`{}`, which only a table in Parquet or Arrow may have", fields[place]));
         }
         if self.has_index(fields) {
@@ -201,6 +212,16 @@ fn pair(names: &[String]) -> Option<(usize, usize)> {
         STEMS.iter().flat_map(|stem| ENDS.map(|(one, other)| (format!("{stem}{one}"), format!("{stem}{other}"))));
     let letters = LETTERS.iter().map(|&(one, other)| (one.to_owned(), other.to_owned()));
     numbered.chain(letters).find_map(|(one, other)| Some((place(&one)?, place(&other)?)))
+}
+
+/// Returns whether an id is one of a series that names of the columns of both ids may belong to: a single letter, as in
+/// `u` and `v`, or a stem with a number or a letter, as in `node1` and `node2`.
+pub(super) fn is_of_a_series(id: &str) -> bool {
+    let name = bare(id);
+    let mut letters = name.chars();
+    let single = letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none();
+    let end = |end: &str| end.len() == 1 || end.bytes().all(|byte| byte.is_ascii_digit());
+    single || STEMS.iter().any(|stem| name.strip_prefix(stem).is_some_and(|rest| !rest.is_empty() && end(rest)))
 }
 
 /// Returns the notice that lists the named columns that are not used.

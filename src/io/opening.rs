@@ -18,6 +18,8 @@ pub(super) struct Opening {
     /// The fields of the line, padded with zeros; `None` unless all fields are natural numbers that [`integer`]
     /// accepts.
     numbers: Option<[u64; 3]>,
+    /// Whether the fields are names of the columns of both ids, such as `u` and `v`.
+    pub(super) names: bool,
     /// The error for a line that cannot be an edge because the next line has a different form. `None` if the line may
     /// be an edge.
     pub(super) misfit: Option<Error>,
@@ -91,7 +93,7 @@ impl Opening {
         let number = |all: &[u64], place: usize| all.get(place).copied().unwrap_or(0);
         let numbers = all.filter(|_| (1..=3).contains(&fields) && !form.data);
         let numbers = numbers.map(|all| [number(&all, 0), number(&all, 1), number(&all, 2)]);
-        Self { line, text: text.chars().take(60).collect(), fields, numbers, misfit: None }
+        Self { line, text: text.chars().take(60).collect(), fields, numbers, names: false, misfit: None }
     }
 
     /// Returns whether the line is a single number, and therefore not an edge.
@@ -146,6 +148,11 @@ impl Opening {
     /// notice is only for files whose ids are text.
     pub(super) fn unknown_ids(&self, path: &Path) -> String {
         self.notice(path, "was read as an edge, though neither id occurs again; if it is a header, put # before it.")
+    }
+
+    /// Returns the notice that the first line was read as the names of the columns.
+    pub(super) fn names_notice(&self, path: &Path) -> String {
+        self.notice(path, "was read as the names of the columns, since neither is an id below it.")
     }
 
     /// Decides how to read the first line, given a description of the rest of the file. Also returns a notice if there

@@ -246,7 +246,7 @@ impl Suspicion {
         match self {
             Self::Counts => "numbers the samples",
             Self::Constant => "is the same in all samples",
-            Self::TellsLabel => "equals the label",
+            Self::TellsLabel => "determines the label",
         }
     }
 }
@@ -275,7 +275,7 @@ pub struct Findings {
 
 impl Findings {
     /// Looks for what is suspicious about the inputs of a matrix, row by row, whose columns have these names: columns
-    /// that number the rows, are the same in all of them, or equal the label.
+    /// that number the rows, are the same in all of them, or determine the label.
     #[must_use]
     pub fn of_matrix(names: &[String], x: &[f64], targets: &TableTargets) -> Self {
         Self { suspects: suspects(names, x, targets, true), ..Self::default() }
@@ -320,7 +320,7 @@ impl Findings {
             let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
             let each = if names.len() > 1 { "each of the inputs" } else { "the input" };
             let advice = match self.of_arrays {
-                true => "an array without it leaves out what is no input".to_owned(),
+                true => "leave it out of the array if it is no input".to_owned(),
                 false => advice(&names[..names.len().min(SHOWN)].join(",")),
             };
             (!names.is_empty()).then(|| format!("{each} {}{more} {}; {advice}", first.join(", "), kind.words()))

@@ -119,10 +119,12 @@ impl Rows {
         let separator = self.separator()?;
         let line = trimmed(self.lines.text()?, separator);
         let (parts, form) = split(line, separator, IN_ORDER, &mut self.unquoted);
+        let mut named = false;
         if self.header.is_none() && !form.data {
             let fields = separator::fields(line, separator);
             let words = Words::new(&fields);
-            if words.certain {
+            named = words.both && fields.len() == 2;
+            if words.certain || named && self.layout.headed {
                 let header = words.header.map_err(|found| contradiction(&self.lines, self.lines.at(), found))?;
                 self.notice = note(&self.lines, &fields, header);
                 self.header = Some(header);
@@ -136,7 +138,7 @@ impl Rows {
         if self.header.is_some() || self.opening.is_some() {
             return Ok(false);
         }
-        let opening = Opening::new(self.lines.at(), line.trim(), parts, form);
+        let opening = Opening { names: named, ..Opening::new(self.lines.at(), line.trim(), parts, form) };
         let alone = opening.is_lone();
         self.opening = Some(opening);
         // A single number is not an edge; the lines below it show whether it is a count.

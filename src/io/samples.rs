@@ -89,6 +89,11 @@ impl KnownInputs<'_> {
         !self.names.is_empty() && own.copied().eq(self.names.iter().map(String::as_str))
     }
 
+    /// Returns whether a field may be a label: it is a class, or missing.
+    pub(super) fn may_be_label(&self, field: &str) -> bool {
+        field.is_empty() || self.classes.iter().any(|class| is_same(class, field))
+    }
+
     /// Returns the places of the columns that are no inputs in a table with the given number of columns, which may have
     /// the target, or what was left out in training, or both. `field` returns a field of the first row, if the table
     /// has no names. Returns `None` if it has another number, or if one column may be either.
@@ -96,10 +101,9 @@ impl KnownInputs<'_> {
         let others = self.left_out.len();
         let more = columns.checked_sub(self.inputs)?;
         let target = self.target_among(columns);
-        let may_be_label = |text: &str| text.is_empty() || self.classes.iter().any(|class| is_same(class, text));
         // Where there are no classes, the target is a number, as an input is.
         let has_target = match more {
-            1 => target.and_then(&field).is_none_or(|text| self.classes.is_empty() || may_be_label(text)),
+            1 => target.and_then(&field).is_none_or(|text| self.classes.is_empty() || self.may_be_label(text)),
             _ => more == others + 1,
         };
         let counts = |at: usize| field(at).is_some_and(|text| ["0", "1"].contains(&text));
@@ -337,7 +341,7 @@ fn is_same(class: &str, field: &str) -> bool {
 #[must_use]
 pub fn unlearnable(samples: usize, classes: &[String], remedy: &str) -> Option<String> {
     if let [only] = classes {
-        return Some(format!("expected at least two classes, found only {only}"));
+        return Some(format!("expected at least two classes, found only {only:?}"));
     }
     let count = classes.len();
     let numbers = classes.iter().all(|class| class.parse::<f64>().is_ok());

@@ -25,7 +25,7 @@ impl Columns {
 
 /// Prints what is suspicious to standard error. `option` says how inputs are left out.
 pub(super) fn warn(findings: &Findings, data: &dyn std::fmt::Display, option: impl Fn(&str) -> String) {
-    for warning in findings.warnings(|names| format!("{} leaves out what is no input", option(names))) {
+    for warning in findings.warnings(|names| format!("{} leaves it out", option(names))) {
         super::complain(&format_args!("{data}: {warning}"));
     }
 }
@@ -46,10 +46,15 @@ pub(super) fn warn_of_values(
     }
 }
 
-/// Returns the option that leaves out inputs.
+/// Returns the option that leaves out inputs, as a shell takes it.
 pub(super) fn ignoring(names: &str) -> String {
-    let quote = if names.contains(' ') { "'" } else { "" };
-    format!("--ignore {quote}{names}{quote}")
+    let is_plain = |c: char| c.is_alphanumeric() || "_,.:/+=@%-".contains(c);
+    let quoted = match names.chars().all(is_plain) {
+        true => names.to_owned(),
+        false => format!("'{}'", names.replace('\'', r"'\''")),
+    };
+    let between = if names.starts_with('-') { '=' } else { ' ' };
+    format!("--ignore{between}{quoted}")
 }
 
 /// Returns in words where the targets are, and how many classes there are.

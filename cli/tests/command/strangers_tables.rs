@@ -88,8 +88,8 @@ fn suspicious_columns_are_named() {
     let errors = [trained(&data, &files.at("a"), &[]).1, featured(&data, &files.at("f.csv"), &[]).1];
     for error in errors {
         for part in [
-            "t.csv: the input `sample` numbers the samples; --ignore sample leaves out what is no input",
-            "the input `code` equals the label; --ignore code ",
+            "t.csv: the input `sample` numbers the samples; --ignore sample leaves it out",
+            "the input `code` determines the label; --ignore code ",
             "the input `same` is the same in all samples; --ignore same ",
         ] {
             assert!(error.contains(part), "{error}");
@@ -276,6 +276,35 @@ fn tables_without_a_header() {
     assert!(error.contains(doubt), "{error}");
     let (code, printed, error) = predict("counts", &counts);
     assert!(code == 0 && printed.contains("31 samples predicted") && error.contains(doubt), "{printed}{error}");
+    // A model without names, of tables with names: what else they have must be labels.
+    let plain = files.text("nameless.csv", &rows(40, |i, x| format!("{x},{}", kind(i, 40))));
+    trained(&plain, &files.at("nameless"), &[]);
+    let number = "expected 2 columns of inputs, or one more with labels, found";
+    for (header, wanted) in [
+        ("a,b,kind", Ok("left out: `kind` (label)")),
+        ("id,a,b,label", Ok("left out: `id` (ids), `label` (label)")),
+        ("sample,a,b,label", Err(format!("{number} 4"))),
+        ("label,a,b,w", Err(format!("{number} 4"))),
+        ("a,b,w", Err(format!("{number} \"0.5\" in column `w`, which is no class"))),
+        ("id,a,b,w", Err(format!("{number} \"0.5\" in column `w`, which is no class"))),
+    ] {
+        let fields = |i: usize, x: &str| {
+            let field = |name: &str| match name {
+                "kind" | "label" => kind(i, 40).to_owned(),
+                "w" => "0.5".to_owned(),
+                "b" => String::new(), // two inputs are in `a`
+                "a" => x.to_owned(),
+                _ => (i + 1).to_string(),
+            };
+            header.split(',').filter(|name| *name != "b").map(field).collect::<Vec<_>>().join(",")
+        };
+        let data = files.text("named.csv", &format!("{header}\n{}", rows(40, |i, x| fields(i, x))));
+        let (code, printed, error) = predict("nameless", &data);
+        match &wanted {
+            Ok(part) => assert!(code == 0 && printed.contains(part), "{header}: {printed}{error}"),
+            Err(part) => assert!(code == 1 && error.contains(part), "{header}: {printed}{error}"),
+        }
+    }
     // Decimal commas between semicolons.
     let semicolons = |text: &str| text.replace(',', ";").replace('.', ",");
     let text = std::fs::read_to_string(&headed).expect("a table");

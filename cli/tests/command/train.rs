@@ -273,7 +273,7 @@ fn wrong_calls() {
         ("short.txt", "010101011 1\n01010101 2\n", "short.txt:2: expected 9 bits"),
         ("late.txt", "bits label\n01010101 1\n01010111 2\n", "late.txt:2: expected a table"),
         ("first.csv", "1,?,a\n1,2,b\n", "first.csv:1: expected a finite number"),
-        ("one.csv", "1,2,a\n2,3,a\n1,3,a\n4,4,a\n1,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n", "found only a"),
+        ("one.csv", "1,2,a\n2,3,a\n1,3,a\n4,4,a\n1,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n2,4,a\n", "found only \"a\""),
         ("empty.csv", "", "expected"),
         ("narrow.csv", "1\n2\n", "expected columns of inputs and a target"),
     ] {

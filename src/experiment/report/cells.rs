@@ -202,7 +202,7 @@ impl CellReport {
         if self.statuses.is_empty() {
             "not run yet"
         } else if self.statuses.keys().any(|status| is_good(status)) {
-            "the metric is not defined in every fold of a seed, or in any run"
+            "the metric is defined in no run, or in all folds of no seed"
         } else {
             "no run ended well"
         }

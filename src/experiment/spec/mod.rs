@@ -321,7 +321,7 @@ impl Spec {
             let wanted = if values {
                 "loss, r2, rmse or mae, because values have no classes"
             } else {
-                "a metric of classes or the loss, because the targets are no values"
+                "a metric of classes or the loss; r2, rmse and mae need train.loss = \"mse\""
             };
             return Err(wrong(format!("compare.metric: expected {wanted}, found {text:?}")));
         }

@@ -22,16 +22,21 @@ impl Reader<'_> {
             return Ok(());
         }
         let mut all: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
+        let mut labeled = false;
         if self.names.is_some() && all.len() > known.inputs {
             // What a header tells of an index, of ids or of labels.
             let others: Vec<usize> = all.iter().copied().filter(|&at| no_input(at, fields) == LeftOut::Other).collect();
             if others.len() >= known.inputs {
-                let told = all.iter().filter(|at| !others.contains(at));
-                told.for_each(|&at| self.uses[at] = Use::No(no_input(at, fields)));
+                for &at in all.iter().filter(|at| !others.contains(at)) {
+                    self.uses[at] = Use::No(no_input(at, fields));
+                    labeled |= self.uses[at] == Use::No(LeftOut::Label);
+                }
                 all = others;
             }
         }
         let skipped = known.skipped(all.len(), |place| self.names.is_none().then(|| fields[all[place]]));
+        // Beside labels that a header names, another column has none.
+        let skipped = skipped.filter(|_| !labeled || all.len() == known.inputs);
         let words = self.words_alone(fields, &all, known);
         if words.iter().any(|place| skipped.as_ref().is_none_or(|skipped| !skipped.contains(place))) {
             for &place in &words {
@@ -49,8 +54,22 @@ impl Reader<'_> {
         for (place, &at) in all.iter().enumerate().filter(|(place, _)| skipped.contains(place)) {
             let is_target = Some(place) == known.target_among(all.len());
             self.uses[at] = Use::No(if is_target { LeftOut::Label } else { LeftOut::Other });
+            // Whether its first field is a class shows whether it has labels.
+            if is_target && self.names.is_some() && !known.classes.is_empty() {
+                self.supposed = Some(at);
+            }
         }
         Ok(())
+    }
+
+    /// Checks that the first field of a column that has a name, and the labels by its place, is a class of the model.
+    pub(super) fn check_supposed(&self, line: u64, at: usize, fields: &[&str], known: KnownInputs<'_>) -> Result<()> {
+        let Some(field) = fields.get(at).filter(|field| !known.may_be_label(field)) else { return Ok(()) };
+        let expected = format!("{} columns of inputs, or one more with labels", known.inputs);
+        let name = self.name(at);
+        let found =
+            format!("{field:?} in column `{name}`, which is no class; use --ignore for a column that is no input");
+        Err(self.wrong(line, expected, found))
     }
 
     /// Returns the places among the columns `all` that have words in a first row without names, if the others are as

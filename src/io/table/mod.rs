@@ -138,6 +138,8 @@ struct Reader<'a> {
     odd: Option<(u64, usize)>,
     /// The columns at the end that have neither a name nor content.
     blank: Range<usize>,
+    /// The column that is left out as the labels by its place alone, until the first row shows whether it has them.
+    supposed: Option<usize>,
 }
 
 impl<'a> Reader<'a> {
@@ -165,6 +167,7 @@ impl<'a> Reader<'a> {
             doubts: Vec::new(),
             odd: None,
             blank,
+            supposed: None,
         };
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| wrong_csv(path, error))? {
@@ -336,6 +339,9 @@ impl<'a> Reader<'a> {
     fn row(&mut self, line: u64, fields: &[&str]) -> Result<()> {
         if self.names.is_some() && self.ends.is_empty() && fields.len() == self.uses.len() + 1 {
             self.add_row_names();
+        }
+        if let (Some(at), Some(known)) = (self.supposed.take(), self.ask.known) {
+            self.check_supposed(line, at, fields, known)?;
         }
         let columns = self.uses.len();
         if fields.len() != columns {

@@ -213,7 +213,10 @@ fn a_number_of_nodes_counts_those_without_edges() {
     for (ids, nodes) in [([0, 5], 5), ([70, 80], 3), ([-1, 3], 3), ([0, 1], -4), ([0, 1], 1 << 40)] {
         let made = of(ids, nodes);
         let error = text(&made, "error", 0).unwrap();
-        assert!(error.contains(&format!("expected {nodes} nodes")) && error.contains("found 2 other ids"), "{error}");
+        assert!(
+            error.contains(&format!("expected the ids of {nodes} nodes")) && error.contains("found 2 different ids"),
+            "{error}"
+        );
     }
     let made = of([0, 1], 1 << 31);
     assert_eq!(text(&made, "status", 0).as_deref(), Some("too large"));

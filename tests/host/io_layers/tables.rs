@@ -372,7 +372,7 @@ fn inputs_that_are_suspicious() {
     let (findings, _) = found(&text, Roles::default());
     let wanted = [("n", Suspicion::Counts), ("twice", Suspicion::TellsLabel), ("c", Suspicion::Constant)];
     assert_eq!(findings.suspects, wanted.map(|(name, what)| (name.to_owned(), what)));
-    assert_eq!(findings.warnings(|names| names.to_owned())[1], "the input `twice` equals the label; twice");
+    assert_eq!(findings.warnings(|names| names.to_owned())[1], "the input `twice` determines the label; twice");
 }
 
 /// Both readers give a column the same role.

@@ -149,7 +149,7 @@ fn suspicious_inputs_of_arrays() {
         data.search();
         assert_eq!(data.findings().suspects, wanted);
         let warning = &data.findings().warnings(|_| String::new())[0];
-        assert_eq!(warning, "the input `x[0]` numbers the samples; an array without it leaves out what is no input");
+        assert_eq!(warning, "the input `x[0]` numbers the samples; leave it out of the array if it is no input");
     }
     let path = folder.file("a.npz", npz(&arrays[..2], CompressionMethod::Stored));
     let rows = SampleRows::open(&path, labels).expect("a file").expect("rows that are read later");

@@ -48,6 +48,25 @@ fn columns_are_taken_by_their_names() {
     for content in ["node1 node2\nnode2 node3\n", "v u\nu x\n", "id weight\nweight mass\n"] {
         assert_eq!(listed(&parsed(content)).len(), 2, "{content:?}");
     }
+    // Above text, they are names if neither is an id, and the ids are not of the same kind.
+    for content in [
+        "u,v\nalpha,beta\nbeta,gamma\n",
+        "Node1;Node2\n-1;2\n2;01\n",
+        "node_a node_b\nal bo\nbo cy\n",
+        "i,j\n9223372036854775813,1\n1,2\n",
+    ] {
+        let set = parsed(content);
+        assert_eq!(edges(&set).len(), 2, "{content:?}");
+        assert_notice(&set, Some(1), "was read as the names of the columns, since neither is an id below it.");
+    }
+    for content in ["u,v\np,q\nq,r\n", "node1 node2\nnode3 node4\nnode4 node5\n"] {
+        let set = parsed(content);
+        assert_eq!(edges(&set).len(), 3, "{content:?}");
+        assert_notice(&set, Some(1), "was read as an edge, though neither id occurs again");
+    }
+    let set = read_as("g.csv", "v,u\nbeta,alpha\ngamma,beta\n", &kept).unwrap();
+    let row = |row| set.graphs.graph(0).row(row).map(|entry| entry.0).collect::<Vec<_>>();
+    assert_eq!([row(0), row(1), row(2)], [vec![1], vec![2], vec![]]);
 }
 
 #[test]

@@ -138,7 +138,8 @@ impl Rows {
         if self.header.is_some() || self.opening.is_some() {
             return Ok(false);
         }
-        let opening = Opening { names: named, ..Opening::new(self.lines.at(), line.trim(), parts, form) };
+        let mut opening = Opening::new(self.lines.at(), line.trim(), parts, form);
+        opening.names = named;
         let alone = opening.is_lone();
         self.opening = Some(opening);
         // A single number is not an edge; the lines below it show whether it is a count.

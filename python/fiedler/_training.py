@@ -62,7 +62,8 @@ def samples_of(x: Any, y: Any, train: Mapping[str, Any]) -> Samples:
             kinds = sorted({type(label).__name__ for label in targets.ravel()})
             raise DomainError(f"y: expected labels of one type, found {' and '.join(kinds)}") from None
         if len(classes) < 2:
-            raise DomainError(f"y: expected at least two classes, found only {classes[0]}")
+            found = f"only {str(classes[0]) or repr('')}" if len(classes) else "none"
+            raise DomainError(f"y: expected at least two classes, found {found}")
         labels = codes.astype(np.uint32)
     else:
         values = prepared(targets.reshape((len(targets), count(targets.shape[1:]))), "y")

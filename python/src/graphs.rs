@@ -52,7 +52,7 @@ const DEFAULT_BUDGET: u64 = 2 << 30;
 
 /// Returns the notice that nodes seem to be counted from 1.
 fn from_one(name: &str, isolated: Isolated) -> Option<String> {
-    isolated.seems_from_one().then(|| format!("{name}: {isolated}."))
+    (isolated.from_one > 0).then(|| format!("{name}: {isolated}."))
 }
 
 impl Graphs {

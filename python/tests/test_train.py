@@ -240,6 +240,8 @@ def test_small_data_and_suspicious_inputs() -> None:
     assert "validation.auc was defined in no epoch of 1 run, so it chose none" in stopped.notes
     with pytest.raises(fiedler.DomainError, match="y: expected at least two classes, found only 0"):
         train.Trainer(epochs=1).fit(x[:1], [0])
+    with pytest.raises(fiedler.DomainError, match="y: expected at least two classes, found only ''"):
+        train.Trainer(epochs=1).fit(x[:2], ["", ""])
     x[:, 1] = np.arange(20)
     with pytest.warns(UserWarning, match=r"`x\[:, 1\]` numbers the samples"):
         train.Trainer(epochs=1).fit(x, y)

@@ -3,7 +3,7 @@
 use super::ids::IdKind;
 use super::wrong;
 use crate::error::Result;
-use crate::io::{NO_COLUMN, edge_columns, has_index_name, ignored, weight_column};
+use crate::io::{NAMED_ENDS, NO_COLUMN, are_ends, check_order, edge_columns, has_index_name, ignored, weight_column};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -97,9 +97,15 @@ impl Columns {
         let edges = self.edges(schema)?;
         let long = edges.ids().is_some();
         let numbers = |kind: &DataType| if long { kind.is_numeric() } else { item(kind).is_some_and(is_number) };
+        let listed = match edges {
+            Edges::Table(source, target, _) if self.said(Role::Weights).is_none() => {
+                self.weights_of_table(schema, source, target)?
+            }
+            _ => None,
+        };
         // A number in a column `weight` beside lists of edges is not of an edge, and is left alone.
-        let weights = match self.find(schema, Role::Weights, |kind| long || numbers(kind))? {
-            None if long => self.weights_of_table(schema, edges),
+        let weights = match listed {
+            None => self.find(schema, Role::Weights, |kind| long || numbers(kind))?,
             found => found,
         };
         let nodes = self.find(schema, Role::NodeCount, |_| true)?;
@@ -125,14 +131,14 @@ impl Columns {
     }
 
     /// Returns the column of the weights that an edge list with these columns would have.
-    fn weights_of_table(&self, schema: &Schema, edges: Edges) -> Option<usize> {
-        let Edges::Table(source, target, _) = edges else { return None };
+    fn weights_of_table(&self, schema: &Schema, source: usize, target: usize) -> Result<Option<usize>> {
         let (places, names) = self.of_an_edge_list(schema);
         let place = |column: usize| places.iter().position(|&place| place == column);
+        let Some(ends) = place(source).zip(place(target)) else { return Ok(None) };
         let columns =
             schema.fields().iter().enumerate().filter(|(at, field)| !has_index_name(*at, field.name())).count();
-        let found = places[weight_column(&names, columns, (place(source)?, place(target)?))?];
-        schema.field(found).data_type().is_numeric().then_some(found)
+        let found = weight_column(&names, columns, ends).map_err(contradiction)?.map(|weight| places[weight]);
+        Ok(found.filter(|&found| schema.field(found).data_type().is_numeric()))
     }
 
     /// Says which columns of a table were taken for the ends and the weights of edges although their names do not say
@@ -173,10 +179,14 @@ impl Columns {
         let whole = |kind: &DataType| kind.is_integer() || *kind == DataType::Null;
         let lists = |kind: &DataType| *kind == DataType::Null || item(kind).is_some_and(whole);
         let kind_of = |index: usize| schema.field(index).data_type();
+        // Of columns that are no ends, the error names one whose values are text in a CSV file.
         let ends = |source: usize, target: usize| match [source, target].map(kind_of) {
-            [a, b] if lists(a) && lists(b) => Some(Edges::Rows(source, target)),
-            [a, b] if is_id(a) && is_id(b) => Some(Edges::Table(source, target, IdKind::of(a, b))),
-            _ => None,
+            [a, b] if lists(a) && lists(b) => Ok(Some(Edges::Rows(source, target))),
+            [a, b] if is_id(a) && is_id(b) => Ok(Some(Edges::Table(source, target, IdKind::of(a, b)))),
+            kinds => match kinds.iter().position(|kind| kind.is_temporal() || **kind == DataType::Boolean) {
+                Some(end) => Err(uncast(schema, [source, target][end])),
+                None => Ok(None),
+            },
         };
         let both = |index: usize| match item(kind_of(index)) {
             Some(inner) if item(inner).is_some_and(whole) => Some(Edges::Index(index)),
@@ -190,7 +200,7 @@ impl Columns {
             };
             let [source, target] = [found(Role::Sources)?, found(Role::Targets)?];
             let expected = "integers, text, or lists of integers, as in the column of the other ends";
-            return ends(source, target).ok_or_else(|| unfit(schema, source, expected));
+            return ends(source, target)?.ok_or_else(|| unfit(schema, source, expected));
         }
         if let Some(name) = self.said(Role::EdgeIndex) {
             let index = at(schema, name)?;
@@ -202,25 +212,36 @@ impl Columns {
             return Ok(found);
         }
         let names = Role::Sources.names().iter().zip(Role::Targets.names());
-        let mut found = names.filter_map(|(a, b)| Some((schema.index_of(a).ok()?, schema.index_of(b).ok()?)));
-        let as_listed = || {
-            let (places, names) = self.of_an_edge_list(schema);
-            let own = |at: usize| kind_of(places[at]);
-            // As in an edge list, two columns of ids are the ends under any names, and so are those before a number.
-            let in_order = || match places.len() {
-                2 => is_name(own(0)) && is_name(own(1)),
-                3 => is_name(own(0)) && is_name(own(1)) && own(2).is_numeric(),
-                _ => false,
-            };
-            let (source, target) = edge_columns(&names).or_else(|| in_order().then_some((0, 1)))?;
-            ends(places[source], places[target]).filter(|edges| edges.ids().is_some())
+        let mut named = names.filter_map(|(a, b)| Some((schema.index_of(a).ok()?, schema.index_of(b).ok()?)));
+        let named = named.find_map(|(source, target)| ends(source, target).transpose()).transpose();
+        if let Ok(Some(found @ Edges::Rows(..))) = named {
+            return Ok(found);
+        }
+        let (places, names) = self.of_an_edge_list(schema);
+        // As in an edge list, two columns of ids are the ends under any names, and so are those before a number.
+        let in_order = || -> Result<Option<Edges>> {
+            let (&[source, target], others) = places.split_at(places.len().min(2)) else { return Ok(None) };
+            if others.len() > 1 || !others.iter().all(|&at| kind_of(at).is_numeric()) {
+                return Ok(None);
+            }
+            let found = ends(source, target)?.filter(|_| is_name(kind_of(source)) && is_name(kind_of(target)));
+            found.map(|found| check_order(&names).map(|()| found).map_err(contradiction)).transpose()
         };
-        found.find_map(|(source, target)| ends(source, target)).or_else(as_listed).ok_or_else(|| {
+        let found = match edge_columns(&names).map_err(contradiction)? {
+            Some((source, target)) => ends(places[source], places[target])?,
+            None => match named? {
+                None => in_order()?,
+                found => found,
+            },
+        };
+        found.filter(|edges| edges.ids().is_some()).ok_or_else(|| {
             let fields = schema.fields().iter().map(|field| format!("{} ({})", field.name(), field.data_type()));
             let found = fields.collect::<Vec<_>>().join(", ");
             let expected =
                 "expected the columns src and dst of integers, of text or of lists of integers, or edge_index";
-            wrong(format!("{expected}; found {}", if found.is_empty() { "no columns" } else { &found }))
+            let has_index = schema.fields().iter().enumerate().any(|(at, field)| has_index_name(at, field.name()));
+            let advice = if has_index { INDEX_ADVICE } else { "" };
+            wrong(format!("{expected}; found {}{advice}", if found.is_empty() { "no columns" } else { &found }))
         })
     }
 }
@@ -273,6 +294,19 @@ impl Edges {
     }
 }
 
+/// What an error advises if a table without known ends has a column whose name is that of an index.
+const INDEX_ADVICE: &str = "; an index is no end of edges: name the columns of both ids src and dst, or drop the index";
+
+fn contradiction(found: String) -> crate::Error {
+    wrong(format!("expected {NAMED_ENDS}, found {found}"))
+}
+
+fn uncast(schema: &Schema, index: usize) -> crate::Error {
+    let field = schema.field(index);
+    let (name, kind) = (field.name(), field.data_type());
+    wrong(format!("expected ids of integers or text in the column `{name}`, found {kind}; cast the column to text"))
+}
+
 fn at(schema: &Schema, name: &str) -> Result<usize> {
     schema.index_of(name).map_err(|_| {
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -307,7 +341,7 @@ fn is_name(kind: &DataType) -> bool {
 fn are_named(schema: &Schema, source: usize, target: usize) -> bool {
     let names = [source, target].map(|at| schema.field(at).name().as_str());
     let pairs = Role::Sources.names().iter().zip(Role::Targets.names());
-    pairs.into_iter().any(|(a, b)| [*a, *b] == names) || edge_columns(&names).is_some()
+    pairs.into_iter().any(|(a, b)| [*a, *b] == names) || are_ends(names)
 }
 
 /// Returns whether values of this type are text.

@@ -190,7 +190,7 @@ impl Encoder {
     }
 
     /// Encodes the graphs of a batch in parts that fit into the memory budget together with their results, and hands
-    /// each part to `take`, in order. Returns the nodes without edges of graphs whose nodes are numbered.
+    /// each part to `take`, in order. Returns the nodes without edges.
     ///
     /// # Errors
     /// Those of [`Encoder::encode_batch`], except for too many numbers, and those of `take`.
@@ -222,9 +222,10 @@ impl Encoder {
                 columns.push(rows_at(batch.column(at), begins, found.is_long())?);
             }
             let (graphs, places) = listed.graphs(ctx.cancel(), &self.conventions)?;
-            if !found.is_long() {
-                isolated = isolated.and(graphs.isolated());
-            }
+            isolated = isolated.and(graphs.isolated_where(|graph| {
+                let own = listed.ids.binary_search_by_key(&places[graph], |(place, _)| *place);
+                own.is_ok_and(|at| listed.ids[at].1.is_counting()) || !found.is_long()
+            }));
             let made = match self.wide {
                 true => self.columns_of(&graphs, places, &mut listed, |graphs| {
                     Ok(self.encoder.encode_f64(ctx, graphs, |_| ())?.0)

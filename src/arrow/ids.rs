@@ -1,5 +1,6 @@
 //! The ids of nodes in a table with a row for each edge. They follow the rule of edge lists: ids of any kind, in
-//! ascending order if all are natural numbers, and else in the order in which they first appear.
+//! ascending order if all are natural numbers, and else in the order in which they first appear. White space around a
+//! text does not belong to the id.
 
 use super::columns::{Lists, Numbers, is_text, text_at};
 use super::listed::Fault;
@@ -155,7 +156,8 @@ impl GraphIds {
         }
     }
 
-    fn is_counting(&self) -> bool {
+    /// Returns whether the ids are 0, 1, 2 and so on.
+    pub(super) fn is_counting(&self) -> bool {
         match self {
             Self::Counting(first, _) => *first == 0,
             Self::Integers(ids) => ids.iter().zip(0..).all(|(&id, place)| id == place),
@@ -204,9 +206,9 @@ impl<'a> EdgeIds<'a> {
     }
 
     /// Says that an end is missing, in a row of a graph that begins at another row.
-    fn no_end(&self, end: usize, row: usize, first: usize) -> Fault {
+    fn no_end(&self, found: &str, end: usize, row: usize, first: usize) -> Fault {
         let place = self.place(end, row, first);
-        Fault::bad(format!("expected a node at each end of an edge, found null {place}"))
+        Fault::bad(format!("expected a node at each end of an edge, found {found} {place}"))
     }
 
     /// Says where a fault is. Rows count from 1 in each graph, since a batch does not know how many were before it.
@@ -225,7 +227,7 @@ impl<'a> EdgeIds<'a> {
                     let place = self.place(0, row, first);
                     Err(Fault::bad(format!("expected the 2 ids of an edge, found {} {place}", own.len())))
                 }
-                None => Err(self.no_end(0, row, first)),
+                None => Err(self.no_end("null", 0, row, first)),
             },
         }
     }
@@ -245,7 +247,7 @@ impl<'a> EdgeIds<'a> {
         let first = rows.start;
         for row in rows {
             for (end, (names, at)) in self.at(row, first)?.into_iter().enumerate() {
-                let no_end = || self.no_end(end, row, first);
+                let no_end = || self.no_end("null", end, row, first);
                 let Names::Numbers(numbers) = names else { return Err(no_end()) };
                 let id = numbers.integer(at).ok_or_else(no_end)?;
                 let unsigned = || u64::try_from(id).ok().filter(|_| self.kind == IdKind::UInt64).map(u64::cast_signed);
@@ -270,9 +272,13 @@ impl<'a> EdgeIds<'a> {
         let first = rows.start;
         for row in rows {
             for (end, (own, at)) in self.at(row, first)?.into_iter().enumerate() {
-                let no_end = || self.no_end(end, row, first);
-                let Names::Text(array) = own else { return Err(no_end()) };
-                ends.push(node_of(&mut nodes, &mut names, text_at(array, at).ok_or_else(no_end)?)?);
+                let text = match own {
+                    Names::Text(array) => text_at(array, at).map(str::trim),
+                    Names::Numbers(_) => None,
+                };
+                let id = text.filter(|id| !id.is_empty());
+                let found = if text.is_some() { "an empty id" } else { "null" };
+                ends.push(node_of(&mut nodes, &mut names, id.ok_or_else(|| self.no_end(found, end, row, first))?)?);
             }
         }
         let numbers: Option<Vec<i64>> = names.iter().map(|id| integer(id).map(u64::cast_signed)).collect();
@@ -283,7 +289,7 @@ impl<'a> EdgeIds<'a> {
     }
 }
 
-fn name(batch: &RecordBatch, column: usize) -> &str {
+pub(super) fn name(batch: &RecordBatch, column: usize) -> &str {
     batch.schema_ref().field(column).name()
 }
 

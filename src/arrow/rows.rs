@@ -1,7 +1,7 @@
 //! Reads the graphs of a record batch: one in each row, or the runs of rows that are edges of one graph.
 
 use super::columns::{Columns, Edges, Found, Lists, Numbers};
-use super::ids::EdgeIds;
+use super::ids::{EdgeIds, name};
 use super::listed::{Fault, Limits, Listed, Nodes};
 use super::runs::Ids;
 use super::wrong;
@@ -29,8 +29,8 @@ enum Ends<'a> {
         pairs: bool,
         weights: Option<(Lists<'a>, Numbers<'a>)>,
     },
-    /// By its rows.
-    Table { ids: EdgeIds<'a>, weights: Option<Numbers<'a>> },
+    /// By its rows. The column of the weights has a name.
+    Table { ids: EdgeIds<'a>, weights: Option<(Numbers<'a>, &'a str)> },
 }
 
 impl<'a> Rows<'a> {
@@ -42,6 +42,7 @@ impl<'a> Rows<'a> {
             Ok((lists, numbers))
         };
         let numbers = |index: usize| Numbers::of(batch.column(index));
+        let named = |index: usize| -> Result<(Numbers<'a>, &'a str)> { Ok((numbers(index)?, name(batch, index))) };
         let ends = match found.edges {
             Edges::Rows(source, target) => {
                 Ends::Pair { ends: [lists(source)?, lists(target)?], weights: found.weights.map(lists).transpose()? }
@@ -56,12 +57,11 @@ impl<'a> Rows<'a> {
             }
             Edges::Table(source, target, kind) => Ends::Table {
                 ids: EdgeIds::two(batch, [source, target], kind)?,
-                weights: found.weights.map(numbers).transpose()?,
+                weights: found.weights.map(named).transpose()?,
             },
-            Edges::Pairs(index, kind) => Ends::Table {
-                ids: EdgeIds::pairs(batch, index, kind)?,
-                weights: found.weights.map(numbers).transpose()?,
-            },
+            Edges::Pairs(index, kind) => {
+                Ends::Table { ids: EdgeIds::pairs(batch, index, kind)?, weights: found.weights.map(named).transpose()? }
+            }
         };
         let begins = match found.is_long() {
             true => Ids::of(batch, found)?.begins()?,
@@ -133,8 +133,9 @@ impl<'a> Rows<'a> {
             }
             Ends::Table { ids, weights } => {
                 let (ends, ids) = ids.number(rows.clone(), self.said(rows.clone())?)?;
-                for (row, edge) in rows.zip(ends.chunks_exact(2)) {
-                    let weight = weights.as_ref().and_then(|weights| weights.real(row));
+                for (at, edge) in rows.zip(ends.chunks_exact(2)) {
+                    let weight =
+                        weights.as_ref().map(|(numbers, column)| weight(numbers, column, at, row)).transpose()?;
                     listed.edge([edge[0], edge[1]].map(|node| Some(node.into())), weight)?;
                 }
                 return Ok(Nodes::Named(ids));
@@ -170,6 +171,16 @@ fn count(nodes: &Numbers<'_>, row: usize) -> Result<Option<i128>, Fault> {
         return Err(Fault::bad(format!("expected a whole number of nodes, found {number}")));
     }
     Ok(nodes.integer(row))
+}
+
+/// Returns the weight of the edge in a row of a graph that begins at another row. As in an edge list, none is missing.
+fn weight(numbers: &Numbers<'_>, column: &str, row: usize, first: usize) -> Result<f64, Fault> {
+    let weight = numbers.real(row);
+    weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+        let found = weight.map_or_else(|| "null".to_owned(), |weight| weight.to_string());
+        let place = format!("in the column `{column}` in row {}", row - first + 1);
+        Fault::bad(format!("expected a weight that is finite and not negative, found {found} {place}"))
+    })
 }
 
 fn no_edges() -> Fault {

@@ -93,6 +93,12 @@ impl CurvePoint {
 }
 
 impl PartRecord {
+    /// Returns the label of all samples, if they have the same one.
+    pub(super) fn only_label(&self) -> Option<usize> {
+        let mut found = (0..self.confusion.len()).filter(|&label| self.confusion[label].iter().any(|count| *count > 0));
+        found.next().filter(|_| found.next().is_none())
+    }
+
     fn of(scores: &Scores, right: String) -> Self {
         let classes = scores.classes();
         let metrics = Metric::ALL.map(|metric| (metric.name().to_owned(), finite(metric.of(scores))));

@@ -5,7 +5,7 @@ use super::spec::{Generated, Spec, wrong};
 use crate::array::Real;
 use crate::cache::{Cache, KeyHasher};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::features::generate::{Digits, Series, Strings, Vectors};
 use crate::features::{Extractor, Representation};
 use crate::io::{LabelColumn, Layers, Numbers, Roles, TableTargets, fits, unlearnable};
@@ -119,14 +119,15 @@ fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
     let found = if values == Some(true) { LabelColumn::Needed } else { LabelColumn::Auto };
     let label = spec.data.label.as_deref().map_or(found, LabelColumn::Named);
     let roles = Roles { label, ignore: &spec.data.ignore, take: &spec.data.take };
-    let mut layers = Layers::open_as(paths, roles, values)?;
+    let mut layers = Layers::open_as(paths, roles, values).map_err(in_keys)?;
     layers.search();
     let shown = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
     // Of a generated data set, a plan has few samples.
     if let (TableTargets::Labels(_, classes), None) = (layers.targets(), spec.data.generate) {
         let remedy = "train.loss = \"mse\" takes numbers as targets, and data.label names another column or array";
         if let Some(why) = unlearnable(layers.len(), classes, remedy) {
-            return Err(wrong(format!("{shown}: {why}")));
+            let origin = layers.target_origin().map_or_else(String::new, |origin| format!("labels from {origin}: "));
+            return Err(wrong(format!("{shown}: {origin}{why}")));
         }
     }
     if let Some(rows) = spec.data.rows {
@@ -150,6 +151,16 @@ fn open(spec: &Spec, paths: &[PathBuf]) -> Result<Layers> {
         }
         TableTargets::Values(..) => Ok(layers),
     }
+}
+
+/// Returns an error of a reader, which names options of the command, with the keys of an experiment instead.
+fn in_keys(error: Error) -> Error {
+    let ErrorKind::Parse { path, line, expected, found } = error.kind() else { return error };
+    let keys = |text: &str| {
+        let options = [("--label", "data.label"), ("--ignore", "data.ignore"), ("--take", "data.take")];
+        options.iter().fold(text.to_owned(), |text, (option, key)| text.replace(option, key))
+    };
+    Error::parse(path, *line, keys(expected), keys(found))
 }
 
 /// Returns the name of the file of a generated data set. Other parameters have another name.

@@ -18,10 +18,15 @@ impl GraphBatch {
     /// Counts the nodes without edges.
     #[must_use]
     pub fn isolated(&self) -> Isolated {
-        self.iter().fold(Isolated::default(), |all, graph| {
+        self.isolated_where(|_| true)
+    }
+
+    /// Counts the nodes without edges. `from_zero` returns whether the nodes of the graph at an index count from 0.
+    pub(crate) fn isolated_where(&self, from_zero: impl Fn(usize) -> bool) -> Isolated {
+        self.iter().enumerate().fold(Isolated::default(), |all, (index, graph)| {
             let lone = (0..graph.nodes()).filter(|&node| graph.neighbors(node).is_empty()).count();
             let has_edges = graph.nodes() > lone;
-            let from_one = has_edges && lone == 1 && graph.neighbors(0).is_empty();
+            let from_one = has_edges && lone == 1 && graph.neighbors(0).is_empty() && from_zero(index);
             all.and(Isolated { nodes: lone, graphs: usize::from(has_edges), from_one: usize::from(from_one) })
         })
     }
@@ -47,15 +52,17 @@ impl Isolated {
 
 impl fmt::Display for Isolated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const WORDS: &str = "so ids seem to begin at 1, and nodes count from 0";
         match self.nodes {
             0 => Ok(()),
             1 => write!(f, "1 node has no edge"),
             some => write!(f, "{some} nodes have no edge"),
         }?;
-        match self.seems_from_one() {
-            true if self.graphs == 1 => write!(f, ": node 0 alone, so ids seem to begin at 1, and nodes count from 0"),
-            true => write!(f, ": node 0 of each graph alone, so ids seem to begin at 1, and nodes count from 0"),
-            false => Ok(()),
+        match self.from_one {
+            0 => Ok(()),
+            1 if self.graphs == 1 => write!(f, ": node 0 alone, {WORDS}"),
+            all if all == self.graphs => write!(f, ": node 0 of each graph alone, {WORDS}"),
+            some => write!(f, ": in {some} of {} graphs node 0 alone, {WORDS}", self.graphs),
         }
     }
 }

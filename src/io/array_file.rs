@@ -2,8 +2,8 @@
 
 use super::layers::Format;
 use super::roles::LeftOut;
-use super::samples::{TableTargets, labels_of};
-use super::stored::{Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
+use super::samples::{FINITE_LABELS, TableTargets, labels_of};
+use super::stored::{Kind, Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
 use crate::array::Real;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -129,14 +129,15 @@ impl ArrayFile {
     }
 
     /// Reads the targets, whose arrays stand for parts of a data set with the given numbers of samples. Integers and
-    /// text are labels, and floats are values, unless `values` says which they are.
+    /// text are labels, and floats are values, unless `values` says which they are. Numbers are labels as in a table.
     pub(super) fn targets(
         &mut self,
         places: &[usize],
         samples: &[usize],
         values: Option<bool>,
     ) -> Result<TableTargets> {
-        let (mut words, mut numbers, mut shapes, mut floats) = (Vec::new(), Vec::new(), Vec::new(), false);
+        let (mut words, mut shapes) = (Vec::new(), Vec::new());
+        let mut numbers: Vec<(Kind, Vec<f64>)> = Vec::new();
         for (&at, &samples) in places.iter().zip(samples) {
             let (found, shape) = match self.words(at)? {
                 Some(own) => {
@@ -151,8 +152,7 @@ impl ArrayFile {
                 return Err(Error::parse(&self.path, None, expected, format!("the shape {shape:?}")));
             }
             if let Some(found) = found {
-                floats |= self.array(at)?.kind.is_float();
-                numbers.extend(found);
+                numbers.push((self.array(at)?.kind, found));
             }
             shapes.push(shape);
         }
@@ -169,16 +169,18 @@ impl ArrayFile {
                 _ => wrong("one label for each sample", format!("the shape {:?}", shapes[0])),
             };
         }
+        let floats = numbers.iter().any(|(kind, _)| kind.is_float());
         if values.unwrap_or(floats || each > 1) {
-            return Ok(TableTargets::Values(numbers, each));
+            return Ok(TableTargets::Values(numbers.into_iter().flat_map(|(_, own)| own).collect(), each));
         }
         if each != 1 {
             return wrong("one label for each sample", format!("the shape {:?}", shapes[0]));
         }
-        if let Some(value) = numbers.iter().find(|value| value.fract() != 0.0 || value.abs() >= 1e15) {
-            return wrong("whole numbers as labels, or a loss of values, such as mse", value.to_string());
+        if let Some(value) = numbers.iter().flat_map(|(_, own)| own).find(|value| !value.is_finite()) {
+            return wrong(FINITE_LABELS, value.to_string());
         }
-        Ok(labels_of(numbers.iter().map(|value| format!("{value:.0}")).collect()))
+        let words = numbers.iter().flat_map(|(kind, own)| own.iter().map(move |&value| kind.word(value)));
+        Ok(labels_of(words.collect()))
     }
 }
 

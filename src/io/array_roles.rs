@@ -1,6 +1,6 @@
 //! Which arrays of a file are inputs, targets and ids.
 
-use super::roles::{IDS, LabelColumn, LeftOut, Roles, is_label, one_label};
+use super::roles::{IDS, LabelColumn, LeftOut, Roles, TargetOrigin, is_label, one_label};
 use crate::error::{Error, Result};
 use std::path::Path;
 
@@ -25,8 +25,8 @@ const PARTS: [(&str, usize); 8] = [
 pub(super) struct ArrayRoles {
     /// The name and the arrays of each layer: one, or one for each part.
     pub(super) layers: Vec<(String, Vec<usize>)>,
-    /// The name of the target.
-    pub(super) target_name: Option<String>,
+    /// Where the target is.
+    pub(super) origin: Option<TargetOrigin>,
     /// The array of the target, or one for each part.
     pub(super) target: Vec<usize>,
     pub(super) ids: Option<usize>,
@@ -44,6 +44,15 @@ fn part_of(name: &str) -> Option<(&str, usize)> {
     PARTS.iter().find_map(|(word, part)| Some((base(word)?, *part)))
 }
 
+/// Returns the names of arrays in words.
+pub(super) fn listed(names: &[&str]) -> String {
+    match names {
+        [] => "no array".to_owned(),
+        [one] => format!("the array {one}"),
+        several => format!("the arrays {}", several.join(", ")),
+    }
+}
+
 impl ArrayRoles {
     /// Finds the roles of arrays with the given names and numbers of axes. With `inputs`, only arrays whose names say
     /// so are layers.
@@ -56,8 +65,7 @@ impl ArrayRoles {
         roles.check(path)?;
         for (wanted, what) in [(roles.ignore, "leave out"), (roles.take, "take")] {
             if let Some(missing) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
-                let found = format!("the arrays {}", names.join(", "));
-                return wrong(format!("an array named {missing} to {what}"), found);
+                return wrong(format!("an array named {missing} to {what}"), listed(&names));
             }
         }
         if let Some(found) = Self::parts(&names, roles) {
@@ -72,10 +80,7 @@ impl ArrayRoles {
         let target = match roles.label {
             LabelColumn::Named(name) => match place(name) {
                 Some(at) => Some(at),
-                None => {
-                    let found = format!("the arrays {}", names.join(", "));
-                    return wrong(format!("an array named {name} with the targets"), found);
-                }
+                None => return wrong(format!("an array named {name} with the targets"), listed(&names)),
             },
             LabelColumn::None => None,
             LabelColumn::Auto | LabelColumn::Needed => {
@@ -93,7 +98,7 @@ impl ArrayRoles {
             }
         };
         made.target.extend(target);
-        made.target_name = target.map(|at| names[at].to_owned());
+        made.origin = target.map(|at| TargetOrigin::Array(names[at].to_owned()));
         made.ids = (0..names.len()).find(|&at| {
             IDS.contains(&names[at]) && Some(at) != target && !roles.takes(names[at]) && !roles.ignores(names[at])
         });
@@ -126,7 +131,8 @@ impl ArrayRoles {
     /// Finds the arrays of a data set that the file divides, as in `X_train`, `y_train`, `X_test` and `y_test`.
     fn parts(names: &[&str], roles: Roles<'_>) -> Option<Self> {
         let is_target = |base: &str| match roles.label {
-            LabelColumn::Named(name) => base == name,
+            // The name of a part is that of all parts.
+            LabelColumn::Named(name) => base == name || part_of(name).is_some_and(|(own, _)| own == base),
             LabelColumn::None => false,
             LabelColumn::Auto | LabelColumn::Needed => is_label(base),
         };
@@ -142,7 +148,6 @@ impl ArrayRoles {
         }
         let base = |at: usize| part_of(names[at]).map(|(base, _)| base.to_owned()).unwrap_or_default();
         let (mut layer, mut made) = (vec![input], Self::default());
-        made.target_name = target.map(&base);
         made.target.extend(target);
         let mut parts = vec![0];
         for part in 1..3 {
@@ -155,6 +160,11 @@ impl ArrayRoles {
                 parts.push(part);
             }
         }
+        made.origin = match made.target[..] {
+            [] => None,
+            [one] => Some(TargetOrigin::Array(names[one].to_owned())),
+            ref several => Some(TargetOrigin::Arrays(several.iter().map(|&at| names[at].to_owned()).collect())),
+        };
         let unused = (0..names.len()).filter(|at| !layer.contains(at) && !made.target.contains(at));
         made.left_out = unused
             .map(|at| {

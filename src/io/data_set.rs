@@ -117,12 +117,20 @@ pub struct DataSet {
 }
 
 impl DataSet {
-    /// Counts the nodes without edges. In a format that names its nodes, none of them is there by mistake.
+    /// Counts the nodes without edges. In a format that names its nodes, none of them is there by mistake. A table names
+    /// the nodes of some graphs and numbers those of others.
     #[must_use]
     pub fn isolated(&self) -> Isolated {
-        let isolated = self.graphs.isolated();
-        let by_number = matches!(self.format, Format::Arrays | Format::Table) && self.node_ids.is_none();
-        if by_number { isolated } else { Isolated { from_one: 0, ..isolated } }
+        let by_number = matches!(self.format, Format::Arrays | Format::Table);
+        self.graphs.isolated_where(|graph| {
+            let first = self.graphs.node_offsets()[graph];
+            by_number
+                && match &self.node_ids {
+                    None => true,
+                    Some(NodeIds::Integers(ids)) => ids.get(first) == Some(&0),
+                    Some(NodeIds::Text(ids)) => ids.get(first).is_some_and(|id| id == "0"),
+                }
+        })
     }
 }
 

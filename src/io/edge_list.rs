@@ -3,8 +3,9 @@
 //! ([`header`](super::header)). If the first line consists of counts and the rest of the file confirms them, this line
 //! is a header ([`Opening`]).
 
-use super::header::is_of_a_series;
+use super::header::{ends_in_order, is_of_a_series};
 use super::ids::{distinct, numbering};
+use super::lines::quoted;
 use super::opening::{Distinct, Opening, Reading, Rest, integer};
 use super::rows::{Layout, Row, Rows};
 use super::separator::{self, Separator};
@@ -183,6 +184,8 @@ fn integers<I: Id>(rows: &mut Rows) -> Result<Found<Edges<I>>> {
             let word = |field: &str| field.parse::<f64>().is_err();
             if row.first && word(row.source) && word(row.target) {
                 passed_over = true;
+                let (line, ends) = (row.line, ends_in_order(row.source, row.target));
+                rows.notice = ends.map(|ends| format!("{}:{line}: {ends}", rows.lines.path().display()));
                 continue;
             }
             return Ok(Found::Text);
@@ -219,6 +222,16 @@ fn rest_of<I: Id>(names: &[u64], sources: &[I], targets: &[I], opening: &Opening
     Rest { edges, ids: names.len() as u64 - own, range, has, distinct }
 }
 
+/// The number of rows that show whether a table has lists instead of ids.
+const SHOWING_LISTS: usize = 8;
+
+/// Returns whether a field is a list of numbers or of texts, as pandas writes it in a CSV file.
+fn is_list(field: &str) -> bool {
+    let inner = field.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let numbers = |inner: &str| inner.chars().all(|c| c.is_ascii_digit() || " ,.-[]".contains(c));
+    inner.is_some_and(|inner| numbers(inner) || inner.starts_with(['\'', '"']))
+}
+
 /// Reads a file whose ids are text. `header` is `None` if nothing is known yet about the first line. If an earlier pass
 /// found that the first line is a header, `header` contains the notice about the header.
 fn read_text(source: &Source, layout: Layout, header: Option<Option<String>>) -> Result<Listed> {
@@ -227,7 +240,12 @@ fn read_text(source: &Source, layout: Layout, header: Option<Option<String>>) ->
     let mut nodes: HashMap<String, u32> = HashMap::new();
     let (mut sources, mut targets) = (Vec::new(), Vec::new());
     let mut weights = Weights::default();
+    let mut lists = Vec::new();
     while let Some(row) = rows.advance()? {
+        if lists.len() < SHOWING_LISTS && !row.first {
+            let list = [row.source, row.target].into_iter().find(|id| is_list(id));
+            lists.push(list.map(|list| (row.line, list.to_owned())));
+        }
         let mut node = |name: &str| -> Result<u32> {
             if let Some(&node) = nodes.get(name) {
                 return Ok(node);
@@ -244,6 +262,13 @@ fn read_text(source: &Source, layout: Layout, header: Option<Option<String>>) ->
     }
     if sources.is_empty() {
         return Err(rows.nothing());
+    }
+    let lists = lists.into_iter().collect::<Option<Vec<_>>>();
+    // Lists of one item each, such as `[1]`, may be ids.
+    if let Some((line, list)) = lists.and_then(|all| all.into_iter().find(|(_, list)| list.contains([',', ' ']))) {
+        let advice = "store a table of lists in Parquet, as pandas does by to_parquet, or write a row for each edge";
+        let found = format!("a list, {}; {advice}", quoted(list.as_bytes()));
+        return Err(Error::parse(path, Some(line), "two ids of nodes in each row", found));
     }
     let mut notices: Vec<String> = rows.notice.take().into_iter().chain(header.flatten()).collect();
     let opening = rows.opening.as_mut().filter(|_| !headed);

@@ -1,5 +1,8 @@
 //! Parses header lines whose words name the columns of an edge list.
 
+use super::roles::index_name;
+use std::fmt::Display;
+
 /// Names of the source and target columns. Each name may have one of `AFFIXES` as a prefix or suffix. Names are
 /// compared without regard to case and punctuation ([`bare`]).
 const SOURCES: [&str; 3] = ["source", "src", "from"];
@@ -18,6 +21,10 @@ const WEIGHTS: [&str; 10] =
 
 /// Names of columns that only tables in Parquet and Arrow may have: an edge list is one graph.
 const OF_TABLES: [&str; 3] = ["graph", "graphid", "numnodes"];
+
+/// What errors expect of names of columns that contradict each other or their places.
+pub(crate) const NAMED_ENDS: &str =
+    "names for the columns of both ids, such as source and target, or the columns in the order source, target, weight";
 
 /// The index that stands for a column that does not exist.
 pub(crate) const NO_COLUMN: usize = usize::MAX;
@@ -57,9 +64,8 @@ impl Words {
                 both: roles.are_both(),
                 header: roles.header(fields),
             },
-            Err([one, other]) => {
-                let found = format!("`{}` and `{}` for one column", fields[one], fields[other]);
-                Self { certain: wordy && fields.len() > 2, wordy, both: false, header: Err(found) }
+            Err(two) => {
+                Self { certain: wordy && fields.len() > 2, wordy, both: false, header: Err(twice(fields, two)) }
             }
         }
     }
@@ -81,21 +87,8 @@ impl Roles {
     /// Finds the source, target and weight columns by their names. The error contains the indices of two columns that
     /// match the same role equally well.
     fn of(names: &[String]) -> Result<Self, [usize; 2]> {
-        let (mut source, mut target) =
-            (best(names, |name| id_rank(name, &SOURCES))?, best(names, |name| id_rank(name, &TARGETS))?);
-        let plain = source.is_some() && target.is_some();
-        if source.is_none()
-            && target.is_none()
-            && let Some((one, other)) = pair(names)
-        {
-            (source, target) = (Some(one), Some(other));
-        }
-        let both = source.is_some() && target.is_some();
-        let weight = best(names, |name| match name {
-            "weight" => Some(0),
-            "w" if both => Some(1),
-            other => WEIGHTS.contains(&other).then_some(1),
-        })?;
+        let ([source, target], plain) = ends(names)?;
+        let weight = weight(names, source.is_some() && target.is_some())?;
         let of_tables = names.iter().position(|name| OF_TABLES.contains(&name.as_str()));
         Ok(Self { source, target, weight, of_tables, plain })
     }
@@ -109,7 +102,7 @@ impl Roles {
         match fields.len() {
             _ if self.plain => true,
             // An edge has two ids.
-            _ if self.has_index(fields) => wordy,
+            _ if self.has_index(fields) || self.second_index(fields).is_some() => wordy,
             // If the line were an edge, its third field would be a weight and not a word.
             3 => wordy && (both || fields.iter().all(|field| !field.is_empty())),
             columns => columns > 3 && wordy && both,
@@ -124,10 +117,11 @@ impl Roles {
             && (3..=4).contains(&fields.len())
     }
 
-    /// Returns the index of the weight column. If there are three columns, the third may contain the weight even if its
-    /// name is unknown.
-    fn weight_of(&self, columns: usize, source: usize, target: usize) -> Option<usize> {
-        self.weight.or((columns == 3 && source.max(target) == 1).then_some(2))
+    /// Returns the name of a second index, behind a column without a name, if the names of the ends are not known. Which
+    /// columns have the ends is then not certain.
+    fn second_index<'a>(&self, fields: &'a [String]) -> Option<&'a str> {
+        let second = fields.get(1).filter(|name| fields[0].is_empty() && index_name(1, name).is_some());
+        second.filter(|_| self.source.or(self.target).is_none()).map(String::as_str)
     }
 
     fn header(&self, fields: &[String]) -> Result<Header, String> {
@@ -135,8 +129,15 @@ impl Roles {
         if let (Some(place), true) = (self.of_tables, self.are_both()) {
             return Err(format!("`{}`, which only a table in Parquet or Arrow may have", fields[place]));
         }
+        if let Some(second) = self.second_index(fields) {
+            let advice = "drop the index, or name the columns of both ids src and dst";
+            return Err(format!("`{second}` behind a column without a name, as if both were an index; {advice}"));
+        }
         if self.has_index(fields) {
-            let weight = self.weight.or((columns == 4).then_some(3)).unwrap_or(NO_COLUMN);
+            if let Some(place) = self.weight.filter(|&place| place != 3) {
+                return Err(misplaced(fields, place));
+            }
+            let weight = if columns == 4 { 3 } else { NO_COLUMN };
             return Ok(Header::Named { columns, places: [1, 2, weight] });
         }
         let in_order = if self.plain || columns != 3 { Header::InOrder } else { Header::Three };
@@ -144,38 +145,109 @@ impl Roles {
             if (source, target) == (0, 1) && columns <= 3 {
                 return Ok(in_order);
             }
-            let weight = self.weight_of(columns, source, target).unwrap_or(NO_COLUMN);
+            let weight = self.weight.or(third(columns, source, target)).unwrap_or(NO_COLUMN);
             return Ok(Header::Named { columns, places: [source, target, weight] });
         }
-        let roles = [(self.source, 0), (self.target, 1), (self.weight, 2)];
-        match roles.iter().find_map(|&(place, own)| place.filter(|&place| place != own)) {
-            Some(place) => Err(format!("`{}` as column {}", fields[place], place + 1)),
-            None => Ok(in_order),
+        self.check_order(fields).map(|()| in_order)
+    }
+
+    /// Checks that no column has a name that contradicts the order source, target, weight.
+    fn check_order(&self, fields: &[impl Display]) -> Result<(), String> {
+        let mut roles = [self.source, self.target, self.weight].into_iter().enumerate();
+        match roles.find_map(|(own, place)| place.filter(|&place| place != own)) {
+            Some(place) => Err(misplaced(fields, place)),
+            None => Ok(()),
         }
     }
 }
 
+/// Says that the column at a place has a name that belongs to another.
+fn misplaced(fields: &[impl Display], place: usize) -> String {
+    format!("`{}` as column {}", fields[place], place + 1)
+}
+
 /// Returns the indices of the source and target columns of a table that is no text, by the names of all its columns.
+/// The error says which names contradict each other.
 #[cfg(feature = "arrow")]
-pub(crate) fn edge_columns(fields: &[&str]) -> Option<(usize, usize)> {
-    let names: Vec<String> = fields.iter().map(|field| bare(field)).collect();
-    let roles = Roles::of(&names).ok()?;
-    Some((roles.source?, roles.target?))
+pub(crate) fn edge_columns(fields: &[&str]) -> Result<Option<(usize, usize)>, String> {
+    let ([source, target], _) = ends(&all_bare(fields)).map_err(|two| twice(fields, two))?;
+    Ok(source.zip(target))
+}
+
+/// Checks that the names of a table that is no text do not contradict the order source, target, weight.
+#[cfg(feature = "arrow")]
+pub(crate) fn check_order(fields: &[&str]) -> Result<(), String> {
+    Roles::of(&all_bare(fields)).map_err(|two| twice(fields, two))?.check_order(fields)
 }
 
 /// Returns the index of the weight column of a table that is no text and has these source and target columns. `columns`
-/// is the number of all columns, of which `fields` may lack some that have no edges.
+/// is the number of all columns, of which `fields` may lack some that have no edges. The error says which names
+/// contradict each other.
 #[cfg(feature = "arrow")]
-pub(crate) fn weight_column(fields: &[&str], columns: usize, (source, target): (usize, usize)) -> Option<usize> {
-    let names: Vec<String> = fields.iter().map(|field| bare(field)).collect();
-    let weight = Roles::of(&names).ok()?.weight_of(columns, source, target)?;
-    (weight < fields.len() && ![source, target].contains(&weight)).then_some(weight)
+pub(crate) fn weight_column(
+    fields: &[&str],
+    columns: usize,
+    (source, target): (usize, usize),
+) -> Result<Option<usize>, String> {
+    let names = all_bare(fields);
+    let known = ends(&names);
+    let both = matches!(known, Ok(([Some(_), Some(_)], _)));
+    let named = weight(&names, both).map_err(|two| twice(fields, two))?;
+    let weight = named.or_else(|| known.ok().and_then(|_| third(columns, source, target)));
+    Ok(weight.filter(|weight| *weight < fields.len() && ![source, target].contains(weight)))
+}
+
+/// Returns whether the names of two columns say that they are the ends of edges.
+pub(crate) fn are_ends(names: [&str; 2]) -> bool {
+    matches!(ends(&names.map(bare)), Ok(([Some(_), Some(_)], _)))
+}
+
+/// Returns the notice that two columns were read as the ends of edges, unless their names say that they are.
+pub(super) fn ends_in_order(source: &str, target: &str) -> Option<String> {
+    let words = || format!("the columns `{source}` and `{target}` were read as the ends of the edges.");
+    (!are_ends([source, target])).then(words)
+}
+
+/// Returns the indices of the source and target columns that have known names, and whether both names are unlikely to
+/// be ids. The error contains the indices of two columns that match one of them equally well.
+fn ends(names: &[String]) -> Result<([Option<usize>; 2], bool), [usize; 2]> {
+    let ends = [best(names, |name| id_rank(name, &SOURCES))?, best(names, |name| id_rank(name, &TARGETS))?];
+    match (ends, pair(names)) {
+        ([None, None], Some((one, other))) => Ok(([Some(one), Some(other)], false)),
+        _ => Ok((ends, ends.iter().all(Option::is_some))),
+    }
+}
+
+/// Returns the index of the column whose name says that it has the weights. `both` says whether names say which columns
+/// have both ids.
+fn weight(names: &[String], both: bool) -> Result<Option<usize>, [usize; 2]> {
+    best(names, |name| match name {
+        "weight" => Some(0),
+        "w" if both => Some(1),
+        other => WEIGHTS.contains(&other).then_some(1),
+    })
+}
+
+/// Returns the index of the third of three columns, which may contain the weight even if its name is unknown.
+fn third(columns: usize, source: usize, target: usize) -> Option<usize> {
+    (columns == 3 && source.max(target) == 1).then_some(2)
+}
+
+/// Says that two columns have names for one role.
+fn twice(fields: &[impl Display], [one, other]: [usize; 2]) -> String {
+    format!("`{}` and `{}` for one column", fields[one], fields[other])
 }
 
 /// Returns whether the name of a column says that it has weights.
 pub(super) fn is_weight(field: &str) -> bool {
     let name = bare(field);
     ["weight", "w"].contains(&name.as_str()) || WEIGHTS.contains(&name.as_str())
+}
+
+/// Returns the names in lower case and without punctuation.
+#[cfg(feature = "arrow")]
+fn all_bare(fields: &[&str]) -> Vec<String> {
+    fields.iter().map(|field| bare(field)).collect()
 }
 
 /// Returns the name in lower case and without punctuation.

@@ -57,7 +57,7 @@ pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_from, read_
 pub use encoded::encoding_arrays;
 pub use graph::write_graph;
 #[cfg(feature = "arrow")]
-pub(crate) use header::{NO_COLUMN, edge_columns, ignored, weight_column};
+pub(crate) use header::{NAMED_ENDS, NO_COLUMN, are_ends, check_order, edge_columns, ignored, weight_column};
 #[cfg(feature = "arrow")]
 pub(crate) use ids::{distinct, numbering};
 pub(crate) use layers::fits;

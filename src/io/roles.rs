@@ -176,6 +176,8 @@ pub enum TargetOrigin {
     },
     /// The array with this name.
     Array(String),
+    /// The arrays with these names, of the parts of a data set.
+    Arrays(Vec<String>),
     /// The names of the folders.
     Folders,
     /// The words after the strings of bits.
@@ -188,6 +190,13 @@ impl fmt::Display for TargetOrigin {
             Self::Column { name: Some(name), .. } if !name.is_empty() => write!(f, "column `{name}`"),
             Self::Column { place, .. } => write!(f, "column {}", place + 1),
             Self::Array(name) => write!(f, "the array `{name}`"),
+            Self::Arrays(names) => {
+                let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                match quoted.split_last() {
+                    Some((last, others)) => write!(f, "the arrays {} and {last}", others.join(", ")),
+                    None => f.write_str("no array"),
+                }
+            }
             Self::Folders => f.write_str("the names of the folders"),
             Self::Words => f.write_str("the words after the bits"),
         }

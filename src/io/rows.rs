@@ -296,21 +296,21 @@ fn misfit(lines: &Lines, header: Option<Header>, wanted: Form, found: Form) -> E
 
 /// Returns the error for column names that contradict each other.
 fn contradiction(lines: &Lines, line: u64, found: String) -> Error {
-    let expected = "names for the columns of both ids, such as source and target, or the columns in the order source, \
-                    target, weight";
-    lines.error_at(line, expected, found)
+    lines.error_at(line, header::NAMED_ENDS, found)
 }
 
-/// Returns the notice that names the column of the weights if its name does not say that it has them, and lists the
-/// named columns that are not used.
+/// Returns the notice that names the columns of the ends and of the weights if their names do not say that they have
+/// them, and lists the named columns that are not used.
 fn note(lines: &Lines, fields: &[String], header: Header) -> Option<String> {
     let (places, unread) = match header {
         Header::Named { places, .. } => (places, header::ignored(fields, places)),
         Header::InOrder | Header::Three => (IN_ORDER, None),
     };
+    let ends = fields.get(places[0]).zip(fields.get(places[1]));
+    let ends = ends.and_then(|(source, target)| header::ends_in_order(source, target));
     let doubtful = |name: &&String| !name.is_empty() && !header::is_weight(name);
     let weights = fields.get(places[2]).filter(doubtful);
     let weights = weights.map(|name| format!("the column `{name}` was read as the weights of the edges."));
-    let all: Vec<String> = weights.into_iter().chain(unread).collect();
+    let all: Vec<String> = ends.into_iter().chain(weights).chain(unread).collect();
     (!all.is_empty()).then(|| format!("{}:{}: {}", lines.path().display(), lines.at(), all.join(" ")))
 }

@@ -2,12 +2,11 @@
 
 use super::array_file::ArrayFile;
 use super::layers::Format;
-use super::roles::{Findings, MOST_SEARCHED, Suspicion, TargetOrigin, suspects};
-use super::samples::{TableTargets, Wanted, roles_of};
+use super::roles::{Findings, MOST_SEARCHED, Suspicion, suspects};
+use super::samples::{FINITE_LABELS, TableTargets, Wanted, roles_of};
 use super::stored::{Stored, archive};
 use crate::array::Real;
 use crate::error::{Error, Result};
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -32,7 +31,7 @@ pub struct SampleRows {
     /// The targets, unless inputs alone are wanted.
     y: Option<Stored>,
     /// The classes and their names, in order.
-    classes: Vec<i64>,
+    classes: Vec<f64>,
     names: Vec<String>,
     findings: Findings,
 }
@@ -44,7 +43,7 @@ impl SampleRows {
     /// classes, which are in numeric order.
     ///
     /// # Errors
-    /// [`Parse`](crate::ErrorKind::Parse) if a label is not a whole number, or if there are more than 2^20 classes;
+    /// [`Parse`](crate::ErrorKind::Parse) if a label is not a finite number, or if there are more than 2^20 classes;
     /// [`Io`](crate::ErrorKind::Io) if the operating system reports an error, or a checksum of an archive is wrong.
     pub fn open(path: &Path, wanted: Wanted<'_>) -> Result<Option<Self>> {
         let format = Format::of(path).filter(|format| *format != Format::Npy);
@@ -83,8 +82,8 @@ impl SampleRows {
         let parts = file.parts(len, &mut left_out)?;
         let (path, file, values) = (path.to_owned(), Mutex::new(file.file), if labeled { 0 } else { values });
         let (classes, names) = (Vec::new(), Vec::new());
-        let target = roles.target_name.map(TargetOrigin::Array);
-        let findings = Findings { target, left_out, flattened, parts, of_arrays: true, ..Findings::default() };
+        let findings =
+            Findings { target: roles.origin, left_out, flattened, parts, of_arrays: true, ..Findings::default() };
         let mut made = Self { path, file, len, inputs, values, x, y, classes, names, findings };
         if labeled {
             made.find_classes()?;
@@ -106,18 +105,21 @@ impl SampleRows {
     }
 
     fn find_classes(&mut self) -> Result<()> {
-        let mut found = BTreeSet::new();
+        let mut found: Vec<f64> = Vec::new();
         for first in (0..self.len).step_by(SCANNED) {
             let rows = first..(first + SCANNED).min(self.len);
             for (row, value) in rows.clone().zip(self.numbers(self.targets()?, rows)?) {
-                found.insert(self.class(row, value)?);
+                found.push(self.class(row, value)?);
             }
+            found.sort_unstable_by(f64::total_cmp);
+            found.dedup();
             if found.len() > MOST_CLASSES {
                 return Err(self.wrong(format!("at most {MOST_CLASSES} classes"), "more".to_owned()));
             }
         }
-        self.classes = found.into_iter().collect();
-        self.names = self.classes.iter().map(i64::to_string).collect();
+        let kind = self.targets()?.kind;
+        self.names = found.iter().map(|&class| kind.word(class)).collect();
+        self.classes = found;
         Ok(())
     }
 
@@ -182,7 +184,8 @@ impl SampleRows {
     pub fn labels_of(&self, rows: Range<usize>) -> Result<Vec<u32>> {
         let label = |(row, value)| {
             let class = self.class(row, value)?;
-            let place = self.classes.binary_search(&class).ok().and_then(|place| u32::try_from(place).ok());
+            let place = self.classes.binary_search_by(|own| own.total_cmp(&class)).ok();
+            let place = place.and_then(|place| u32::try_from(place).ok());
             let found = || format!("{class} as label of sample {row}");
             place.ok_or_else(|| self.wrong("the classes that the file had when it was opened", found()))
         };
@@ -200,12 +203,10 @@ impl SampleRows {
         Ok(made)
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "whole numbers below 2^53")]
-    fn class(&self, row: usize, value: f64) -> Result<i64> {
-        let whole = value.fract() == 0.0 && value.abs() < 1e15;
+    /// Returns the class that a label is. Zero has one sign.
+    fn class(&self, row: usize, value: f64) -> Result<f64> {
         let found = || format!("{value} as label of sample {row}");
-        let expected = "whole numbers as labels, or a loss of values, such as mse";
-        if whole { Ok(value as i64) } else { Err(self.wrong(expected, found())) }
+        if value.is_finite() { Ok(value + 0.0) } else { Err(self.wrong(FINITE_LABELS, found())) }
     }
 
     fn wrong(&self, expected: impl Into<String>, found: String) -> Error {

@@ -1,7 +1,7 @@
 //! Reads data sets for training: a table of numbers with a label in each row, strings of bits with a label, or arrays.
 
 use super::array_file::ArrayFile;
-use super::array_roles::ArrayRoles;
+use super::array_roles::{ArrayRoles, listed};
 use super::layers::{Format, Numbers};
 use super::roles::{Findings, LABELS, LabelColumn, LeftOut, Roles, TargetOrigin, suspects};
 use super::table::{self, Ask, Rows};
@@ -198,13 +198,13 @@ const NO_INPUTS: &str = "inputs under the name x, features, inputs, data or imag
 /// [`Parse`](crate::ErrorKind::Parse) if there are no inputs, or no targets.
 pub(super) fn roles_of(path: &Path, names: &[(&str, usize)], wanted: Wanted<'_>) -> Result<ArrayRoles> {
     let wrong = |expected: &str, found: String| Error::parse(path, None, expected, found);
-    let all = || names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let all: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
     let (roles, alone) = match wanted {
         Wanted::Labels(roles) | Wanted::Values(roles) => (needed(roles), false),
         Wanted::Inputs(_) => (LabelColumn::Auto.into(), names.len() == 1),
     };
     let missing = |error: Error| match roles.label {
-        LabelColumn::Named(name) => wrong(&format!("targets under the name {name}"), format!("the arrays {}", all())),
+        LabelColumn::Named(name) => wrong(&format!("targets under the name {name}"), listed(&all)),
         _ => error,
     };
     let found = ArrayRoles::find(path, names, roles, !alone);
@@ -215,21 +215,27 @@ pub(super) fn roles_of(path: &Path, names: &[(&str, usize)], wanted: Wanted<'_>)
         (found, _) => found?,
     };
     if let Wanted::Inputs(_) = wanted {
-        let (target, name) = (std::mem::take(&mut made.target), made.target_name.take());
-        if let (Some(name), true) = (name, alone) {
+        let (target, origin) = (std::mem::take(&mut made.target), made.origin.take());
+        if let (Some(_), [(name, _)]) = (origin, names) {
             // The only array is the inputs, whatever its name is.
-            made.layers.push((name, target));
+            made.layers.push(((*name).to_owned(), target));
         } else {
             made.left_out.extend(target.iter().map(|&at| (names[at].0.to_owned(), LeftOut::Label)));
         }
     } else if made.target.is_empty() {
         let features = names.iter().any(|(name, _)| *name == "features");
         let advice = "; features have labels if their input has them (`fiedler features --label NAME`)";
-        let found = format!("no labels, only the arrays {}{}", all(), if features { advice } else { "" });
+        let kept: Vec<&str> = all.iter().copied().filter(|name| !roles.ignores(name)).collect();
+        let mut found = format!("{}{}", if kept.is_empty() { "" } else { "no labels, only " }, listed(&kept));
+        if !roles.ignore.is_empty() {
+            found += &format!("; --ignore leaves out {}", roles.ignore.join(", "));
+        }
+        found += if features { advice } else { "" };
         let expected = format!("targets under the name {}, or under that of --label", LABELS.join(", "));
         return Err(wrong(&expected, found));
-    } else if let (Wanted::Values(_), Some("labels"), true) =
-        (wanted, made.target_name.as_deref(), names.iter().any(|(name, _)| *name == "classes"))
+    } else if matches!(wanted, Wanted::Values(_))
+        && made.origin == Some(TargetOrigin::Array("labels".to_owned()))
+        && names.iter().any(|(name, _)| *name == "classes")
     {
         // The numbers of the classes that features write beside labels that are no integers.
         return Err(wrong(
@@ -237,7 +243,7 @@ pub(super) fn roles_of(path: &Path, names: &[(&str, usize)], wanted: Wanted<'_>)
             "numbers of the classes, whose names are in the array classes".to_owned(),
         ));
     }
-    if made.layers.is_empty() { Err(wrong(NO_INPUTS, format!("the arrays {}", all()))) } else { Ok(made) }
+    if made.layers.is_empty() { Err(wrong(NO_INPUTS, listed(&all))) } else { Ok(made) }
 }
 
 fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
@@ -289,7 +295,7 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
     let parts = parts.or(stored);
     let names: Vec<String> = (0..inputs).map(|at| format!("{}[{at}]", roles.layers[0].0)).collect();
     let findings = Findings {
-        target: roles.target_name.map(TargetOrigin::Array),
+        target: roles.origin,
         left_out,
         // The edges of many images are the same in all of them.
         suspects: if values.is_some() { suspects(&names, &x, &targets, of_sample.len() == 1) } else { Vec::new() },
@@ -300,6 +306,9 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
     };
     Ok(SampleTable { inputs, x, targets, names: Vec::new(), target: None, left_out: Vec::new(), findings })
 }
+
+/// What an error of labels in an array says that are NaN or infinite.
+pub(super) const FINITE_LABELS: &str = "finite numbers as labels";
 
 /// Returns the values or the classes of words. Unless `values` says which they are, they are values if all are numbers,
 /// of which some are not whole: the rule that arrays of floats follow.

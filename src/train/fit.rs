@@ -7,6 +7,31 @@ use super::statistics::Summary;
 use super::stop::{Metric, Part, Stop};
 use crate::ops::mlp::{MixedPrecision, Mlp, Number, Program, Replica, Scaler, Scores, Tensor};
 use crate::policy::Choice;
+use std::collections::BTreeMap;
+
+/// The number of samples of a part below which its scores mean little, which reports say. All of them may have one
+/// label by chance.
+pub(crate) const FEW: u64 = 10;
+
+/// Says, a sentence each, in how many of `runs` runs a part has only samples of one class. `found` has these parts,
+/// with their numbers of samples and their labels.
+pub(crate) fn parts_of_one_class(
+    found: impl Iterator<Item = (Part, u64, usize)>,
+    runs: usize,
+    classes: &[String],
+) -> Vec<String> {
+    let mut counts = BTreeMap::new();
+    // Few training samples of one class teach nothing either.
+    for (part, _, label) in found.filter(|(part, samples, _)| *part == Part::Train || *samples >= FEW) {
+        counts.entry((part as usize, label)).or_insert((part, 0_usize)).1 += 1;
+    }
+    let words = |((_, label), (part, count)): ((usize, usize), (Part, usize))| {
+        let class = classes.get(label).cloned().unwrap_or_else(|| label.to_string());
+        let own = if count == runs { String::new() } else { format!(" in {count} of {runs} runs") };
+        format!("{} has only samples of class `{class}`{own}", part.name())
+    };
+    counts.into_iter().map(words).collect()
+}
 
 /// The result of a training.
 #[derive(Debug)]
@@ -165,6 +190,18 @@ impl<T: Number> Fit<T> {
         let good = self.runs.iter().filter(|run| run.status.is_good() && which(run));
         let values = good.filter_map(|run| run.scores(part)).map(|scores| metric.of(scores));
         Summary::of(values, metric.larger_is_better())
+    }
+
+    /// Says, a sentence each, which parts have only samples of one class, and in how many runs: training samples, and
+    /// 10 or more validation or test samples. `classes` are the names of the classes.
+    #[must_use]
+    pub fn parts_of_one_class(&self, classes: &[String]) -> Vec<String> {
+        let of = |run: &Fitted<T>, part: Part| {
+            let scores = run.scores(part)?;
+            Some((part, scores.samples(), scores.only_label()?))
+        };
+        let found = self.runs.iter().flat_map(|run| Part::ALL.map(|part| of(run, part)));
+        parts_of_one_class(found.flatten(), self.runs.len(), classes)
     }
 
     /// Returns the number of groups in which the samples were read.

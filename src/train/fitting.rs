@@ -72,7 +72,7 @@ impl Trainer {
             return Err(Error::domain("train", what));
         }
         Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
-            Err(error) if groups > 1 => Err(error.within(format_args!("a group of {samples} samples"))),
+            Err(error) if groups > 1 => Err(error.within(format_args!("a group of {}", counted(samples, "sample")))),
             counts => counts,
         })
     }
@@ -87,7 +87,8 @@ impl Trainer {
         };
         if let Some(stop) = self.stop.filter(|stop| counts[stop.part as usize] == 0) {
             let part = stop.part.name();
-            let what = format!("stop on {stop}: expected samples for {part}, found none among {samples} samples");
+            let of = counted(samples, "sample");
+            let what = format!("stop on {stop}: expected samples for {part}, found none among {of}");
             return Err(Error::domain("train", what));
         }
         if let Some(stop) = self.stop.filter(|stop| counts[stop.part as usize] < stop.metric.fewest()) {
@@ -96,9 +97,15 @@ impl Trainer {
             return Err(Error::domain("train", what));
         }
         if self.batch > counts[0] && !self.batch_fits {
-            let what = format!("expected a batch of at most {} training samples, found {}", counts[0], self.batch);
+            let most = counted(counts[0], "training sample");
+            let what = format!("expected a batch of at most {most}, found {}", self.batch);
             return Err(Error::domain("train", what));
         }
         Ok(counts)
     }
+}
+
+/// Returns a count with its noun.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

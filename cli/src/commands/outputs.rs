@@ -31,15 +31,11 @@ impl Overwriting {
     /// Checks that a folder to write to is new or empty, or may be replaced. `others` says what else than `--overwrite`
     /// there is.
     pub(super) fn check_folder(self, path: &Path, others: &str) -> Result<(), Failure> {
-        if path.symlink_metadata().is_err() || path.is_dir() && (self.overwrite || names_in(path).is_empty()) {
-            return Ok(());
-        }
-        match self.overwrite {
-            true => {
-                let what = format!("{}: expected a folder to write to, found a file", path.display());
-                Err(Failure::Call(what))
-            }
-            false => Err(refused(path, others)),
+        match path.is_dir() {
+            false if path.symlink_metadata().is_err() => Ok(()),
+            false => Err(Failure::Call(format!("{}: expected a folder to write to, found a file", path.display()))),
+            true if self.overwrite || names_in(path).is_empty() => Ok(()),
+            true => Err(refused(path, others)),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::columns;
 use super::outputs::Overwriting;
 use super::printing::Printing;
+use super::train::CHECKPOINT;
 use super::values::whole;
 use super::{Failure, Outcome, Where, many, print};
 use clap::Args;
@@ -47,6 +48,13 @@ impl Predict {
     pub(super) fn run(self) -> Result<Outcome, Failure> {
         self.printing.begin();
         let weights = self.dir.join(WEIGHTS);
+        if !weights.exists() && self.dir.join(CHECKPOINT).exists() {
+            let dir = self.dir.display();
+            return Err(Failure::Said(format!(
+                "{dir}: expected a finished training, with {WEIGHTS}, found {CHECKPOINT} alone, so this one is \
+                 unfinished; the same `fiedler train` with --resume finishes it"
+            )));
+        }
         self.overwriting.check_output(&self.output, &[&self.data, &weights], &["npz", "safetensors", "csv"])?;
         match Model::<f32>::open(&weights) {
             Ok(model) => self.predict(&model, |x| {

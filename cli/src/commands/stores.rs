@@ -26,10 +26,14 @@ impl Storing {
         self.resume
     }
 
-    /// Returns whether a call that resumes finds all its outputs, so that nothing is left to do, and says so.
+    /// Returns whether a call that resumes finds all its outputs, so that nothing is left to do.
+    pub(super) fn is_finished(self, overwriting: Overwriting, outputs: &[&Path]) -> bool {
+        self.resume && !overwriting.replaces() && outputs.iter().all(|path| path.is_file())
+    }
+
+    /// Does the same, and says so.
     pub(super) fn finished(self, overwriting: Overwriting, printing: Printing, outputs: &[&Path]) -> bool {
-        let all = outputs.iter().all(|path| path.is_file());
-        let finished = self.resume && !overwriting.replaces() && all;
+        let finished = self.is_finished(overwriting, outputs);
         if let (true, Some(output)) = (finished, outputs.first()) {
             if printing.json {
                 print(serde_json::json!({"output": output, "finished": true}));

@@ -24,6 +24,7 @@ mod run;
 mod sampling;
 mod stored;
 mod strangers_tables;
+mod strangers_training;
 mod tables;
 mod tournament;
 mod train;

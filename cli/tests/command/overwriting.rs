@@ -125,13 +125,14 @@ fn folders_of_results_have_one_rule() {
         std::fs::write(&own, "mine").unwrap();
         let file = files.text("file", "mine");
         let of = |output: &str, more: &[&str]| said(&[call, &["-o", output], more].concat());
-        for output in [&folder, &file] {
-            let (code, error) = of(output, &[]);
-            let told = error.contains(&format!("{output}: it exists already; --overwrite replaces it"));
-            assert!(code == Some(2) && told, "{call:?}: {code:?} {error}");
+        let (code, error) = of(&folder, &[]);
+        let told = error.contains(&format!("{folder}: it exists already; --overwrite replaces it"));
+        assert!(code == Some(2) && told, "{call:?}: {code:?} {error}");
+        for more in [&[][..], &["--overwrite"]] {
+            let (code, error) = of(&file, more);
+            let told = error.contains(&format!("{file}: expected a folder to write to, found a file"));
+            assert!(code == Some(2) && told && !error.contains("--overwrite"), "{call:?}: {code:?} {error}");
         }
-        let (code, error) = of(&file, &["--overwrite"]);
-        assert!(code == Some(2) && error.contains("expected a folder to write to, found a file"), "{code:?} {error}");
         let (code, error) = of(&folder, &["--overwrite"]);
         assert_eq!(code, Some(0), "{call:?}: {error}");
         assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");

@@ -7,18 +7,18 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Rows of two numbers, sorted by class, with what stands before and behind them.
-fn rows(count: usize, row: impl Fn(usize, &str) -> String) -> String {
+pub(crate) fn rows(count: usize, row: impl Fn(usize, &str) -> String) -> String {
     let number = |i: usize, factor: usize| (i * factor % 101) as f64 / 50.5 - 1.0;
     (0..count).map(|i| row(i, &format!("{:.3},{:.3}", number(i, 37), number(i, 59))) + "\n").collect()
 }
 
-fn kind(i: usize, count: usize) -> &'static str {
+pub(crate) fn kind(i: usize, count: usize) -> &'static str {
     if 2 * i < count { "down" } else { "up" }
 }
 
 /// Trains for an epoch, and returns the last line and standard error.
 #[track_caller]
-fn trained(data: &str, dir: &str, more: &[&str]) -> (String, String) {
+pub(crate) fn trained(data: &str, dir: &str, more: &[&str]) -> (String, String) {
     let (code, printed, error) = said(&[&["train", data, "-o", dir, "--epochs", "1"], more].concat());
     assert_eq!(code, 0, "{error}");
     (printed.trim_end().lines().last().expect("a line").to_owned(), error)
@@ -153,7 +153,7 @@ fn labels_are_found_wherever_they_stand() {
     assert!(last.contains("data: 2 inputs, targets from column `y`"), "{last}");
 }
 
-fn write(path: &str, arrays: &[(&str, &[usize], Data<'_>)]) {
+pub(crate) fn write(path: &str, arrays: &[(&str, &[usize], Data<'_>)]) {
     let arrays: Vec<NamedArray<'_>> = arrays
         .iter()
         .map(|(name, shape, data)| NamedArray { name, rows: Rows::Other, shape: shape.to_vec(), data: *data })
@@ -198,7 +198,8 @@ fn arrays_as_people_store_them() {
                 ("X_train", &[40, 3], x3),
                 ("y_train", &[40], Data::I64(&y)),
             ],
-            "data: 3 inputs, labels from the array `y`, 2 classes; 40 training, 10 test samples as in the file",
+            "data: 3 inputs, labels from the arrays `y_train` and `y_test`, 2 classes; 40 training, 10 test samples as in \
+             the file",
         ),
     ] {
         let path = files.at(name);
@@ -223,7 +224,7 @@ fn arrays_as_people_store_them() {
     let (code, printed, error) = said(&["experiment", "run", &spec, "-o", &files.at("e"), "--no-cache"]);
     let last = printed.trim_end().lines().last().unwrap_or_default();
     assert!(
-        code == 0 && last.contains("labels from the array `y`, 2 classes; 40 training, 10 test"),
+        code == 0 && last.contains("labels from the arrays `y_train` and `y_test`, 2 classes; 40 training, 10 test"),
         "{printed}{error}"
     );
     // Folds and other shares mix the parts.
@@ -392,12 +393,14 @@ fn values_are_values_everywhere() {
     let (last, error) = trained(&features, &files.at("f"), &["--loss", "mse"]);
     assert!(last.contains("data: 2 inputs, targets from the array `targets`") && error.is_empty(), "{last}{error}");
     let (code, _, error) = said(&["train", &features, "-o", &files.at("ce")]);
-    assert!(code == 1 && error.contains("whole numbers as labels, or a loss of values, such as mse"), "{error}");
+    let part =
+        "labels from the array `targets`: expected several samples of each class, found 40 classes in 40 samples";
+    assert!(code == 1 && error.contains(part) && error.contains("--loss mse"), "{error}");
     // Classes of numbers that are many, or not whole.
     let halves = files.text("h.csv", &table(|i| format!("{}", (i % 2) as f64 / 2.0)));
     for (data, classes) in [(&whole, "23 classes in 40 samples"), (&halves, "2 classes in 40 samples")] {
         let (code, _, error) = said(&["train", data, "-o", &files.at("c"), "--epochs", "1", "--overwrite"]);
-        let few = error.contains("expected several samples of each class, found 23 classes");
+        let few = error.contains("from column `label`: expected several samples of each class, found 23 classes");
         let told = error.contains(classes) && error.contains("if they are values, --loss mse predicts them");
         assert!(if *data == whole { code == 1 && few } else { code == 0 && told }, "{error}");
     }
@@ -470,33 +473,6 @@ fn parts_and_stopping_rules_are_kept() {
     let rule = ["--stop", "validation.auc", "--epochs", "2", "--runs", "3"];
     let (_, printed, _) = said(&[&["train", &files.text("one.csv", &one), "-o", &files.at("o")][..], &rule].concat());
     assert!(printed.contains("validation.auc was defined in no epoch of "), "{printed}");
-}
-
-/// A call that resumes what is finished succeeds, so that a job that is started again does not fail.
-#[test]
-fn a_finished_call_is_resumed() {
-    let files = Files::new();
-    let edges = files.text("e.csv", "src,dst\n0,1\n1,2\n");
-    let table = files.text("t.csv", &("a,b,kind\n".to_owned() + &rows(20, |i, x| format!("{x},{}", kind(i, 20)))));
-    for (call, out) in [
-        (&["encode", &edges, "-k", "2"][..], "e.npz"),
-        (&["encode", &edges, "-k", "2"], "e.parquet"),
-        (&["features", &table, "--representations", "raw"], "f.npy"),
-    ] {
-        let path = files.at(out);
-        let call = [call, &["-o", &path, "--resume"]].concat();
-        let (code, _, error) = said(&call);
-        assert_eq!(code, 0, "{error}");
-        let before = std::fs::read(files.at(out)).expect("an output");
-        let (code, printed, error) = said(&call);
-        assert!(code == 0 && printed.contains("it exists, so nothing is left to resume"), "{printed}{error}");
-        assert!(before == std::fs::read(files.at(out)).expect("an output") && said(&call[..call.len() - 1]).0 == 2);
-        assert!(!Path::new(&files.at(&format!("{out}.resume"))).exists());
-    }
-    // An option that the call does not give is not named.
-    let list = files.text("g.csv", "src,dst,graph\n0,1,0\n1,2,1\n");
-    let (code, _, error) = said(&["encode", &list, "-o", &files.at("g.npz")]);
-    assert!(code == 1 && error.contains("g.csv:1: ") && !error.contains("--edge-weight-column"), "{error}");
 }
 
 /// A separator at the end of a header, or of all rows, as spreadsheets write it, begins no column.

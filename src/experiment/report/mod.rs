@@ -14,7 +14,7 @@ use super::spec::{Spec, SplitBy};
 use super::store::Folder;
 use crate::error::Result;
 use crate::io;
-use crate::train::{Metric, Part};
+use crate::train::{FEW, Metric, Part, parts_of_one_class};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -65,6 +65,9 @@ pub struct Report {
     /// The number of runs that ended well although what would have stopped them was defined in none of their epochs, by
     /// its name.
     pub without_stop: BTreeMap<String, usize>,
+    /// Which parts have only samples of one class, a sentence each: training samples, and 10 or more validation or test
+    /// samples.
+    pub one_class: Vec<String>,
     /// The best mean of the configurations, and what the best of as many is expected to be; `None` if no run ended
     /// well.
     pub best: Option<Best>,
@@ -88,11 +91,9 @@ pub struct TimesReport {
 /// The most configurations of which all pairs are compared.
 const MOST_PAIRS: usize = 40;
 
-/// The number of samples below which the report says that their scores mean little, as after a training.
-const FEW: u64 = 10;
-
 impl Report {
-    /// Says, a sentence each, that the metric is of few samples, and that runs had no epoch to choose, where it is so.
+    /// Says, a sentence each, that the metric is of few samples, that runs had no epoch to choose, and that a part has
+    /// only samples of one class, where it is so.
     #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let part = self.metric.split_once('.').map_or("", |(part, _)| part);
@@ -105,7 +106,7 @@ impl Report {
             let runs = markdown::counted(*runs, "run");
             format!("{name} was defined in no epoch of {runs}, so it chose none")
         });
-        few.into_iter().chain(undefined).collect()
+        few.into_iter().chain(undefined).chain(self.one_class.iter().cloned()).collect()
     }
 }
 
@@ -149,6 +150,13 @@ impl Experiment {
                 *without_stop.entry(stop.on.clone()).or_default() += runs;
             }
         }
+        let of_one = |record: &Record, part: Part| {
+            let own = record.parts.get(part.name())?;
+            Some((part, own.samples, own.only_label()?))
+        };
+        let of_one = records.iter().flat_map(|(record, _)| Part::ALL.map(|part| of_one(record, part)));
+        let classes = self.classes();
+        let one_class = parts_of_one_class(of_one.flatten(), records.len(), &classes);
         let means: Vec<f64> = configurations.iter().filter_map(|cell| Some(cell.estimate?.mean)).collect();
         Ok(Report {
             name: spec.experiment.name.clone(),
@@ -158,12 +166,13 @@ impl Experiment {
             runs: rows.len(),
             finished: records.len(),
             factors,
-            classes: self.classes(),
+            classes,
             configurations,
             comparisons,
             differences,
             selected_on: selected_on.map(Part::name),
             without_stop,
+            one_class,
             best: Best::of(&means, metric.larger_is_better())?,
             spec: spec.to_toml(),
             times: TimesReport { runs: each.iter().sum(), configurations: each },

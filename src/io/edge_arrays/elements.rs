@@ -110,7 +110,7 @@ pub(super) struct Elements {
     /// Whether the first axis varies fastest.
     pub(super) by_columns: bool,
     /// The type as the file has it, without the byte order.
-    kind: String,
+    pub(super) kind: String,
     big: bool,
     reader: Box<dyn Read + Send>,
     of_numpy: bool,

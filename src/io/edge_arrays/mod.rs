@@ -101,7 +101,7 @@ fn ends(index: Elements) -> Result<Ends> {
                 "a square matrix of the shape ({rows}, {columns}); a dense adjacency matrix is read by its name, \
                  adjacency, in an .npz or .safetensors file"
             ),
-            _ if !index.is_integer() => "numbers of another type".to_owned(),
+            _ if !index.is_integer() => format!("the type {}", index.kind),
             _ => format!("the shape {:?}", index.shape),
         };
         return Err(index.error(expected, found));

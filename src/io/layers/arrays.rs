@@ -7,7 +7,7 @@ use crate::cache::KeyHasher;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::array_file::ArrayFile;
 use crate::io::array_roles::ArrayRoles;
-use crate::io::roles::{Findings, LabelColumn, LeftOut, Roles, TargetOrigin};
+use crate::io::roles::{Findings, LabelColumn, LeftOut, Roles};
 use crate::io::samples::TableTargets;
 use crate::io::stored::Stored;
 use crc32fast::Hasher;
@@ -104,8 +104,8 @@ pub(super) fn open(path: &Path, roles: Roles<'_>, values: Option<bool>) -> Resul
     let canonical = path.canonicalize().ok();
     let file = Mutex::new(file.file);
     let source = Source::Arrays(Arrays { path: path.to_owned(), canonical, file, layers: held });
-    let target = found.target_name.map(TargetOrigin::Array);
-    let findings = Findings { target, left_out: found.left_out, flattened, of_arrays: true, ..Findings::default() };
+    let (target, left_out) = (found.origin, found.left_out);
+    let findings = Findings { target, left_out, flattened, of_arrays: true, ..Findings::default() };
     Ok(Layers { source, layers, len, targets, findings, ids })
 }
 
@@ -132,7 +132,7 @@ fn of_parts(mut file: ArrayFile, found: ArrayRoles, arrays: &[Vec<Stored>], valu
         layers.targets = file.targets(&found.target, &rows, values)?;
     }
     layers.findings = Findings {
-        target: found.target_name.map(TargetOrigin::Array),
+        target: found.origin,
         left_out: found.left_out,
         flattened: flattened(&first[0]),
         parts: (rows.len() > 1).then_some(counts),

@@ -423,10 +423,11 @@ pub(in crate::io) fn check_names(path: &Path, arrays: &[Stored]) -> Result<()> {
     }
 }
 
-/// Returns the targets of numbers: labels if they are integers, unless `values` says that they are values.
+/// Returns the targets of numbers: labels if they are integers, unless `values` says which they are. Numbers that are
+/// not finite are no labels.
 fn targets_of(kind: Kind, numbers: Vec<f64>, each: usize, values: Option<bool>) -> TableTargets {
-    if kind.is_float() || each > 1 || values == Some(true) {
+    if values.unwrap_or(kind.is_float()) || each > 1 || numbers.iter().any(|number| !number.is_finite()) {
         return TableTargets::Values(numbers, each);
     }
-    labels_of(numbers.iter().map(|value| format!("{value:.0}")).collect())
+    labels_of(numbers.iter().map(|&number| kind.word(number)).collect())
 }

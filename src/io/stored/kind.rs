@@ -95,6 +95,16 @@ impl Kind {
         matches!(self, Self::Text(_) | Self::Bytes(_))
     }
 
+    /// Returns the word that a table would have for a number of this type: of a float of at most 32 bits, the shortest
+    /// that is the same number in f32. Zero has no sign.
+    #[expect(clippy::cast_possible_truncation, reason = "f32 holds every number of these types")]
+    pub(in crate::io) fn word(self, number: f64) -> String {
+        match self {
+            Self::F16 | Self::Bf16 | Self::F32 => (number as f32 + 0.0).to_string(),
+            _ => (number + 0.0).to_string(),
+        }
+    }
+
     /// Writes the numbers of `bytes`. Text has none. There is a loop for each type, so that it becomes SIMD
     /// instructions.
     ///

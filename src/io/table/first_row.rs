@@ -3,7 +3,7 @@
 
 use super::{Ask, Reader, Use};
 use crate::error::Error;
-use crate::io::field::is_header;
+use crate::io::field::{Field, is_header};
 use crate::io::roles::{LabelColumn, LeftOut, index_name, is_label, shown};
 use csv::StringRecord;
 use std::io::Read;
@@ -78,16 +78,30 @@ impl Reader<'_> {
         }
     }
 
-    /// Says what can become of a column with a word where no column has a name.
-    pub(super) fn advice(&self, at: usize, field: &str) -> String {
-        // In rows of several lengths, a place is no column; and a model knows what it left out.
-        if field.is_empty() || self.uses.len() < 2 || self.odd.is_some() || self.ask.known.is_some() {
+    /// Says in which column a field is that is no number, and what leaves the column out.
+    pub(super) fn in_column(&self, at: usize, field: &str) -> String {
+        // A target is needed, and so is an input of a model.
+        let needed = self.uses.get(at) == Some(&Use::Target) || self.ask.known.is_some();
+        match self.names {
+            Some(_) if field.is_empty() || needed => format!(" in column `{}`", self.name(at)),
+            Some(_) => format!(" in column `{}`, which --ignore with its name leaves out", self.name(at)),
+            None => self.advice(at, field, needed),
+        }
+    }
+
+    /// Says what can become of a column without a name.
+    fn advice(&self, at: usize, field: &str, needed: bool) -> String {
+        // In rows of several lengths, a place is no column.
+        if field.is_empty() || self.uses.len() < 2 || self.odd.is_some() {
             return String::new();
         }
         let place = at + 1;
+        if needed {
+            return format!(" in column {place}");
+        }
         let wanted = matches!(self.ask.roles.label, LabelColumn::Auto | LabelColumn::Needed);
-        // A word after numbers is no label.
-        let label = if wanted && self.ends.is_empty() {
+        // Neither a word after numbers nor NaN is a label.
+        let label = if wanted && self.ends.is_empty() && Field::of(field) == Field::Word {
             format!("--label {place} takes as the labels and ")
         } else {
             String::new()

@@ -20,6 +20,7 @@ use csv::{ReaderBuilder, StringRecord};
 use decimals::Marks;
 use first_row::{blank_columns, is_names, place_of};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
@@ -247,6 +248,10 @@ impl<'a> Reader<'a> {
     fn find_roles(&mut self, line: u64, fields: &[&str]) -> Result<()> {
         let roles = self.ask.roles;
         roles.check(self.path)?;
+        let mut seen = BTreeSet::new();
+        if let Some(name) = fields.iter().find(|name| self.names.is_some() && !seen.insert(**name)) {
+            return Err(self.wrong(line, "each column name once", format!("two columns named {}", shown(name))));
+        }
         let found = match &self.names {
             None if fields.iter().all(|field| field.parse::<f64>().is_ok()) => {
                 "a first row of numbers, so no column has a name".to_owned()
@@ -420,7 +425,7 @@ impl<'a> Reader<'a> {
                 }
                 Ok(number)
             }
-            Field::Number(_) => Err(self.wrong(line, finite, format!("{field:?}"))),
+            Field::Number(_) => Err(self.wrong(line, finite, format!("{field:?}{}", self.in_column(at, field)))),
             Field::Lost(expected) => {
                 let name = self.names.as_ref().and_then(|names| names.get(at)).filter(|name| !name.is_empty());
                 let column = name.map_or_else(|| (at + 1).to_string(), |name| format!("`{name}`"));
@@ -444,12 +449,7 @@ impl<'a> Reader<'a> {
                     let found = format!("{all} column{} without a name", if all == 1 { "" } else { "s" });
                     return Err(self.wrong(line, "a header in which the first column alone may have no name", found));
                 }
-                let column = match self.names {
-                    Some(_) if field.is_empty() => format!(" in column `{}`", self.name(at)),
-                    Some(_) => format!(" in column `{}`, which --ignore with its name leaves out", self.name(at)),
-                    None => self.advice(at, field),
-                };
-                Err(self.wrong(line, expected, format!("{field:?}{column}")))
+                Err(self.wrong(line, expected, format!("{field:?}{}", self.in_column(at, field))))
             }
         }
     }

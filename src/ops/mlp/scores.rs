@@ -104,6 +104,14 @@ impl Scores {
         self.confusion.classes()
     }
 
+    /// Returns the label of all samples, if they have the same one.
+    #[must_use]
+    pub fn only_label(&self) -> Option<usize> {
+        let classes = self.classes();
+        let mut found = (0..classes).filter(|&label| (0..classes).any(|class| self.confusion(label, class) > 0));
+        found.next().filter(|_| found.next().is_none())
+    }
+
     /// Returns how many samples with label `label` were predicted as `class`.
     #[must_use]
     pub fn confusion(&self, label: usize, class: usize) -> u64 {

@@ -5,11 +5,12 @@ use arrow_array::builder::{FixedSizeListBuilder, Int64Builder, ListBuilder, Stri
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt64Array,
+    Array, ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, UInt64Array,
 };
 use fiedler::arrow::{Columns, Encoder, Role, read};
 use fiedler::encode::SpectralEncoder;
-use fiedler::graph::{Conventions, WeightsRef};
+use fiedler::graph::{Conventions, Isolated, WeightsRef};
 use fiedler::io::{DataSet, NodeIds};
 use fiedler::{Context, Result};
 use std::path::Path;
@@ -23,21 +24,29 @@ fn texts(values: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from(values.to_vec()))
 }
 
-fn graphs_of(table: &RecordBatch) -> Result<DataSet> {
+fn graphs_by(columns: &Columns, table: &RecordBatch) -> Result<DataSet> {
     let batches = [Ok(table.clone())].into_iter();
-    read("t".as_ref(), &table.schema(), batches, &Columns::default(), &Conventions::default())
+    read("t".as_ref(), &table.schema(), batches, columns, &Conventions::default())
+}
+
+fn graphs_of(table: &RecordBatch) -> Result<DataSet> {
+    graphs_by(&Columns::default(), table)
+}
+
+fn refused(table: &RecordBatch) -> String {
+    graphs_of(table).unwrap_err().to_string()
 }
 
 /// Reads the same edges from an edge list.
-fn listed(lines: &str) -> DataSet {
+fn listed(lines: &str) -> Result<DataSet> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     std::fs::write(&path, lines).unwrap();
-    fiedler::io::read(Path::new(&path), &Conventions::default()).unwrap()
+    fiedler::io::read(Path::new(&path), &Conventions::default())
 }
 
 fn assert_same(table: &RecordBatch, lines: &str) {
-    let (made, want) = (graphs_of(table).unwrap(), listed(lines));
+    let (made, want) = (graphs_of(table).unwrap(), listed(lines).unwrap());
     assert_eq!(made.node_ids, want.node_ids, "{lines}");
     let dense = |data: &DataSet| {
         (data.graphs.nodes(), data.graphs.columns().to_vec(), data.graphs.weights().map(WeightsRef::to_weights))
@@ -58,6 +67,9 @@ fn the_same_edges_are_the_same_graph_as_in_an_edge_list() {
     // Text that is numbers, as a program writes it that reads every column as text.
     assert_same(&of(texts(&["10", "9"]), texts(&["9", "2"])), "src,dst\n10,9\n9,2\n");
     assert_same(&of(texts(&["10", "x"]), texts(&["x", "2"])), "src,dst\n10,x\nx,2\n");
+    // White space around a text is no part of the id.
+    assert_same(&of(texts(&[" a", "b"]), texts(&["b\t", "a "])), "src,dst\n a,b\t\nb,a \n");
+    assert_same(&of(texts(&[" 10", "9"]), texts(&["9 ", "2"])), "src,dst\n 10,9\n9 ,2\n");
     let names: DictionaryArray<Int32Type> = ["b", "a"].into_iter().collect();
     assert_same(&of(Arc::new(names), texts(&["a", "c"])), "src,dst\nb,a\na,c\n");
     // Numbers that are written as text are names.
@@ -99,7 +111,13 @@ fn columns_have_the_names_that_edge_lists_have() {
         assert_same(&table, want);
         let told = graphs_of(&table).unwrap().notices;
         assert!(told[0].contains(&format!("the columns `{source}` and `{target}` were read as the ends")), "{told:?}");
-        assert_same(&batch(vec![(source, a.clone()), (target, b.clone())]), "0,1\n1,2\n5,6\n");
+        let table = batch(vec![(source, a.clone()), (target, b.clone())]);
+        let lines = format!("{source},{target}\n0,1\n1,2\n5,6\n");
+        assert_same(&table, &lines);
+        let words = format!("the columns `{source}` and `{target}` were read as the ends of the edges");
+        for told in [graphs_of(&table).unwrap().notices, listed(&lines).unwrap().notices] {
+            assert!(told.len() == 1 && told[0].contains(&words), "{told:?}");
+        }
     }
     let more =
         vec![("src", a.clone()), ("dst", b.clone()), ("kind", texts(&["u", "v", "w"])), ("n", integers(&[1, 2, 3]))];
@@ -159,7 +177,6 @@ fn a_column_of_pairs_has_an_edge_in_each_row() {
 fn a_missing_end_is_named_and_so_are_missing_edges() {
     let src: ArrayRef = Arc::new(Int64Array::from(vec![Some(0), Some(1), None]));
     let dst = integers(&[1, 2, 0]);
-    let refused = |table: &RecordBatch| graphs_of(table).unwrap_err().to_string();
     let error = refused(&batch(vec![("src", src), ("dst", dst.clone())]));
     assert!(
         error.contains("expected a node at each end of an edge, found null in the column `src` in row 3"),
@@ -171,6 +188,112 @@ fn a_missing_end_is_named_and_so_are_missing_edges() {
     assert!(error.contains(place), "{error}");
     let error = refused(&batch(vec![("src", dst.clone()), ("dst", dst)]).slice(0, 0));
     assert!(error.contains("expected at least one edge, found none before the end"), "{error}");
+}
+
+#[test]
+fn what_an_edge_list_refuses_is_refused_in_a_table() {
+    let [src, dst] = [texts(&["a", "b"]), texts(&["b", "c"])];
+    let ends = || vec![("src", src.clone()), ("dst", dst.clone())];
+    let weighted = |weight: Option<f64>| {
+        let weights: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.0), weight]));
+        [ends(), vec![("weight", weights)]].concat()
+    };
+    let empty = |id: &str| vec![("src", src.clone()), ("dst", texts(&["b", id]))];
+    let weight = "expected a weight that is finite and not negative, found";
+    let node = "expected a node at each end of an edge, found an empty id in the column `dst` in row 2";
+    for (columns, lines, words) in [
+        (weighted(None), "src,dst,weight\na,b,1\nb,c,\n", format!("{weight} null in the column `weight` in row 2")),
+        (
+            weighted(Some(f64::NAN)),
+            "src,dst,weight\na,b,1\nb,c,nan\n",
+            format!("{weight} NaN in the column `weight` in row 2"),
+        ),
+        (
+            weighted(Some(-2.0)),
+            "src,dst,weight\na,b,1\nb,c,-2\n",
+            format!("{weight} -2 in the column `weight` in row 2"),
+        ),
+        (empty(""), "src,dst\na,b\nb,\n", node.to_owned()),
+        (empty(" "), "src,dst\na,b\nb, \n", node.to_owned()),
+    ] {
+        let error = refused(&batch(columns));
+        assert!(error.contains(&words), "{error}");
+        let error = listed(lines).unwrap_err().to_string();
+        assert!(error.contains("t.csv:3: expected"), "{error}");
+    }
+    let graphs = [vec![("graph", integers(&[3, 4]))], weighted(None)].concat();
+    let error = refused(&batch(graphs));
+    assert!(error.contains("in a graph at place 2, found null in the column `weight` in row 1"), "{error}");
+}
+
+#[test]
+fn names_of_columns_that_contradict_each_other_are_refused_as_in_an_edge_list() {
+    let columns = |names: &[&'static str]| -> Vec<(&'static str, ArrayRef)> {
+        (1..).zip(names).map(|(id, name)| (*name, integers(&[id, id + 1]))).collect()
+    };
+    for (names, words) in [
+        (&["source", "dst", "target"][..], "found `dst` and `target` for one column"),
+        (&["src", "from", "dst", "weight"], "found `src` and `from` for one column"),
+        (&["src", "dst", "value", "score"], "found `value` and `score` for one column"),
+        (&["weight", "x", "y"], "found `weight` as column 1"),
+        (&["x", "source"], "found `source` as column 2"),
+    ] {
+        let lines = format!("{}\n{}\n", names.join(","), vec!["1"; names.len()].join(","));
+        let both = [refused(&batch(columns(names))), listed(&lines).unwrap_err().to_string()];
+        for error in both {
+            assert!(error.contains("expected names for the columns of both ids") && error.contains(words), "{error}");
+        }
+    }
+    // A call says which are meant.
+    let by = Columns::default().named(Role::Sources, "source").named(Role::Targets, "dst");
+    let made = graphs_by(&by, &batch(columns(&["source", "dst", "target"]))).unwrap();
+    assert_eq!((made.node_ids, made.graphs.weights()), (Some(NodeIds::Integers(vec![1, 2, 3])), None));
+    let by = Columns::default().named(Role::Weights, "score");
+    let made = graphs_by(&by, &batch(columns(&["src", "dst", "value", "score"]))).unwrap();
+    assert_eq!(made.graphs.weights().map(|weights| weights.at(0)), Some(4.0));
+}
+
+#[test]
+fn columns_that_have_no_ids_are_refused_with_a_remedy() {
+    let dates: ArrayRef = Arc::new(Date32Array::from(vec![1, 2]));
+    let booleans: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
+    let [a, real]: [ArrayRef; 2] = [integers(&[1, 2]), Arc::new(Float64Array::from(vec![0.5, 1.0]))];
+    for names in [["src", "dst"], ["u", "v"], ["x", "y"]] {
+        for (column, kind) in [(&dates, "Date32"), (&booleans, "Boolean")] {
+            let error = refused(&batch(vec![(names[0], a.clone()), (names[1], column.clone())]));
+            let words = format!("expected ids of integers or text in the column `{}`, found {kind}", names[1]);
+            assert!(error.contains(&words) && error.contains("cast the column to text"), "{error}");
+        }
+    }
+    let by = Columns::default().named(Role::Sources, "x").named(Role::Targets, "y");
+    let error = graphs_by(&by, &batch(vec![("x", dates), ("y", a.clone())])).unwrap_err().to_string();
+    assert!(error.contains("in the column `x`, found Date32; cast the column to text"), "{error}");
+    let advice = "an index is no end of edges: name the columns of both ids src and dst, or drop the index";
+    let error = refused(&batch(vec![("index", a.clone()), ("near", a.clone()), ("far", real.clone())]));
+    assert!(error.contains("found index (Int64), near (Int64), far (Float64)") && error.contains(advice), "{error}");
+    let error = refused(&batch(vec![("near", a), ("far", real)]));
+    assert!(!error.contains(advice), "{error}");
+}
+
+#[test]
+fn graphs_that_seem_to_count_from_1_are_counted() {
+    // The second graph has no node 0, and the third counts from 1.
+    let table = batch(vec![
+        ("graph", texts(&["p", "p", "q", "q", "r", "r"])),
+        ("src", integers(&[0, 1, 1, 2, 1, 2])),
+        ("dst", integers(&[1, 2, 2, 3, 2, 3])),
+        ("num_nodes", integers(&[3, 3, 4, 4, 3, 3])),
+    ]);
+    for (rows, graphs) in [(4, 2), (6, 3)] {
+        let table = table.slice(0, rows);
+        let data = graphs_of(&table).unwrap();
+        assert_eq!(data.node_ids.is_some(), rows == 6);
+        assert_eq!(data.isolated(), Isolated { nodes: 1, graphs, from_one: 1 });
+        let words = format!("1 node has no edge: in 1 of {graphs} graphs node 0 alone, so ids seem to begin at 1");
+        assert!(data.isolated().to_string().starts_with(&words), "{}", data.isolated());
+        let told = encoder().encode_parts(&Context::cpu(), &table, |_| Ok(())).unwrap();
+        assert_eq!(told, data.isolated());
+    }
 }
 
 #[test]

@@ -149,9 +149,9 @@ fn faults_in_edge_arrays() {
         (index("(2, 3)", &[0; 7]), "48 bytes for the shape [2, 3]"),
         (index("(2, 99999999999999999999)", &[0; 7]), "an .npy header"),
         (index("(2, 4611686018427387904)", &[0; 7]), "a shape that memory holds"),
-        (npy("<f4", "(2, 3)", false, &floats(&[0.0; 6])), "numbers of another type"),
+        (npy("<f4", "(2, 3)", false, &floats(&[0.0; 6])), "found the type f4"),
         (npy("<u8", "(2, 1)", false, &[0xff; 16]), "integers below 2^63"),
-        (npy("|O", "(2, 1)", false, b"cos\nsystem\n"), "numbers of another type"),
+        (npy("|O", "(2, 1)", false, b"cos\nsystem\n"), "found the type O"),
     ] {
         refused("g.npy", content, None, words);
     }
@@ -189,7 +189,7 @@ fn faults_in_edge_arrays() {
     }
     let tensor = |kind: &str, shape: &str, len: usize| safetensors(&[("edge_index", kind, shape, vec![0; len])]);
     for (content, words) in [
-        (tensor("F32", "[2,3]", 24), "numbers of another type"),
+        (tensor("F32", "[2,3]", 24), "found the type F32"),
         (tensor("I64", "[2,2]", 24), "a tensor whose type, shape and offsets agree"),
         (tensor("I64", "[2,2]", 32)[..90].to_vec(), "a tensor whose type, shape and offsets agree"),
         (b"\x10\0\0\0\0\0\0\0{\"a\":{}}".to_vec(), "a safetensors file with its header, found a header of 16 bytes"),

@@ -152,6 +152,7 @@ fn wrong_tables_name_the_line() {
         (",,a,b\n0,1,2,3\n", LabelColumn::Auto, "may have no name, found 2 columns without a name"),
         ("1,,u\n1,2,v\n", LabelColumn::Auto, ":1: expected a number, or nan if it is missing"),
         ("a,b\n1,2\nx,3\n", LabelColumn::None, "found \"x\" in column `a`, which --ignore with its name leaves out"),
+        ("a,b,a\n1,2,3\n", LabelColumn::Auto, ":1: expected each column name once, found two columns named a"),
         ("a,y,label\n1,2,3\n", LabelColumn::Auto, "or --label with the name of one, found y and label"),
         ("1,x\n3,4\ny,5\n", LabelColumn::Auto, ":3: expected a number, found \"y\""),
         ("c0,1\n", LabelColumn::Named("3"), ":1: expected a column from 1 to 2, found 3"),

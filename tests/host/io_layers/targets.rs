@@ -111,6 +111,8 @@ fn parts_of_a_data_set() {
         assert_eq!((names(&data), labels(&data)), (vec!["X"], ["4", "5", "5"].map(str::to_owned).into()));
         assert_eq!(read(&data, 0, 0..3), [1.0, 2.0, 3.0, 4.0, 7.0, 8.0]);
         assert_eq!((data.findings().parts, data.findings().left_out.len()), (Some([2, 0, 1]), 1));
+        let origin = TargetOrigin::Arrays(["y_train", "y_test"].map(str::to_owned).to_vec());
+        assert_eq!(data.target_origin(), Some(&origin));
         assert_eq!(data.first(1).findings().parts, None);
     }
     let said = refusal(open(
@@ -167,6 +169,46 @@ fn suspicious_inputs_of_arrays() {
     }
 }
 
+/// Numbers are the same classes in arrays of any type as in a table, whether the rows are read together or apart.
+#[test]
+fn numbers_of_arrays_are_labels_as_in_a_table() {
+    let folder = Folder::new();
+    let wanted = Wanted::Labels(Roles::default());
+    let of_text = |text: &str| read_samples(&folder.file("t.csv", text), wanted).expect("samples").targets;
+    let in_f64 = |numbers: &[f64]| Made {
+        descr: "<f8".to_owned(),
+        bytes: numbers.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        ..made("y", &[numbers.len()], &vec![0.0; numbers.len()])
+    };
+    let table = of_text("a,y\n1,0.1\n2,0\n3,-0\n4,0.1\n");
+    let classes = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    assert_eq!(table, TableTargets::Labels(vec![1, 0, 0, 1], classes(&["0", "0.1"])));
+    for (y, targets) in [
+        (made("y", &[4], &[0.1, 0.0, -0.0, 0.1]), table.clone()),
+        (in_f64(&[0.1, 0.0, -0.0, 0.1]), table.clone()),
+        (in_f64(&[2.5, 1e15, -3.0, 2.5]), of_text("a,y\n1,2.5\n2,1000000000000000\n3,-3\n4,2.5\n")),
+        (integers("y", &[7, 10, -3, 7]), of_text("a,y\n1,7\n2,10\n3,-3\n4,7\n")),
+    ] {
+        let arrays = [made("x", &[4, 1], &[1.0, 2.0, 3.0, 4.0]), y];
+        for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+            let path = folder.file("a.npz", npz(&arrays, method));
+            assert_eq!(read_samples(&path, wanted).expect("samples").targets, targets);
+        }
+        let path = folder.file("a.npz", npz(&arrays, CompressionMethod::Stored));
+        let rows = SampleRows::open(&path, wanted).expect("a file").expect("rows that are read later");
+        let labels = rows.labels_of(0..4).expect("labels");
+        assert_eq!(TableTargets::Labels(labels, rows.classes().to_vec()), targets);
+    }
+    for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
+        let arrays = [made("x", &[2, 1], &[1.0, 2.0]), made("y", &[2], &[0.5, f32::NAN])];
+        let path = folder.file("nan.npz", npz(&arrays, method));
+        let said = refusal(read_samples(&path, wanted));
+        assert!(said.contains("expected finite numbers as labels, found NaN"), "{said}");
+        let rows = SampleRows::open(&path, wanted);
+        assert!(method != CompressionMethod::Stored || refusal(rows).contains("NaN as label of sample 1"));
+    }
+}
+
 /// The parts of a data set, and whether targets are values, are the same in the file of its features.
 #[test]
 fn features_keep_parts_and_values() {
@@ -184,8 +226,8 @@ fn features_keep_parts_and_values() {
     assert!(!found.findings.left_out.iter().any(|(name, _)| name == "parts"), "{:?}", found.findings.left_out);
     let rows = SampleRows::open(&path, values).expect("a file").expect("rows that are read later");
     assert_eq!((rows.values(), rows.findings().parts), (1, Some([2, 0, 1])));
-    let said = read_samples(&path, labels).expect_err("values").to_string();
-    assert!(said.contains("expected whole numbers as labels, or a loss of values, such as mse, found 0.5"), "{said}");
+    let classes = ["0.5", "1", "2"].map(str::to_owned).to_vec();
+    assert_eq!(read_samples(&path, labels).expect("labels").targets, TableTargets::Labels(vec![0, 1, 2], classes));
     write(&TableTargets::Labels(vec![0, 1, 0], vec!["0.5".into(), "u".into()]));
     let said = read_samples(&path, values).expect_err("codes").to_string();
     assert!(said.contains("expected values as targets, found numbers of the classes"), "{said}");

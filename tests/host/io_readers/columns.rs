@@ -82,6 +82,16 @@ fn names_that_contradict_their_positions_are_an_error() {
         ("graph_id,u,v\ng,1,2\n", 1, "found `graph_id`, which only a table"),
         ("source,target,weight,num_nodes\n1,2,1,7\n", 1, "found `num_nodes`, which only a table"),
         ("weight,source,target\nx,1,2\n", 2, "a weight that is finite and not negative, found \"x\""),
+        ("source,dst,target\n1,2,3\n", 1, "found `dst` and `target` for one column"),
+        // Two indices of pandas before columns of unknown names.
+        (
+            ",index,a,b\n0,0,1,2\n",
+            1,
+            "`index` behind a column without a name, as if both were an index; drop the index",
+        ),
+        (",Unnamed: 0,a,b,c\n0,0,1,2,3\n", 1, "drop the index, or name the columns of both ids src and dst"),
+        (",weight,a,b\n0,5,1,2\n", 1, "found `weight` as column 2"),
+        (",a,weight\n0,1,5\n", 1, "found `weight` as column 3"),
     ] {
         let error = read_as("g.csv", content, &Conventions::default()).unwrap_err();
         assert_parse_error(&error, "g.csv", Some(line), words);
@@ -90,6 +100,44 @@ fn names_that_contradict_their_positions_are_an_error() {
     let both = Conventions { symmetrization: Symmetrization::Error, ..Conventions::default() };
     let error = read_as("g.csv", "w,target,source\n1,7,8\n1,8,7\n2,9,7\n", &both).unwrap_err();
     assert_parse_error(&error, "g.csv", Some(4), "the edge from node 7 to node 9 of weight 2, whose reverse is not");
+}
+
+#[test]
+fn columns_of_other_names_are_told_of() {
+    for content in ["follower,followee\n1,2\n2,3\n", "# c\nfollower followee\n1 9000000000\n"] {
+        let set = parsed(content);
+        let line = if content.starts_with('#') { 2 } else { 1 };
+        assert_notice(&set, Some(line), "the columns `follower` and `followee` were read as the ends of the edges.");
+    }
+    let set = parsed("head,tail,time\n10,11,5\n");
+    assert_notice(
+        &set,
+        Some(1),
+        "the columns `head` and `tail` were read as the ends of the edges. the column `time` was",
+    );
+    for known in ["u,v\n1,2\n", "target;source\n1;2\n", "id1 id2 weight\n1 2 3\n", ",index,src,dst,w\n0,0,10,11,5\n"] {
+        let notices = parsed(known).notices;
+        assert!(notices.iter().all(|notice| !notice.contains("were read as the ends")), "{notices:?}");
+    }
+}
+
+#[test]
+fn cells_with_lists_are_refused() {
+    for (content, line, list) in [
+        ("src,dst\n\"[0, 1]\",\"[1, 2]\"\n\"[0]\",\"[1]\"\n", 2, "\"[0, 1]\""),
+        (",src,dst\n0,[0],[1]\n1,\"[0, 1]\",\"[1, 2]\"\n", 3, "\"[0, 1]\""),
+        ("src,dst\n[0 1],[1 2]\n", 2, "\"[0 1]\""),
+        ("sources,targets\n\"['a', 'b']\",\"['b', 'c']\"\n", 2, "\"['a', 'b']\""),
+        ("id,edge_index\n0,\"[[0, 1], [1, 2]]\"\n", 2, "\"[[0, 1], [1, 2]]\""),
+    ] {
+        let error = read_as("g.csv", content, &Conventions::default()).unwrap_err();
+        let words = format!("two ids of nodes in each row, found a list, {list}; store a table of lists in Parquet");
+        assert_parse_error(&error, "g.csv", Some(line), &words);
+    }
+    // Ids in brackets, and a list among other ids.
+    for content in ["[1],[2]\n[2],[3]\n", "src,dst\n[Na+],[Cl-]\n[K+],[Cl-]\n", "src,dst\n\"[0, 1]\",x\nx,y\n"] {
+        assert_eq!(edges(&parsed(content)).len(), 2, "{content:?}");
+    }
 }
 
 #[test]

@@ -194,7 +194,10 @@ pub(super) fn pairs(k: usize, single: bool, fewer: usize, fewest: usize) -> Stri
     match (fewer, single) {
         (0, true) => many(k, "eigenpair", "eigenpairs"),
         (0, false) => format!("{} each", many(k, "eigenpair", "eigenpairs")),
-        (_, true) => format!("all {fewest} eigenpairs (-k asks for {k}: the columns beyond are masked)"),
+        (_, true) => {
+            let all = many(fewest, "eigenpair", "eigenpairs");
+            format!("all {all} (-k asks for {k}: the columns beyond are masked)")
+        }
         (some, false) => format!(
             "{k} eigenpairs each, except for {} with as few as {fewest} (the columns beyond are masked)",
             many(some, "graph", "graphs")

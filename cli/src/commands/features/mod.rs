@@ -2,6 +2,7 @@
 
 mod explain;
 mod list;
+mod made;
 mod source;
 mod steps;
 
@@ -115,6 +116,12 @@ impl Features {
             .flatten()
             .map(PathBuf::as_path)
             .collect();
+        let representations = Representation::parse_list(&self.representations);
+        let representations =
+            representations.map_err(|error| Failure::Call(format!("--representations: {}", plain(&error))))?;
+        if self.storing.is_finished(self.overwriting, &all) {
+            made::check(output, &about, &representations)?;
+        }
         if self.storing.finished(self.overwriting, self.printing, &all) {
             return Ok(Outcome::Done);
         }
@@ -128,9 +135,6 @@ impl Features {
         if self.fit.as_ref() == Some(output) {
             return Err(Failure::Call(format!("--fit {0}: expected another file than the output", output.display())));
         }
-        let representations = Representation::parse_list(&self.representations);
-        let representations =
-            representations.map_err(|error| Failure::Call(format!("--representations: {}", plain(&error))))?;
         self.printing.begin();
         let began = Instant::now();
         let (mut source, stores) = Source::open(&self, output, representations)?;

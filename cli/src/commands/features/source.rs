@@ -135,6 +135,7 @@ impl Source {
                 json!({"are": kind, "from": "column", "place": place, "name": name})
             }
             Some(TargetOrigin::Array(name)) => json!({"are": kind, "from": "array", "name": name}),
+            Some(TargetOrigin::Arrays(names)) => json!({"are": kind, "from": "arrays", "names": names}),
             Some(TargetOrigin::Folders) => json!({"are": kind, "from": "folders"}),
             _ => json!({"are": kind, "from": "lines"}),
         }

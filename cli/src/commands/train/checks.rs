@@ -61,8 +61,9 @@ impl Train {
     pub(super) fn check_classes(&self, samples: usize, classes: &[String], findings: &Findings) -> Result<(), Failure> {
         let coordinate = findings.coordinate.as_ref().map_or_else(String::new, |name| format!(", such as {name}"));
         let remedy = "numbers as targets need --loss mse, and --label names another column or array";
+        let origin = findings.target.as_ref().map_or_else(String::new, |origin| format!("labels from {origin}: "));
         match io::unlearnable(samples, classes, &format!("{remedy}{coordinate}")) {
-            Some(why) => Err(Failure::Said(format!("{}: {why}", self.data.display()))),
+            Some(why) => Err(Failure::Said(format!("{}: {origin}{why}", self.data.display()))),
             None => Ok(()),
         }
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The name of the file from which an interrupted training goes on.
-pub(super) const CHECKPOINT: &str = "checkpoint.safetensors";
+pub(in crate::commands) const CHECKPOINT: &str = "checkpoint.safetensors";
 
 impl Train {
     /// Returns whether the folder has the results of a training with which this call is to be compared.

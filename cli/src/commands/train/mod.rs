@@ -20,12 +20,12 @@ use fiedler::train::{
     Trainer, WEIGHTS,
 };
 use fiedler::{Context, Error, ErrorKind};
-use folder::CHECKPOINT;
 use options::{ActivationName, InitName, LossName, NormName, OptimizerName, ScalingName, schedule, split};
 use sampling::Sampling;
 use std::path::{Path, PathBuf};
 
 pub(super) use explain::{Described, Network};
+pub(super) use folder::CHECKPOINT;
 pub(super) use options::Precision;
 
 /// The hyperparameters that have no option of their own.
@@ -366,6 +366,7 @@ impl Train {
                 runs: &runs,
                 split: self.split(),
                 stop,
+                classes: &data.origin.classes,
                 seconds,
                 threads: ctx.threads(),
             };
@@ -471,7 +472,9 @@ fn advised(failure: Failure) -> Failure {
     let Failure::Failed(error) = &failure else { return failure };
     let nan = match error.kind() {
         ErrorKind::Domain { what, .. } => what.starts_with("expected finite inputs, found NaN"),
-        ErrorKind::Parse { expected, found, .. } => expected == "a finite number" && found.to_lowercase() == "\"nan\"",
+        ErrorKind::Parse { expected, found, .. } => {
+            expected == "a finite number" && found.to_lowercase().starts_with("\"nan\"")
+        }
         _ => false,
     };
     if !nan {

@@ -16,6 +16,8 @@ pub(super) struct Done<'a, T> {
     pub(super) runs: &'a Runs,
     pub(super) split: [f64; 3],
     pub(super) stop: Option<Stop>,
+    /// The names of the classes.
+    pub(super) classes: &'a [String],
     pub(super) seconds: f64,
     pub(super) threads: usize,
 }
@@ -26,6 +28,18 @@ impl<T: Number> Done<'_, T> {
         let classes =
             self.fit.runs().iter().filter_map(|run| run.scores(Part::Train)).any(|scores| scores.classes() > 0);
         if classes { Metric::Accuracy } else { Metric::Loss }
+    }
+
+    /// Returns the metrics of a part that are told: that one, R^2 of values, and what runs were stopped by.
+    fn told(&self, part: Part) -> Vec<Metric> {
+        let mut told = vec![self.metric()];
+        let watched = self.stop.filter(|stop| stop.part == part).map(|stop| stop.metric);
+        for metric in [Some(Metric::R2), watched].into_iter().flatten() {
+            if !told.contains(&metric) && self.fit.summary(part, metric).n > 0 {
+                told.push(metric);
+            }
+        }
+        told
     }
 
     #[expect(clippy::cast_precision_loss, reason = "shown with few digits")]
@@ -50,10 +64,8 @@ impl<T: Number> Done<'_, T> {
         let alike = self.runs.varied().next().is_none();
         for part in Part::ALL {
             if alike && runs.iter().any(|run| run.scores(part).is_some()) {
-                let _ = write!(text, "\n  {}.{}: {}", part.name(), metric.name(), fit.summary(part, metric));
-                let r2 = fit.summary(part, Metric::R2);
-                if r2.n > 0 {
-                    let _ = write!(text, "\n  {}.r2: {r2}", part.name());
+                for metric in self.told(part) {
+                    let _ = write!(text, "\n  {}.{}: {}", part.name(), metric.name(), fit.summary(part, metric));
                 }
             }
         }
@@ -85,8 +97,16 @@ impl<T: Number> Done<'_, T> {
         if let Some(scores) = scores(Part::Validation).filter(|scores| judged && scores.samples() < FEW) {
             let _ = write!(text, "\n  a validation with {} says little about other samples", samples_of(scores));
         }
-        for (names, summary) in self.groups(metric) {
-            let _ = write!(text, "\n  {names}: {summary}");
+        for words in fit.parts_of_one_class(self.classes) {
+            let _ = write!(text, "\n  {words}");
+        }
+        let compared = (self.compared(), metric);
+        let watched = self.stop.map(|stop| (stop.part, stop.metric));
+        let watched = watched.filter(|own| *own != compared && fit.summary(own.0, own.1).n > 0);
+        for (part, metric) in [compared].into_iter().chain(watched) {
+            for (names, summary) in self.groups(part, metric) {
+                let _ = write!(text, "\n  {names}: {summary}");
+            }
         }
         text
     }
@@ -96,18 +116,22 @@ impl<T: Number> Done<'_, T> {
         self.fit.runs().iter().map(|run| usize::try_from(run.skipped_steps()).unwrap_or(usize::MAX)).sum()
     }
 
-    /// Returns the statistics for each combination of the hyperparameters that vary, on the test samples, or on the
-    /// validation or training samples if there are none.
-    fn groups(&self, metric: Metric) -> Vec<(String, Summary)> {
-        let varied: Vec<&str> = self.runs.varied().collect();
+    /// Returns the part on which hyperparameters are compared: the test samples, or the validation or training samples
+    /// if there are none.
+    fn compared(&self) -> Part {
         let [_, validation, test] = self.split;
-        let part = if test > 0.0 {
+        if test > 0.0 {
             Part::Test
         } else if validation > 0.0 {
             Part::Validation
         } else {
             Part::Train
-        };
+        }
+    }
+
+    /// Returns the statistics for each combination of the hyperparameters that vary.
+    fn groups(&self, part: Part, metric: Metric) -> Vec<(String, Summary)> {
+        let varied: Vec<&str> = self.runs.varied().collect();
         let values = |hyper: &Hyper| varied.iter().map(|name| hyper.get(name)).collect::<Vec<_>>();
         let mut groups: Vec<Vec<Option<f64>>> = Vec::new();
         for run in self.fit.runs() {
@@ -142,7 +166,8 @@ impl<T: Number> Done<'_, T> {
                 }
             }
         }
-        let groups = self.groups(self.metric()).into_iter().map(|(name, found)| (name, summary(&found)));
+        let groups =
+            self.groups(self.compared(), self.metric()).into_iter().map(|(name, found)| (name, summary(&found)));
         let mut report = json!({
             "net": self.fit.net().to_string(),
             "parameters": self.fit.net().parameters(),

@@ -176,7 +176,9 @@ impl Train {
             print(if self.json {
                 about.added_to(done.as_json(), &adjustments).to_string()
             } else {
-                done.words() + &about.words(&adjustments)
+                let one_class = chains.fit().parts_of_one_class(&origin.classes);
+                let one_class: String = one_class.iter().map(|words| format!("\n  {words}")).collect();
+                done.words() + &one_class + &about.words(&adjustments)
             });
         }
         Ok(outcome(chains.fit()))

@@ -15,6 +15,9 @@ use crate::parallel;
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
 
+/// The rows and columns of a square of products that is copied at a time.
+const SQUARE: usize = 32;
+
 /// Computes the covariance matrix of the columns of every matrix. Columns are variables and rows are observations; sums
 /// of products are divided by rows - 1.
 ///
@@ -265,7 +268,19 @@ pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
             value => value.clamp(-1.0, 1.0),
         }
     };
-    (0..cols * cols).map(|k| T::from_f64(entry(k % cols, k / cols))).collect()
+    let mut whole = vec![T::from_f64(0.0); cols * cols];
+    // Beyond the diagonal, rows of the result are columns of the products: they are read in squares, which stay in the
+    // cache.
+    parallel::for_each(whole.chunks_mut((SQUARE * cols).max(1)), |k, some| {
+        for first in (0..cols).step_by(SQUARE) {
+            for (i, row) in (k * SQUARE..).zip(some.chunks_exact_mut(cols)) {
+                for (j, to) in (first..).zip(row[first..].iter_mut().take(SQUARE)) {
+                    *to = T::from_f64(entry(i, j));
+                }
+            }
+        }
+    });
+    whole
 }
 
 /// Returns the means and covariances of one matrix in f64, whatever the precision of the input.

@@ -5,7 +5,11 @@ use super::cpu::{all, mean_of};
 use super::moments::as_f64;
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
+use crate::ops::PARALLEL;
 use crate::parallel;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::traits::RealField;
+use faer::{Accum, MatMut, MatRef};
 use std::ops::Range;
 
 /// The number of rows in a leaf. With 16 lanes, a lane adds up 128 products, and summing over the lanes is a tenth of
@@ -25,6 +29,10 @@ const NARROW: usize = 2;
 /// The number of columns that stay in the cache while panels of [`DOWN`] columns are multiplied with them, one panel at
 /// a time.
 const PASSING: usize = 48;
+/// The number of columns from which on faer computes the products of a leaf.
+const BLOCKED: usize = 96;
+/// The number of products that are worth a separate task when they are only read and written.
+const PASSED: usize = 1 << 15;
 /// The number of multiply-adds that are worth a separate task.
 const TASK: usize = 1 << 20;
 
@@ -47,14 +55,17 @@ impl Gram {
         let weight = a * (b / (a + b));
         let away: Vec<f64> = self.means.iter().zip(&other.means).map(|(a, b)| b - a).collect();
         let cols = away.len();
-        for (i, (own, others)) in
-            self.products.chunks_exact_mut(cols).zip(other.products.chunks_exact(cols)).enumerate()
-        {
-            let by = weight * away[i];
-            for ((own, more), away) in own[..=i].iter_mut().zip(others).zip(&away) {
-                *own += more + by * away;
+        let at_once = PASSED.div_ceil(cols.max(1));
+        let some = (at_once * cols).max(1);
+        parallel::for_each(self.products.chunks_mut(some).zip(other.products.chunks(some)), |k, (own, others)| {
+            let rows = own.chunks_exact_mut(cols).zip(others.chunks_exact(cols));
+            for (i, (own, others)) in (k * at_once..).zip(rows) {
+                let by = weight * away[i];
+                for ((own, more), away) in own[..=i].iter_mut().zip(others).zip(&away) {
+                    *own += more + by * away;
+                }
             }
-        }
+        });
         self.means.iter_mut().zip(&away).for_each(|(mean, away)| *mean += away * (b / (a + b)));
         self.rows += other.rows;
         self
@@ -90,7 +101,7 @@ fn leaf_f64(x: &[f64], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     of_rows(x, rows, cols, own)
 }
 
-fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
+fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     let count = own.len();
     let n = as_f64(count as u64);
     // A column is padded with zeros to a multiple of 32 elements, which is a whole number of vectors for every vector
@@ -113,22 +124,51 @@ fn of_rows<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gra
     // The means were rounded to `T` before they were subtracted from the columns. `off` holds the difference between
     // each mean and its rounded value.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
+    let mut products =
+        if cols < BLOCKED { in_tiles(&centered, stride, cols) } else { in_blocks(&centered, stride, cols) };
+    let at_once = PASSED.div_ceil(cols.max(1));
+    parallel::for_each(products.chunks_mut((at_once * cols).max(1)), |k, some| {
+        for (i, own) in (k * at_once..).zip(some.chunks_exact_mut(cols)) {
+            let by = n * off[i];
+            for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
+                // The units are multiplied one after the other, because the product of two units may exceed f64 even if
+                // the scaled product does not.
+                *product = *product * units[i] * unit - by * off;
+            }
+        }
+    });
+    Gram { rows: count as u64, means, products }
+}
+
+/// Computes the lower triangle of the products of columns by tiles that stay in registers.
+fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<f64> {
     let mut products = vec![0.0; cols * cols];
     if stride > 0 && cols > 0 {
         let panels = (TASK / (DOWN * cols * stride)).max(1);
         parallel::for_each(products.chunks_mut(DOWN * panels * cols), |k, out| {
-            T::in_lanes(Panels { centered: &centered, stride, cols, first: k * DOWN * panels, out });
+            T::in_lanes(Panels { centered, stride, cols, first: k * DOWN * panels, out });
         });
     }
-    for (i, own) in products.chunks_exact_mut(cols.max(1)).enumerate() {
-        let by = n * off[i];
-        for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
-            // The units are multiplied one after the other, because the product of two units may exceed f64 even if the
-            // scaled product does not.
-            *product = *product * units[i] * unit - by * off;
-        }
-    }
-    Gram { rows: count as u64, means, products }
+    products
+}
+
+/// Computes the same by faer's blocks, which reuse what is in the caches. Only the lower triangle is computed.
+fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, cols: usize) -> Vec<f64> {
+    let mut products = vec![T::from_f64(0.0); cols * cols];
+    let x = MatRef::from_column_major_slice(&centered[..stride * cols], stride, cols);
+    // Row i of the products is column i here.
+    matmul(
+        MatMut::from_column_major_slice_mut(&mut products, cols, cols),
+        BlockStructure::TriangularUpper,
+        Accum::Replace,
+        x.transpose(),
+        BlockStructure::Rectangular,
+        x,
+        BlockStructure::Rectangular,
+        T::from_f64(1.0),
+        PARALLEL,
+    );
+    products.into_iter().map(Real::to_f64).collect()
 }
 
 /// The task that writes the distances of the elements from `near`, divided by a unit, and returns the unit. The unit is
@@ -271,7 +311,7 @@ mod tests {
     /// Compares the products with their definition in f64, for shapes that are close to multiples of every tile size.
     #[test]
     fn products_are_those_of_the_definition() {
-        for (rows, cols) in [(1, 1), (5, 3), (33, 13), (ROWS + 7, 5), (100, 61), (64, 12)] {
+        for (rows, cols) in [(1, 1), (5, 3), (33, 13), (ROWS + 7, 5), (100, 61), (64, 12), (40, 131)] {
             let x: Vec<f64> = (0..rows * cols).map(|k| 1e3 + ((k * 7919) % 1013) as f64 / 7.0).collect();
             let narrow: Vec<f32> = x.iter().map(|&x| x as f32).collect();
             let exact: Vec<f64> = narrow.iter().map(|&x| x.into()).collect();
@@ -299,11 +339,13 @@ mod tests {
 
     #[test]
     fn leaves_of_other_threads_change_no_bit() {
-        let x: Vec<f32> = (0..3000 * 50).map(|k| ((k * 7919) % 1013) as f32).collect();
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
-        let (one, many) = (alone.install(|| of_matrix(&x, 3000, 50)), of_matrix(&x, 3000, 50));
-        assert!(one.products.iter().zip(&many.products).all(|(a, b)| a.to_bits() == b.to_bits()));
-        let (a, b) = (leaf(&x, 3000, 50, 0..ROWS), leaf(&x, 3000, 50, ROWS..3000));
-        assert!(a.merge(&b).products.iter().zip(&many.products).all(|(a, b)| a.to_bits() == b.to_bits()));
+        for cols in [50, 200] {
+            let x: Vec<f32> = (0..3000 * cols).map(|k| ((k * 7919) % 1013) as f32).collect();
+            let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+            let (one, many) = (alone.install(|| of_matrix(&x, 3000, cols)), of_matrix(&x, 3000, cols));
+            assert!(one.products.iter().zip(&many.products).all(|(a, b)| a.to_bits() == b.to_bits()));
+            let (a, b) = (leaf(&x, 3000, cols, 0..ROWS), leaf(&x, 3000, cols, ROWS..3000));
+            assert!(a.merge(&b).products.iter().zip(&many.products).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
     }
 }

@@ -73,6 +73,7 @@ def _unwrapped(x: Any, name: str) -> Any:
     return x.as_tensor()
 
 
+_READY = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
 _KEPT = {"f4": np.float32, "f8": np.float64, "c8": np.complex64, "c16": np.complex128}
 
 
@@ -82,6 +83,9 @@ def prepared(x: np.ndarray[Any, Any], name: str, *, half: bool = False, complex_
     float32 and float64 stay what they are. float16 becomes float32, unless ``half``. Integers and booleans become
     float64. Complex numbers are accepted if ``complex_``.
     """
+    flags = x.flags
+    if x.dtype in _READY and flags.c_contiguous and flags.aligned:
+        return x
     kind = f"{x.dtype.kind}{x.dtype.itemsize}"
     if kind == "f2":
         dtype: Any = np.float16 if half else np.float32
@@ -95,12 +99,11 @@ def prepared(x: np.ndarray[Any, Any], name: str, *, half: bool = False, complex_
     return np.require(x, dtype, ["C", "A"])
 
 
-def matrices(x: np.ndarray[Any, Any], name: str) -> tuple[np.ndarray[Any, Any], tuple[int, ...]]:
-    """Returns the matrices of an array as (batch, rows, columns), and the leading axes."""
+def matrices(x: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """Returns an array of matrices as it is, or raises `ShapeError`."""
     if x.ndim < 2:
         raise ShapeError(f"{name}: expected at least two axes, found the shape {x.shape}")
-    lead = x.shape[:-2]
-    return x.reshape((count(lead), *x.shape[-2:])), lead
+    return x
 
 
 def count(shape: tuple[int, ...]) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import real, reals, text, whole, wrong
-from ._arrays import along, as_numpy, matrices, prepared
+from ._arrays import along, as_numpy, count, prepared
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError
 
@@ -184,17 +184,18 @@ def _several(a: Array, s: Any, axes: Any, norm: str | None, inverse: bool, nativ
         x = _resized(x, length, axis)
     own = tuple(lengths)
     turned = np.moveaxis(x, own, (-2, -1))
-    batch, _ = matrices(_complex(turned), "a")
+    rows, columns = turned.shape[-2:]
+    batch = _complex(turned).reshape((count(turned.shape[:-2]), rows, columns))
     made = _fiedler.transform(native, batch, "ifft2" if inverse else "fft2").reshape(turned.shape)
-    scale = _scale(norm, batch.shape[1] * batch.shape[2], inverse=inverse)
+    scale = _scale(norm, rows * columns, inverse=inverse)
     return wrap(np.moveaxis(_scaled(made, scale), (-2, -1), own))
 
 
 def _axes(x: np.ndarray[Any, Any], s: Any, axes: Any) -> list[tuple[int, int | None]]:
     """Returns the axes, counted from 0, with the length of each, or None for that of the array."""
     if axes is None:
-        count = x.ndim if s is None else len(_sequence(s, "s"))
-        axes = range(-count, 0)
+        several = x.ndim if s is None else len(_sequence(s, "s"))
+        axes = range(-several, 0)
     places = _sequence(axes, "axes")
     for axis in places:
         if not isinstance(axis, (int, np.integer)):

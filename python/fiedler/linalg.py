@@ -15,6 +15,7 @@ array([1., 3.])
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,12 @@ class Certificates(NamedTuple):
 class _Certified:
     """A result tuple with certificates. The tuple's fields are NumPy's."""
 
-    certificates: Certificates
+    _found: tuple[Any, Any, Any]
+
+    @cached_property
+    def certificates(self) -> Certificates:
+        """What the decomposition says of itself, an element for each matrix."""
+        return Certificates(*self._found)
 
 
 class _Eigh(NamedTuple):
@@ -91,15 +97,10 @@ def _restored(kind: Any, fields: tuple[Any, ...], more: dict[str, Any]) -> Any:
     return made
 
 
-def _certificates(lead: tuple[int, ...], found: Any) -> Certificates:
-    return Certificates(*(array.reshape(lead) for array in found))
-
-
-def _square(x: np.ndarray[Any, Any], name: str) -> tuple[np.ndarray[Any, Any], tuple[int, ...]]:
-    batch, lead = matrices(x, name)
-    if batch.shape[1] != batch.shape[2]:
+def _square(x: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    if matrices(x, name).shape[-1] != x.shape[-2]:
         raise ShapeError(f"{name}: expected square matrices, found the shape {x.shape}")
-    return batch, lead
+    return x
 
 
 def _triangle(uplo: str) -> bool:
@@ -146,13 +147,11 @@ def eigh(
     (array([-1.,  1.], dtype=float32), 0)
     """
     x, wrap = as_numpy(a)
-    batch, lead = _square(prepared(x, "a"), "a")
+    x = _square(prepared(x, "a"), "a")
     wanted = None if k is None else whole(k, "k")
-    w, v, found = _fiedler.eigh(_context(context, device), batch, _triangle(UPLO), wanted, text(which, "which"), True)
-    n, taken = batch.shape[1], w.shape[1]
-    vectors = v.reshape((*lead, taken, n)).swapaxes(-1, -2)
-    result = EighResult(wrap(w.reshape((*lead, taken))), wrap(vectors))
-    result.certificates = _certificates(lead, found)
+    w, v, found = _fiedler.eigh(_context(context, device), x, _triangle(UPLO), wanted, text(which, "which"), True)
+    result = EighResult(wrap(w), wrap(v.swapaxes(-1, -2)))
+    result._found = found
     return result
 
 
@@ -163,9 +162,8 @@ def eigvalsh(a: Array, UPLO: str = "L", *, device: str | None = None, context: C
     array([1., 3.])
     """
     x, wrap = as_numpy(a)
-    batch, lead = _square(prepared(x, "a"), "a")
-    w, _, _ = _fiedler.eigh(_context(context, device), batch, _triangle(UPLO), None, "smallest", False)
-    return wrap(w.reshape((*lead, batch.shape[1])))
+    x = _square(prepared(x, "a"), "a")
+    return wrap(_fiedler.eigh(_context(context, device), x, _triangle(UPLO), None, "smallest", False)[0])
 
 
 def svd(
@@ -198,14 +196,13 @@ def svd(
     array([4., 3.])
     """
     x, wrap = as_numpy(a)
-    batch, lead = matrices(prepared(x, "a"), "a")
+    x = matrices(prepared(x, "a"), "a")
     full_matrices, compute_uv = flag(full_matrices, "full_matrices"), flag(compute_uv, "compute_uv")
-    u, s, vh, found = _fiedler.svd(_context(context, device), batch, full_matrices, compute_uv)
-    s = wrap(s.reshape((*lead, s.shape[1])))
+    u, s, vh, found = _fiedler.svd(_context(context, device), x, full_matrices, compute_uv)
     if not compute_uv:
-        return s
-    result = SVDResult(wrap(u.reshape((*lead, *u.shape[1:]))), s, wrap(vh.reshape((*lead, *vh.shape[1:]))))
-    result.certificates = _certificates(lead, found)
+        return wrap(s)
+    result = SVDResult(wrap(u), wrap(s), wrap(vh))
+    result._found = found
     return result
 
 
@@ -254,15 +251,14 @@ def svd_truncated(
     array([6.])
     """
     x, wrap = as_numpy(a)
-    batch, lead = matrices(prepared(x, "a"), "a")
+    x = matrices(prepared(x, "a"), "a")
     native = _context(context, device)
     k, seed = whole(k, "k"), whole(seed, "seed", 2**64 - 1)
     more = (whole(oversample, "oversample"), whole(passes, "passes"))
-    u, s, vh, missed, found = _fiedler.svd_truncated(native, batch, k, *more, seed)
-    parts = (u.reshape((*lead, *u.shape[1:])), s.reshape((*lead, k)), vh.reshape((*lead, *vh.shape[1:])))
-    result = SVDResult(*map(wrap, parts))
-    result.certificates = _certificates(lead, found)
-    result.missed = wrap(missed.reshape(lead))  # type: ignore[attr-defined]
+    u, s, vh, missed, found = _fiedler.svd_truncated(native, x, k, *more, seed)
+    result = SVDResult(wrap(u), wrap(s), wrap(vh))
+    result._found = found
+    result.missed = wrap(missed)  # type: ignore[attr-defined]
     return result
 
 
@@ -361,6 +357,6 @@ def eigsh(
         found = _fiedler.eigsh(native, rows.indptr.astype(np.int64), rows.indices.astype(np.int64), values, options)
     w, v, residual, orthogonality, status, null_space = found
     result = EighResult(w, v.T)
-    result.certificates = Certificates(residual, np.full(k, orthogonality), status)
+    result._found = (residual, np.full(k, orthogonality), status)
     result.null_space = null_space  # type: ignore[attr-defined]
     return result

@@ -147,10 +147,8 @@ def _covariance(m: Array, rowvar: bool, correlation: bool, native: Any) -> Array
     rowvar = flag(rowvar, "rowvar")
     if x.ndim == 1:
         x = x[None] if rowvar else x[:, None]
-    batch, lead = matrices(x if rowvar else x.swapaxes(-1, -2), "m")
-    found = _fiedler.cov(native, prepared(batch, "m"), correlation)
-    made = found.reshape((*lead, *found.shape[1:]))
-    return wrap(made[..., 0, 0] if x.ndim == 2 and found.shape[1] == 1 else made)
+    made = _fiedler.cov(native, prepared(matrices(x, "m"), "m"), rowvar, correlation)
+    return wrap(made[0, 0] if made.shape == (1, 1) else made)
 
 
 def cov(m: Array, *, rowvar: bool = True, device: str | None = None, context: Context | None = None) -> Array:

@@ -58,6 +58,19 @@ pub(crate) fn three<T: Element>(array: &Bound<'_, PyArrayDyn<T>>) -> PyResult<[u
         .map_err(|_| PyValueError::new_err(format!("expected three axes, found the shape {:?}", array.shape())))
 }
 
+/// Returns the leading axes of an array `(..., rows, columns)`, and its lengths as `(batch, rows, columns)`.
+pub(crate) fn matrices<'a, T: Element>(array: &'a Bound<'_, PyArrayDyn<T>>) -> PyResult<(&'a [usize], [usize; 3])> {
+    match array.shape() {
+        [lead @ .., rows, columns] => Ok((lead, [lead.iter().product(), *rows, *columns])),
+        other => Err(PyValueError::new_err(format!("expected at least two axes, found the shape {other:?}"))),
+    }
+}
+
+/// Returns a shape with the given leading axes.
+pub(crate) fn after<const N: usize>(lead: &[usize], axes: [usize; N]) -> impl Iterator<Item = usize> {
+    lead.iter().copied().chain(axes)
+}
+
 /// Returns the library's shape of an array `(batch, rows, columns)` whose memory is read as it is: its last axis
 /// becomes the rows.
 pub(crate) fn turned([batch, rows, columns]: [usize; 3]) -> Shape {

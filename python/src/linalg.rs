@@ -1,6 +1,7 @@
-//! `fiedler.linalg`: decompositions and products. Arrays have three axes here, `(batch, rows, columns)` in C order.
+//! `fiedler.linalg`: decompositions and products. Arrays are in C order. The leading axes of those that are decomposed
+//! are the batch.
 
-use crate::arrays::{Borrowed, Number, by_type, returned, three, turned};
+use crate::arrays::{Borrowed, Number, after, by_type, matrices, returned, three, turned};
 use crate::context::Door;
 use crate::encode::{normalization, which};
 use crate::errors::raised;
@@ -30,11 +31,14 @@ fn split(certificates: &[Certificate]) -> Certificates {
     )
 }
 
-/// Returns the three arrays of certificates.
-fn certified(py: Python<'_>, (residual, orthogonality, status): Certificates) -> PyResult<Bound<'_, PyTuple>> {
-    let batch = status.len();
-    let arrays =
-        [returned(py, residual, [batch])?, returned(py, orthogonality, [batch])?, returned(py, status, [batch])?];
+/// Returns the three arrays of certificates, whose axes are `lead`.
+fn certified<'py>(
+    py: Python<'py>,
+    (residual, orthogonality, status): Certificates,
+    lead: &[usize],
+) -> PyResult<Bound<'py, PyTuple>> {
+    let axes = || lead.iter().copied();
+    let arrays = [returned(py, residual, axes())?, returned(py, orthogonality, axes())?, returned(py, status, axes())?];
     PyTuple::new(py, arrays)
 }
 
@@ -45,8 +49,8 @@ fn without_negative_zeros<T: Number>(mut numbers: Vec<T>) -> Vec<T> {
     numbers
 }
 
-/// Computes eigenvalues, and eigenvectors if `vectors`, of symmetric matrices `(batch, n, n)`. The eigenvectors come as
-/// `(batch, k, n)`: the rows are the vectors. With `upper`, the upper triangle is read.
+/// Computes eigenvalues, and eigenvectors if `vectors`, of symmetric matrices `(..., n, n)`. The eigenvectors come as
+/// `(..., k, n)`: the rows are the vectors. With `upper`, the upper triangle is read.
 #[pyfunction]
 pub(crate) fn eigh<'py>(
     context: &Bound<'py, Door>,
@@ -68,7 +72,7 @@ fn eigh_of<'py, T: Number>(
     vectors: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = a.py();
-    let [batch, rows, columns] = three(a)?;
+    let (lead, [batch, rows, columns]) = matrices(a)?;
     let which = which(end).map_err(|error| raised(py, &error))?;
     let shape = Shape::new(rows, columns, batch);
     let borrowed = Borrowed::of(a)?;
@@ -92,15 +96,15 @@ fn eigh_of<'py, T: Number>(
         Ok((values.wait()?, Some(vectors.wait()?), split(&found.certificates(ctx)?)))
     })?;
     let k = values.shape().rows;
-    let values = returned(py, without_negative_zeros(values.into_vec()), [batch, k])?;
+    let values = returned(py, without_negative_zeros(values.into_vec()), after(lead, [k]))?;
     let vectors = match vectors {
-        Some(vectors) => returned(py, without_negative_zeros(vectors.into_vec()), [batch, k, rows])?,
+        Some(vectors) => returned(py, without_negative_zeros(vectors.into_vec()), after(lead, [k, rows]))?,
         None => py.None().into_bound(py),
     };
-    (values, vectors, certified(py, certificates)?).into_pyobject(py)
+    (values, vectors, certified(py, certificates, lead)?).into_pyobject(py)
 }
 
-/// Computes U, S and Vh of matrices `(batch, m, n)`, or S alone.
+/// Computes U, S and Vh of matrices `(..., m, n)`, or S alone.
 #[pyfunction]
 pub(crate) fn svd<'py>(
     context: &Bound<'py, Door>,
@@ -118,7 +122,7 @@ fn svd_of<'py, T: Number>(
     vectors: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = a.py();
-    let [batch, rows, columns] = three(a)?;
+    let (lead, [batch, rows, columns]) = matrices(a)?;
     let shape = Shape::new(rows, columns, batch);
     let borrowed = Borrowed::of(a)?;
     let wanted = if full { Vectors::Full } else { Vectors::Thin };
@@ -134,19 +138,19 @@ fn svd_of<'py, T: Number>(
         Ok((Some((u.wait()?, vh.wait()?)), s.wait()?, split(&found.certificates(ctx)?)))
     })?;
     let count = s.shape().rows;
-    let s = returned(py, without_negative_zeros(s.into_vec()), [batch, count])?;
-    let certificates = certified(py, certificates)?;
+    let s = returned(py, without_negative_zeros(s.into_vec()), after(lead, [count]))?;
+    let certificates = certified(py, certificates, lead)?;
     let Some((u, vh)) = bases else { return (py.None(), s, py.None(), certificates).into_pyobject(py) };
-    (in_rows(py, &u)?, s, in_rows(py, &vh)?, certificates).into_pyobject(py)
+    (in_rows(py, &u, lead)?, s, in_rows(py, &vh, lead)?, certificates).into_pyobject(py)
 }
 
-/// Returns matrices `(batch, rows, columns)` without negative zeros.
-fn in_rows<'py, T: Number>(py: Python<'py>, matrices: &HostArray<T>) -> PyResult<Bound<'py, PyAny>> {
-    let Shape { rows, cols, batch } = matrices.shape();
-    returned(py, without_negative_zeros(matrices.to_row_major()), [batch, rows, cols])
+/// Returns matrices `(..., rows, columns)` without negative zeros.
+fn in_rows<'py, T: Number>(py: Python<'py>, matrices: &HostArray<T>, lead: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    let Shape { rows, cols, .. } = matrices.shape();
+    returned(py, without_negative_zeros(matrices.to_row_major()), after(lead, [rows, cols]))
 }
 
-/// Computes the k leading singular triplets of matrices `(batch, m, n)`, and the share of each matrix that they miss.
+/// Computes the k leading singular triplets of matrices `(..., m, n)`, and the share of each matrix that they miss.
 #[pyfunction]
 pub(crate) fn svd_truncated<'py>(
     context: &Bound<'py, Door>,
@@ -167,7 +171,7 @@ fn svd_truncated_of<'py, T: Number>(
     options: TruncatedOptions,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = a.py();
-    let [batch, rows, columns] = three(a)?;
+    let (lead, [batch, rows, columns]) = matrices(a)?;
     let shape = Shape::new(rows, columns, batch);
     let borrowed = Borrowed::of(a)?;
     let choose = |ctx: &Context| Ok(choose_svd_truncated(ctx, shape, k, options));
@@ -177,9 +181,9 @@ fn svd_truncated_of<'py, T: Number>(
         let certificates = split(found.certificates());
         Ok((host(&found.u)?, host(&found.s)?, host(&found.vh)?, host(&found.residual)?, certificates))
     })?;
-    let s = returned(py, without_negative_zeros(s.into_vec()), [batch, k])?;
-    let missed = returned(py, missed.into_vec(), [batch])?;
-    (in_rows(py, &u)?, s, in_rows(py, &vh)?, missed, certified(py, certificates)?).into_pyobject(py)
+    let s = returned(py, without_negative_zeros(s.into_vec()), after(lead, [k]))?;
+    let missed = returned(py, missed.into_vec(), after(lead, []))?;
+    (in_rows(py, &u, lead)?, s, in_rows(py, &vh, lead)?, missed, certified(py, certificates, lead)?).into_pyobject(py)
 }
 
 /// Computes the products of matrices `(batch, m, k)` and `(batch, k, n)`. Either batch may be 1.

@@ -1,7 +1,7 @@
 //! `fiedler.stats`, divergences and principal components. Statistics reduce the middle axis of arrays
 //! `(before, length, after)` in C order.
 
-use crate::arrays::{Borrowed, Number, by_type, returned, three, turned};
+use crate::arrays::{Borrowed, Number, after, by_type, matrices, returned, three, turned};
 use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
@@ -124,30 +124,35 @@ fn histogram_of<'py, T: Number>(
     (counts, edges, apart(&found.below)?, apart(&found.above)?, apart(&found.nan)?).into_pyobject(py)
 }
 
-/// Computes covariances, or correlations, of arrays `(batch, variables, observations)`.
+/// Computes covariances, or correlations, of arrays `(..., variables, observations)`, or, unless `rowvar`, of arrays
+/// `(..., observations, variables)`.
 #[pyfunction]
 pub(crate) fn cov<'py>(
     context: &Bound<'py, Door>,
     a: &Bound<'py, PyAny>,
+    rowvar: bool,
     correlation: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    by_type!(a, [f32, f64], cov_of(context.get(), correlation))
+    by_type!(a, [f32, f64], cov_of(context.get(), rowvar, correlation))
 }
 
 fn cov_of<'py, T: Number>(
     a: &Bound<'py, PyArrayDyn<T>>,
     door: &Door,
+    rowvar: bool,
     correlation: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, [batch, variables, observations], borrowed) = (a.py(), three(a)?, Borrowed::of(a)?);
-    let shape = turned([batch, variables, observations]);
+    let (py, (lead, own), borrowed) = (a.py(), matrices(a)?, Borrowed::of(a)?);
+    let [batch, rows, columns] = own;
+    let shape = if rowvar { turned(own) } else { Shape::new(rows, columns, batch) };
     let choose = |ctx: &Context| Ok(choose_cov::<T>(ctx, shape, false));
     let found = waited(py, door, choose, None, |ctx, _| {
-        let x = Array::from_owner(shape, borrowed)?;
+        let x =
+            if rowvar { Array::from_owner(shape, borrowed)? } else { Array::from_row_major(shape, borrowed.as_ref())? };
         if correlation { stats::corr(ctx, &x) } else { stats::cov(ctx, &x) }?.to_host(ctx)
     })?;
     // The matrices are symmetric, so their order does not matter.
-    returned(py, found.into_vec(), [batch, variables, variables])
+    returned(py, found.into_vec(), after(lead, [shape.cols; 2]))
 }
 
 /// Computes the divergence `kind` of histograms, the rows of arrays `(count, bins)`: of each pair of rows, or, without

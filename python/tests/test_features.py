@@ -96,7 +96,7 @@ def test_columns_of_tables_have_roles(tmp_path) -> None:
     table = tmp_path / "t.csv"
     rows = "".join(f"{i},{i},{i * 37 % 11},{'ab'[i // 5]}\n" for i in range(10))
     table.write_text(",step,x1,label\n" + rows)
-    with pytest.warns(UserWarning, match=r"`step` numbers the samples; ignore=\['step'\] leaves out"):
+    with pytest.warns(UserWarning, match=r"`step` numbers the samples; ignore=\['step'\] leaves it out"):
         found = features.extract(table, "raw", cache=False)
     assert found.values.shape == (10, 2) and found.ids == [str(i) for i in range(10)]
     assert found.labels == ["a"] * 5 + ["b"] * 5

@@ -9,7 +9,7 @@ use super::walks::return_probabilities;
 use crate::array::Real;
 use crate::graph::GraphRef;
 use crate::ops::eigen::{Certificate, Which};
-use crate::ops::laplacian::{Laplacian, Normalization};
+use crate::ops::laplacian::{Laplacian, Normalization, entrywise};
 use crate::ops::sparse::Operator;
 use crate::ops::ties::{TIE, fine_tie, tie_groups};
 use crate::ops::{ITERATED, Status};
@@ -124,25 +124,34 @@ pub(super) fn pairs<T: Real>(
             separate(graph, super::sparse::solved_normalization(settings.normalization), &mut vectors[..small * n]);
         values[..small].copy_from_slice(&separated);
     }
-    let tolerance = if iterated || T::EPSILON > 1e-10 { TIE } else { fine_tie(n) };
+    // Values that are not accurate relative to themselves have an error of some eps also in the smallest graphs.
+    let tolerance = match () {
+        () if iterated || T::EPSILON > 1e-10 => TIE,
+        () if relative => fine_tie(n),
+        () => fine_tie(n.max(16)),
+    };
     let groups = tie_groups(&values, tolerance, (!relative).then_some(bounds.upper));
     let mut basis = operator.canonical_null(known);
     let mut unresolved = !apart;
     let mut start = 0;
-    for members in groups.chunk_by(|a, b| a == b) {
+    let ranges = groups.chunk_by(|a, b| a == b).map(|members| {
         let group = start..start + members.len();
         start = group.end;
-        let taken = group.start.max(selected.start)..group.end.min(selected.end);
-        if taken.is_empty() {
-            continue;
-        }
-        let space = &mut vectors[group.start * n..group.end * n];
-        canonical_basis(space, n, taken.end - group.start);
-        let columns = &space[(taken.start - group.start) * n..(taken.end - group.start) * n];
+        (group.clone(), group.start.max(selected.start)..group.end.min(selected.end))
+    });
+    let ranges: Vec<_> = ranges.filter(|(_, taken)| !taken.is_empty()).collect();
+    for (group, taken) in &ranges {
+        canonical_basis(&mut vectors[group.start * n..group.end * n], n, taken.end - group.start);
+    }
+    if relative && settings.normalization == Normalization::RandomWalk {
+        entrywise::refine(graph, (&values, &groups), selected.clone(), T::EPSILON, &mut vectors);
+    }
+    for (group, taken) in ranges {
+        let columns = &vectors[taken.start * n..taken.end * n];
         if !relative && null > 0 && values[group.start] <= DOUBTFUL * bounds.upper {
             let beyond = values[group.start..].windows(2).find(|pair| pair[1] - pair[0] > CLOSE * bounds.upper);
             let beyond = beyond.map(|pair| pair[1]).or(next);
-            unresolved |= !is_told_from_zero(operator, &values[taken.clone()], columns, beyond);
+            unresolved |= !is_told_from_zero(operator, &values[taken], columns, beyond);
         }
         basis.extend_from_slice(columns);
     }

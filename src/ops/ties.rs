@@ -19,7 +19,7 @@ pub(crate) const TIE: f64 = 1e-10;
 /// eigenvalues of a group then differ by no more than the residual that is promised for an eigenpair, `10 n eps`.
 #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
 pub(crate) fn fine_tie(n: usize) -> f64 {
-    4.0 * n.max(16) as f64 * f64::EPSILON
+    4.0 * n as f64 * f64::EPSILON
 }
 
 /// Returns whether two eigenvalues are tied, where `bound` is an upper bound on the magnitudes of all eigenvalues of

@@ -1,8 +1,8 @@
 //! Eigenvectors of the symmetric Laplacian in numbers of two f64, where f64 does not suffice for `D^-1/2 v`.
 //!
 //! The vectors that a solver found in f64 are the basis in which the Laplacian is nearly diagonal, and Jacobi's method
-//! makes it diagonal to 1e-32 in one or two sweeps. It also separates eigenvalues that are closer than f64 can tell. The
-//! arithmetic of double-double numbers is that of Hida, Li and Bailey (2001), with Dekker's product (1971).
+//! makes it diagonal to 1e-32 in one or two sweeps, also where eigenvalues are closer than f64 can tell. The arithmetic
+//! of double-double numbers is that of Hida, Li and Bailey (2001), with Dekker's product (1971).
 
 use crate::graph::GraphRef;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -107,15 +107,16 @@ const SWEEPS: usize = 6;
 /// The largest element beside the diagonal that is left as it is. The largest eigenvalue is at most 2.
 const LEFT: f64 = 1e-32;
 
-/// Refines `count` vectors, the columns of `vectors`, which are orthonormal to about eps.
-pub(super) fn refine(graph: GraphRef<'_>, count: usize, vectors: &mut [f64]) {
+/// Refines vectors, the columns of `vectors`, which are orthonormal to about eps. Vectors of the same group span what
+/// they should, and are not turned in it.
+pub(super) fn refine(graph: GraphRef<'_>, groups: &[u32], vectors: &mut [f64]) {
     let n = graph.nodes().max(1);
     let mut v: Vec<Vec<Doubled>> =
-        vectors.chunks_exact(n).take(count).map(|column| column.iter().map(|&x| x.into()).collect()).collect();
+        vectors.chunks_exact(n).map(|column| column.iter().map(|&x| x.into()).collect()).collect();
     orthonormalize(&mut v);
     let images: Vec<Vec<Doubled>> = times(graph, &v);
     let mut matrix: Vec<Vec<Doubled>> = v.iter().map(|v| images.iter().map(|image| dot(v, image)).collect()).collect();
-    diagonalize(&mut matrix, &mut v);
+    diagonalize(groups, &mut matrix, &mut v);
     for (to, column) in vectors.chunks_exact_mut(n).zip(&v) {
         to.iter_mut().zip(column).for_each(|(to, x)| *to = x.high);
     }
@@ -152,15 +153,15 @@ fn times(graph: GraphRef<'_>, v: &[Vec<Doubled>]) -> Vec<Vec<Doubled>> {
     v.iter().map(one).collect()
 }
 
-/// Turns pairs of columns until `matrix`, the symmetric matrix in the basis `v`, is diagonal (Jacobi 1846). A pair is
-/// turned by the smaller of the possible angles, so each vector stays in its place.
-fn diagonalize(matrix: &mut [Vec<Doubled>], v: &mut [Vec<Doubled>]) {
+/// Turns pairs of columns until `matrix`, the symmetric matrix in the basis `v`, is diagonal but for the blocks of
+/// groups (Jacobi 1846). A pair is turned by the smaller of the possible angles, so each vector stays in its place.
+fn diagonalize(groups: &[u32], matrix: &mut [Vec<Doubled>], v: &mut [Vec<Doubled>]) {
     for _ in 0..SWEEPS {
         let mut done = true;
         for q in 1..v.len() {
             for p in 0..q {
                 let beside = matrix[p][q];
-                if beside.high.abs() <= LEFT {
+                if groups[p] == groups[q] || beside.high.abs() <= LEFT {
                     continue;
                 }
                 done = false;

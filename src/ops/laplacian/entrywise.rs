@@ -10,13 +10,15 @@
 //! So only that of the two is computed which D^-1/2 amplifies; the other is its negative, and makes the vectors
 //! orthogonal to each other.
 //!
-//! This is not enough if two vectors with close eigenvalues differ greatly in length after D^-1/2. What is left is found
-//! in twice the digits ([`doubled`](super::doubled)).
+//! This is not enough if two vectors with close eigenvalues differ greatly in length after D^-1/2, above all within a
+//! tie group, whose canonical basis combines them. What is left is found in twice the digits
+//! ([`doubled`](super::doubled)).
 
 use super::doubled;
 use crate::graph::GraphRef;
 use crate::ops::columns::product;
 use faer::{Mat, MatRef, Par};
+use std::ops::Range;
 
 /// How often the vectors are corrected. The second time, residuals do not have the errors of the first.
 const ROUNDS: usize = 2;
@@ -26,7 +28,7 @@ const ROUNDS: usize = 2;
 /// (2026-11-28).
 const ANGLE: f64 = 1e-4;
 
-/// The most vectors that are refined in twice the digits, which takes 0.3 s for so many.
+/// The most vectors that are refined in twice the digits, which takes 0.3 s for all of them.
 const MOST: usize = 128;
 
 /// Corrects all eigenvectors of the symmetric Laplacian of a graph but those of its null space.
@@ -59,18 +61,30 @@ pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) 
             column.iter_mut().zip(errors.col_as_slice(j)).for_each(|(x, error)| *x -= error);
         }
     }
-    if count <= MOST && !are_accurate(graph, values, vectors) {
-        doubled::refine(graph, count, vectors);
+}
+
+/// Refines all eigenvectors but those of the null space, if residuals of `selected` ones in the random-walk Laplacian
+/// exceed `n eps`. `groups` are the tie groups, within which vectors are not turned.
+pub(crate) fn refine(
+    graph: GraphRef<'_>,
+    (values, groups): (&[f64], &[u32]),
+    selected: Range<usize>,
+    eps: f64,
+    vectors: &mut [f64],
+) {
+    let own = selected.start * graph.nodes()..selected.end * graph.nodes();
+    if values.len() <= MOST && !are_accurate(graph, &values[selected], eps, &vectors[own]) {
+        doubled::refine(graph, groups, vectors);
     }
 }
 
 /// Returns whether the residuals of all vectors of the random-walk Laplacian, relative to their lengths, are at most
 /// `n eps`.
-fn are_accurate(graph: GraphRef<'_>, values: &[f64], vectors: &[f64]) -> bool {
+fn are_accurate(graph: GraphRef<'_>, values: &[f64], eps: f64, vectors: &[f64]) -> bool {
     let n = graph.nodes();
     let degrees = graph.degrees();
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
-    let allowed = n as f64 * f64::EPSILON;
+    let allowed = n as f64 * eps;
     values.iter().zip(vectors.chunks_exact(n.max(1))).all(|(&value, column)| {
         let x: Vec<f64> = column.iter().zip(&degrees).map(|(v, d)| if *d > 0.0 { v / d.sqrt() } else { 0.0 }).collect();
         let along = |i: usize| graph.row(i).map(|(other, weight)| weight * (x[i] - x[other])).sum::<f64>();

@@ -117,8 +117,8 @@ pub struct DataSet {
 }
 
 impl DataSet {
-    /// Counts the nodes without edges. In a format that names its nodes, none of them is there by mistake. A table names
-    /// the nodes of some graphs and numbers those of others.
+    /// Counts the nodes without edges. In a format that names its nodes, none of them is there by mistake. A table
+    /// names the nodes of some graphs and numbers those of others.
     #[must_use]
     pub fn isolated(&self) -> Isolated {
         let by_number = matches!(self.format, Format::Arrays | Format::Table);

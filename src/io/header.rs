@@ -117,8 +117,8 @@ impl Roles {
             && (3..=4).contains(&fields.len())
     }
 
-    /// Returns the name of a second index, behind a column without a name, if the names of the ends are not known. Which
-    /// columns have the ends is then not certain.
+    /// Returns the name of a second index, behind a column without a name, if the names of the ends are not known.
+    /// Which columns have the ends is then not certain.
     fn second_index<'a>(&self, fields: &'a [String]) -> Option<&'a str> {
         let second = fields.get(1).filter(|name| fields[0].is_empty() && index_name(1, name).is_some());
         second.filter(|_| self.source.or(self.target).is_none()).map(String::as_str)

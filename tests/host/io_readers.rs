@@ -119,7 +119,7 @@ fn a_doubtful_first_line_remains_an_edge_and_is_reported() {
         // There is only one other line, so the matching number of edges may be a coincidence.
         ("3 1\n1 2\n", 3),
         ("2 1\n1 x\n", 3),
-        ("gene_a gene_b\nTP53 MDM2\nTP53 ATM\n", 5),
+        ("gene protein\nTP53 MDM2\nTP53 ATM\n", 5),
         ("50 60\na b\nb c\n", 5),
         ("4 4 9\n0 1 1\n1 2 1\n", 4),
     ] {

@@ -135,7 +135,8 @@ fn cells_with_lists_are_refused() {
         assert_parse_error(&error, "g.csv", Some(line), &words);
     }
     // Ids in brackets, and a list among other ids.
-    for content in ["[1],[2]\n[2],[3]\n", "src,dst\n[Na+],[Cl-]\n[K+],[Cl-]\n", "src,dst\n\"[0, 1]\",x\nx,y\n"] {
+    for content in ["src,dst\n[1],[2]\n[2],[3]\n", "src,dst\n[Na+],[Cl-]\n[K+],[Cl-]\n", "src,dst\n\"[0, 1]\",x\nx,y\n"]
+    {
         assert_eq!(edges(&parsed(content)).len(), 2, "{content:?}");
     }
 }

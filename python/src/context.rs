@@ -183,12 +183,13 @@ impl Door {
         let (backend, named) = self.place()?;
         let opened = &mut *self.here();
         let mut on_device = backend == Backend::Gpu || backend == Backend::Auto && (named || opened.device.is_some());
+        let mut predicted = None;
         if !on_device {
             if opened.cpu.is_none() {
                 opened.cpu = Some(Base::new(self.builder(worker)?.device(false))?);
             }
-            let worth = |base: &Base| choose(&base.first).map(|choice| choice.cpu_seconds >= WORTH_OPENING);
-            on_device = backend == Backend::Auto && opened.cpu.as_ref().map(worth).transpose()?.unwrap_or(false);
+            predicted = opened.cpu.as_ref().map(|base| choose(&base.first)).transpose()?;
+            on_device = backend == Backend::Auto && predicted.is_some_and(|choice| choice.cpu_seconds >= WORTH_OPENING);
         }
         let base = match (on_device, &mut opened.device) {
             (false, _) => opened.cpu.as_mut(),
@@ -207,7 +208,10 @@ impl Door {
         };
         // A base was opened above in either case.
         let base = base.ok_or(ErrorKind::Cancelled)?;
-        let choice = choose(&base.first)?;
+        let choice = match predicted.filter(|_| !on_device) {
+            Some(choice) => choice,
+            None => choose(&base.first)?,
+        };
         Ok(Session { ctx: base.take()?, choice, on_device, generation: opened.generation, door: self })
     }
 

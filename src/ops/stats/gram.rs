@@ -124,16 +124,18 @@ fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<us
     // The means were rounded to `T` before they were subtracted from the columns. `off` holds the difference between
     // each mean and its rounded value.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
-    let mut products =
-        if cols < BLOCKED { in_tiles(&centered, stride, cols) } else { in_blocks(&centered, stride, cols) };
+    let sums = if cols < BLOCKED { in_tiles(&centered, stride, cols) } else { in_blocks(&centered, stride, cols) };
+    let mut products = vec![0.0; cols * cols];
     let at_once = PASSED.div_ceil(cols.max(1));
-    parallel::for_each(products.chunks_mut((at_once * cols).max(1)), |k, some| {
-        for (i, own) in (k * at_once..).zip(some.chunks_exact_mut(cols)) {
+    let some = (at_once * cols).max(1);
+    parallel::for_each(products.chunks_mut(some).zip(sums.chunks(some)), |k, (own, sums)| {
+        let rows = own.chunks_exact_mut(cols).zip(sums.chunks_exact(cols));
+        for (i, (own, sums)) in (k * at_once..).zip(rows) {
             let by = n * off[i];
-            for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
+            for (((product, sum), off), unit) in own[..=i].iter_mut().zip(sums).zip(&off).zip(&units) {
                 // The units are multiplied one after the other, because the product of two units may exceed f64 even if
                 // the scaled product does not.
-                *product = *product * units[i] * unit - by * off;
+                *product = sum.to_f64() * units[i] * unit - by * off;
             }
         }
     });
@@ -141,8 +143,8 @@ fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<us
 }
 
 /// Computes the lower triangle of the products of columns by tiles that stay in registers.
-fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<f64> {
-    let mut products = vec![0.0; cols * cols];
+fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<T> {
+    let mut products = vec![T::from_f64(0.0); cols * cols];
     if stride > 0 && cols > 0 {
         let panels = (TASK / (DOWN * cols * stride)).max(1);
         parallel::for_each(products.chunks_mut(DOWN * panels * cols), |k, out| {
@@ -153,7 +155,7 @@ fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<f64> {
 }
 
 /// Computes the same by faer's blocks, which reuse what is in the caches. Only the lower triangle is computed.
-fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, cols: usize) -> Vec<f64> {
+fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, cols: usize) -> Vec<T> {
     let mut products = vec![T::from_f64(0.0); cols * cols];
     let x = MatRef::from_column_major_slice(&centered[..stride * cols], stride, cols);
     // Row i of the products is column i here.
@@ -168,7 +170,7 @@ fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, cols: usize) ->
         T::from_f64(1.0),
         PARALLEL,
     );
-    products.into_iter().map(Real::to_f64).collect()
+    products
 }
 
 /// The task that writes the distances of the elements from `near`, divided by a unit, and returns the unit. The unit is
@@ -232,7 +234,7 @@ struct Panels<'a, T> {
     stride: usize,
     cols: usize,
     first: usize,
-    out: &'a mut [f64],
+    out: &'a mut [T],
 }
 
 impl<T: Real> Task<T> for Panels<'_, T> {
@@ -261,7 +263,7 @@ impl<T: Real> Panels<'_, T> {
                     for (own, sums) in rows.chunks_exact_mut(cols).zip(&sums) {
                         let width = ACROSS.min(cols - j);
                         for (to, sum) in own[j..j + width].iter_mut().zip(sums) {
-                            *to = sum.sum().to_f64();
+                            *to = sum.sum();
                         }
                     }
                 }

@@ -149,7 +149,7 @@ class Sgld:
         context: Context | None = None,
     ) -> Chains:
         """Runs all chains. The parameters are those of `Trainer.fit`."""
-        samples = samples_of(x, y, self._settings["train"])
+        samples = samples_of(x, y, self._settings["train"], self._loss)
         options = {
             **self._options,
             "settings": as_json(loss_of(self._settings, self._loss, samples)),

@@ -84,6 +84,12 @@ class UncertifiedWarning(RuntimeWarning):
     """Some results lack the status converged; the others are as promised."""
 
 
+def warn_of(notices: list[str]) -> None:
+    """Warns once of what another program might read differently, if there is anything."""
+    if notices:
+        warn(" ".join(notices))
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warns at the line that called this package, through however many of its functions."""
     level = 1

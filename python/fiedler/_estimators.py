@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from . import _fiedler
 from ._arguments import real, whole
 from ._errors import DomainError, warn
-from ._tables import is_index
 from .train import Fit, Trainer
 
 Array = Any
@@ -38,7 +37,8 @@ _RANGES = {
 def _warn_of_numbers(X: Array, names: Sequence[str] | None) -> None:
     """Warns of inputs that number the samples. What else is suspicious is for the caller of scikit-learn to know."""
     shown = [f"x[:, {place}]" for place in range(X.shape[1])] if names is None else list(names)
-    index = [name for place, name in enumerate(shown) if is_index(name, X[:, place])]
+    found = _fiedler.no_inputs(shown, lambda place: [str(number) for number in X[:, place]])
+    index = [shown[place] for place, _ in found]
     for name in index:
         warn(f"the input `{name}` numbers the samples; leave out what is no input")
     others = [place for place, name in enumerate(shown) if name not in index]

@@ -50,6 +50,8 @@ __all__ = [
     "fit",
     "sample",
     "suspects",
+    "no_inputs",
+    "no_label",
     "write_tensors",
 ]
 
@@ -73,6 +75,8 @@ class Context:
 class Table:
     @property
     def column_names(self) -> list[str]: ...
+    @property
+    def notices(self) -> list[str]: ...
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> _Capsule: ...
 
@@ -223,6 +227,8 @@ def suspects(
     values: _Array | None,
     pixels: bool,
 ) -> list[str]: ...
+def no_inputs(names: Sequence[str], fields: Callable[[int], list[str]]) -> list[tuple[int, str]]: ...
+def no_label(labels: Sequence[str]) -> tuple[int, str] | None: ...
 def write_tensors(path: _Path, tensors: Sequence[tuple[str, _Array]]) -> None: ...
 def eigh(
     context: Context, a: _Array, upper: bool, k: int | None, end: str, vectors: bool

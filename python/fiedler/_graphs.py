@@ -12,7 +12,7 @@ from . import _fiedler
 from ._arguments import many, path as _path, text_or_none, whole, wrong
 from ._arrays import as_numpy
 from ._edges import Edges, collated, directions, entries_of, index_of, is_data_set, weights_of
-from ._errors import DomainError, ShapeError, warn
+from ._errors import DomainError, ShapeError, warn_of
 
 Array = Any
 
@@ -39,9 +39,7 @@ class GraphBatch:
         self._native = native
         self._node_ids: Any = native.node_ids
         self._notices = native.notices
-        for notice in self._notices:
-            if "ids seem to begin at 1" in notice:
-                warn(notice)
+        warn_of(self._notices)
 
     def __len__(self) -> int:
         return len(self._native)
@@ -64,7 +62,7 @@ class GraphBatch:
 
     @property
     def notices(self) -> list[str]:
-        """What other programs might read differently in the file, a sentence each."""
+        """What other programs might read differently in the file, a sentence each. `read` warns of them."""
         return list(self._notices)
 
     @classmethod

@@ -12,7 +12,7 @@ from . import _fiedler
 from ._arguments import reals, text, text_or_none, wholes
 from ._arrays import as_numpy, count, prepared
 from ._errors import DomainError, ShapeError, warn
-from ._tables import check_numbers, without_index
+from ._tables import check_numbers, inputs_of, is_missing
 
 Array = np.ndarray[Any, Any]
 
@@ -42,9 +42,30 @@ def matrix_of(x: Any) -> tuple[Array, tuple[int, ...]]:
     return array.reshape((len(array), count(axes))), axes
 
 
-def samples_of(x: Any, y: Any, train: Mapping[str, Any]) -> Samples:
-    """Returns the samples of a training in its precision, and warns of suspicious inputs."""
-    x, names, notes = without_index(x)
+def _classes_of(labels: Array) -> tuple[Array, Array]:
+    """Returns the classes, and the places of the labels among them, of which none may be missing."""
+    if labels.dtype.kind == "O":
+        for row, label in enumerate(labels):
+            if is_missing(label):
+                raise DomainError(f"y: expected a label, found {label}, of sample {row}")
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise DomainError(f"y: expected labels of one type, found {' and '.join(kinds)}") from None
+    found = _fiedler.no_label([str(label) for label in classes]) if labels.dtype.kind in "USO" else None
+    if found is not None:
+        row = np.flatnonzero(codes == found[0])[0]
+        raise DomainError(f"y: expected a label, found {found[1]}, of sample {row}")
+    if len(classes) < 2:
+        raise DomainError(f"y: expected at least two classes, found {f'only {classes[0]}' if len(classes) else 'none'}")
+    return classes, codes.astype(np.uint32)
+
+
+def samples_of(x: Any, y: Any, train: Mapping[str, Any], loss: str | None) -> Samples:
+    """Returns the samples of a training in its precision, and warns of suspicious inputs. Integers are values if the
+    loss is of values, and otherwise labels."""
+    x, names, notes = inputs_of(x)
     if names is not None:
         check_numbers(x, names)
     inputs, axes = matrix_of(x)
@@ -55,22 +76,14 @@ def samples_of(x: Any, y: Any, train: Mapping[str, Any]) -> Samples:
         found = len(targets) if targets.ndim else "a number"
         raise ShapeError(f"y: expected {len(inputs)} targets, one for each sample, found {found}")
     labels = values = classes = None
-    if targets.dtype.kind in "iubUSO" and targets.shape[1:] in ((), (1,)):
-        try:
-            classes, codes = np.unique(targets.ravel(), return_inverse=True)
-        except TypeError:
-            kinds = sorted({type(label).__name__ for label in targets.ravel()})
-            raise DomainError(f"y: expected labels of one type, found {' and '.join(kinds)}") from None
-        if len(classes) < 2:
-            found = f"only {str(classes[0]) or repr('')}" if len(classes) else "none"
-            raise DomainError(f"y: expected at least two classes, found {found}")
-        labels = codes.astype(np.uint32)
+    if targets.dtype.kind in ("USO" if loss == "mse" else "iubUSO") and targets.shape[1:] in ((), (1,)):
+        classes, labels = _classes_of(targets.ravel())
     else:
         values = prepared(targets.reshape((len(targets), count(targets.shape[1:]))), "y")
         values = values.astype(inputs.dtype, copy=False)
     if len(axes) > 1:
         notes.append(f"samples of {' x '.join(map(str, axes))} as rows of numbers")
-    if labels is None and targets.dtype.kind in "iub":
+    if labels is None and targets.dtype.kind in "iub" and loss != "mse":
         notes.append(f"rows of {count(targets.shape[1:])} integers as values, not as labels")
     # The names of the columns, or the places of inputs as NumPy takes them.
     shown = names or [f"x[:, {', '.join(map(str, place))}]" for place in np.ndindex(*axes)]

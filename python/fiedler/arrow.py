@@ -26,6 +26,7 @@ from typing import Any
 from . import _fiedler
 from ._arguments import flag, text, text_or_none, whole, word, wrong
 from ._context import Context, _context
+from ._errors import warn_of
 from ._fiedler import Table
 
 __all__ = ["Encoder", "FeatureEncoder", "Table", "spark_schema"]
@@ -97,7 +98,9 @@ class _Tables:
 
     def __call__(self, table: Any) -> Any:
         """Returns a table of the result, of the library of the table that is given."""
-        return _as_given(self._made(table), table)
+        made = self._made(table)
+        warn_of(made.notices)
+        return _as_given(made, table)
 
     def schema(self, schema: Any) -> Any:
         """Returns the schema of the result for tables of a schema, both of pyarrow."""

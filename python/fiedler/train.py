@@ -180,8 +180,8 @@ class Trainer:
         One division for all runs; by default each seed divides the samples its own way.
     **train
         Other keys of an experiment's table ``train``: ``batch``, ``epochs``, ``schedule``, ``warm_up``, ``init``,
-        ``scale`` ('none', 'standard'), ``l1``, ``clip``, ``precision``, ``label_smoothing``, ``stop`` (a mapping with
-        ``on`` and ``patience``).
+        ``scale`` ('none', 'standard'), ``l1``, ``clip``, ``precision``, ``label_smoothing``, ``stop`` (a metric
+        such as 'validation.loss', or a mapping with it as ``on`` and ``patience``).
     """
 
     def __init__(
@@ -199,6 +199,8 @@ class Trainer:
     ) -> None:
         if not isinstance(optimizer, (str, Mapping)):
             raise wrong("optimizer", "a text or a mapping with a kind", optimizer)
+        if isinstance(train.get("stop"), str):
+            train["stop"] = {"on": train["stop"]}
         table = {"kind": optimizer} if isinstance(optimizer, str) else dict(optimizer)
         model = {**model_of(hidden, loss, activation=activation, norm=norm), "dropout": real(dropout, "dropout")}
         self._settings: dict[str, Any] = {"model": model, "train": {**train, "optimizer": table}}
@@ -227,10 +229,11 @@ class Trainer:
         Parameters
         ----------
         x : array, (samples, inputs), or a table of pandas, polars or pyarrow
-            The names of the columns of a table are kept; predictions from a table need the same. The axes of images,
-            (samples, rows, columns) or with channels, become one.
+            The names of the columns of a table are kept; predictions from a table need the same. An index of pandas and
+            ids are left out, as in a file. The axes of images, (samples, rows, columns) or with channels, become one.
         y : array, (samples,) or (samples, values)
-            Labels, if they are one integer, boolean or string for each sample; otherwise values.
+            Labels, if they are one integer, boolean or string for each sample; otherwise, and where integers have the
+            loss 'mse', values.
         runs : int
             The number of seeds: ``seed``, ``seed + 1``, and so on.
         grid : mapping, optional
@@ -243,7 +246,7 @@ class Trainer:
             of all runs, on this thread.
         """
         place = None if checkpoint is None else _checkpoint(checkpoint)
-        samples = samples_of(x, y, self._settings["train"])
+        samples = samples_of(x, y, self._settings["train"], self._loss)
         if grid is not None and not isinstance(grid, Mapping):
             raise wrong("grid", "a mapping from hyperparameters to their values", grid)
         axes = [(text(name, "grid"), reals(listed, f"grid: {name}")) for name, listed in (grid or {}).items()]

@@ -92,7 +92,7 @@ impl Graphs {
         let (source, target) = (Borrowed::of(source)?, Borrowed::of(target)?);
         let (weights, offsets) = (weights.map(Borrowed::of).transpose()?, Borrowed::of(node_offsets)?);
         let (count, named) = (source.as_ref().len(), (preset.clone(), symmetrize.clone()));
-        let made = move |cancel: &Cancel| -> Result<GraphBatch> {
+        let made = move |cancel: &Cancel| -> Result<(GraphBatch, Vec<usize>)> {
             let conventions = conventions(named.0.as_deref(), named.1.as_deref())?;
             let (source, target) = (source.as_ref(), target.as_ref());
             let offsets: Vec<usize> =
@@ -116,13 +116,14 @@ impl Graphs {
                     Some(weights) => edges.push_weighted(from, to, weights.as_ref()[edge]),
                 }
             }
-            GraphBatch::from_edge_list_with(edges, &conventions, cancel)
+            let without_first = if numbered { edges.without_first() } else { Vec::new() };
+            Ok((GraphBatch::from_edge_list_with(edges, &conventions, cancel)?, without_first))
         };
-        let batch = match count < CHECKED {
+        let (batch, without_first) = match count < CHECKED {
             true => py.detach(|| made(&Cancel::new())).map_err(|error| raised(py, &error))?,
             false => alone(py, made)?,
         };
-        let isolated = if numbered { batch.isolated() } else { Isolated::default() };
+        let isolated = if numbered { batch.isolated(&without_first) } else { Isolated::default() };
         let notices = from_one("edge_index", isolated).into_iter().collect();
         Ok(Self { batch, first: 0, preset, symmetrize, node_ids: None, notices })
     }

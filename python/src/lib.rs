@@ -81,6 +81,8 @@ fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(train::fit, module)?,
         wrap_pyfunction!(train::chains::sample, module)?,
         wrap_pyfunction!(train::suspects, module)?,
+        wrap_pyfunction!(train::no_inputs, module)?,
+        wrap_pyfunction!(train::no_label, module)?,
         wrap_pyfunction!(train::write_tensors, module)?,
     ] {
         module.add_function(function)?;

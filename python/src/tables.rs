@@ -2,7 +2,7 @@
 
 use crate::context::{Door, worth_a_device};
 use crate::encode::Options;
-use crate::errors::raised;
+use crate::errors::{in_words, raised};
 use crate::graphs::conventions;
 use crate::wait::waited;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -26,6 +26,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub(crate) struct Table {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
+    notice: Option<String>,
 }
 
 #[pymethods]
@@ -42,6 +43,12 @@ impl Table {
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// What another program might read differently in the table that this one was made of.
+    #[getter]
+    fn notices(&self) -> Vec<String> {
+        self.notice.iter().map(|notice| in_words(&format!("table: {notice}"))).collect()
     }
 
     /// Passes the table to another library. Arrow's interface allows ignoring the requested schema.
@@ -148,6 +155,7 @@ pub(crate) fn features_table(
     };
     let encoder = made().map_err(|error| raised(py, &error))?;
     let reader = stream(table)?;
+    let notice = encoder.notice(&reader.schema());
     // The columns are computed on the CPU. What a stream has is not known before it is read.
     let choose = |_: &Context| Ok(Choice { cpu_seconds: 0.1, ..Context::cpu().explain(&Default::default(), false) });
     // The extraction waits for the threads of the context, and must not run on one of them.
@@ -159,7 +167,7 @@ pub(crate) fn features_table(
         let Some(first) = batches.first() else {
             return Err(Error::domain("table", "expected a batch at least, found none"));
         };
-        Ok(Table { schema: first.schema(), batches })
+        Ok(Table { schema: first.schema(), batches, notice })
     })
 }
 
@@ -174,7 +182,7 @@ fn through(
 ) -> PyResult<Table> {
     // The side of a graph must not depend on how many graphs there are, so a device is always looked for.
     let choose = |_: &Context| Ok(worth_a_device());
-    let mut runs = Runs::new(columns.clone());
+    let (mut runs, notice) = (Runs::new(columns.clone()), columns.notice(&reader.schema()));
     waited(py, door, choose, None, move |ctx, _| {
         let schema = schema(ctx, &reader.schema())?;
         let mut batches = Vec::new();
@@ -189,7 +197,7 @@ fn through(
         if let Some(batch) = runs.finish()? {
             encode(ctx, &batch, &mut batches)?;
         }
-        Ok(Table { schema, batches })
+        Ok(Table { schema, batches, notice })
     })
 }
 

@@ -176,6 +176,25 @@ def test_numbers_that_begin_at_1_are_warned_of() -> None:
         warnings.simplefilter("error")
         fiedler.GraphBatch.from_edge_index(index, 4)
         fiedler.GraphBatch.from_edge_index(index - 1)
+        fiedler.GraphBatch.from_edge_index(np.array([[0, 1, 2], [0, 2, 3]]))  # the self-loop names node 0
+
+
+def test_how_a_table_was_read_is_a_warning() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"src": [0, 1], "dst": [1, 2], "since": [5, 6]})
+    for call in (Encoder(k=2), FeatureEncoder("graph(top=2)"), fiedler.GraphBatch.from_arrow, fiedler.encode):
+        with pytest.warns(UserWarning, match="`since` was read as the weights of the edges") as caught:
+            call(frame)
+        assert [one.filename for one in caught] == [__file__]
+
+
+def test_an_index_that_pandas_stored_has_no_weights(tmp_path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"src": [0, 1], "dst": [1, 2]}, index=pandas.Index([5, 6], name="line"))
+    frame.to_parquet(tmp_path / "g.parquet", index=True)
+    with pytest.warns(UserWarning, match="`line` was not read, and every edge weighs 1"):
+        found = fiedler.encode(tmp_path / "g.parquet", 3)
+    assert np.array_equal(found.eigenvalues, fiedler.encode(np.array([[0, 1], [1, 2]]), 3).eigenvalues)
 
 
 def test_an_edge_index_is_two_lists_or_pairs() -> None:

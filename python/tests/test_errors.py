@@ -61,6 +61,27 @@ def test_warnings_are_at_the_line_of_the_caller(tmp_path, call):
     assert [one.filename for one in caught] == [__file__]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("g.csv", "a,b\n1,2\n2,3\n", "the columns `a` and `b` were read as the ends"),
+        ("g.csv", "src,dst,since\n1,2,5\n2,3,6\n", "the column `since` was read as the weights"),
+        ("g.csv", "src,dst,kind\n1,2,x\n2,3,y\n", "the column `kind` was not read"),
+    ],
+)
+def test_how_a_file_was_read_is_a_warning(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text)
+    with pytest.warns(UserWarning, match=words) as caught:
+        fiedler.encode(tmp_path / name, 2, cache=False)
+    assert [one.filename for one in caught] == [__file__]
+
+
+def test_an_array_of_two_edges_is_a_warning(tmp_path):
+    np.save(tmp_path / "two.npy", np.array([[0, 1], [1, 2]]))
+    with pytest.warns(UserWarning, match="its rows were read as the sources and the targets"):
+        fiedler.encode(tmp_path / "two.npy", 2, cache=False)
+
+
 def test_options_of_the_command_have_the_names_of_parameters(tmp_path, molecules):
     table = tmp_path / "t.csv"
     table.write_text("label,a,target\nx,1,2\ny,3,4\n")

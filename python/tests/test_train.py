@@ -2,6 +2,7 @@
 
 import errno
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -120,7 +121,7 @@ def test_progress_and_wrong_calls(tmp_path) -> None:
         (lambda: train.Trainer().fit(X, Y, runs=-1), "runs"),
         (lambda: train.Trainer().fit(X, Y[:5]), "200 targets"),
         (lambda: train.Trainer().fit(np.full_like(X, np.nan), Y), "finite"),
-        (lambda: train.Trainer(loss="mse").fit(X, Y), "mse"),
+        (lambda: train.Trainer(loss="mse").fit(X, np.array(["a", "b"])[Y]), "mse"),
         (lambda: fit.metric("test.accurcy"), "test.accuracy"),
         (lambda: fit.weights(3), "run"),
         (lambda: fit.weights(-1), "run"),
@@ -240,8 +241,17 @@ def test_small_data_and_suspicious_inputs() -> None:
     assert "validation.auc was defined in no epoch of 1 run, so it chose none" in stopped.notes
     with pytest.raises(fiedler.DomainError, match="y: expected at least two classes, found only 0"):
         train.Trainer(epochs=1).fit(x[:1], [0])
-    with pytest.raises(fiedler.DomainError, match="y: expected at least two classes, found only ''"):
-        train.Trainer(epochs=1).fit(x[:2], ["", ""])
+    for labels, found in (
+        (["a", ""], "an empty field, of sample 1"),
+        (["NA", "b"], '"NA", which stands for a missing one, of sample 0'),
+        (np.array(["a", None], object), "None, of sample 1"),
+    ):
+        with pytest.raises(fiedler.DomainError, match=f"y: expected a label, found {found}"):
+            train.Trainer(epochs=1).fit(x[:2], labels)
+    with pytest.raises(fiedler.DomainError, match="finite targets, found NaN at sample 1"):
+        train.Trainer(epochs=1).fit(x[:2], [0.5, np.nan])
+    values = train.Trainer(epochs=1, loss="mse", stop="train.loss").fit(x, y)
+    assert values.classes is None and "test.r2" in values.runs[0] and values.notes == ["batches of 14 instead of 32"]
     x[:, 1] = np.arange(20)
     with pytest.warns(UserWarning, match=r"`x\[:, 1\]` numbers the samples"):
         train.Trainer(epochs=1).fit(x, y)
@@ -249,9 +259,17 @@ def test_small_data_and_suspicious_inputs() -> None:
     frame.insert(0, "Unnamed: 0", [7, *range(19)])  # the index of a part that was drawn
     with pytest.warns(UserWarning) as caught:
         fit = train.Trainer(epochs=1).fit(frame, y)
-    assert (fit.inputs, fit.notes[0]) == (["ID", "a", "code"], "left out: `Unnamed: 0` (index)")
-    assert ["`ID` numbers" in str(one.message) for one in caught] == [True, False]
-    assert "`code` determines the label" in str(caught[1].message)
+    assert (fit.inputs, fit.notes[0]) == (["a", "code"], "left out: `Unnamed: 0` (index), `ID` (ids)")
+    assert ["`code` determines the label" in str(one.message) for one in caught] == [True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = fit.predict(frame[["a", "code"]])
+        assert fit.predict(frame).tobytes() == alone.tobytes()
+        words = frame.assign(ID=[f"s{i}" for i in range(20)]).rename(columns={"Unnamed: 0": "index"})
+        assert fit.predict(words).tobytes() == alone.tobytes()
+    words.columns = ["index", "a", "a", "code"]
+    with pytest.raises(fiedler.DomainError, match="x: expected each column name once, found 2 columns named a"):
+        train.Trainer(epochs=1).fit(words, y)
     with pytest.raises(fiedler.DomainError, match="x: expected numbers, found 'u' in the column `kind`"):
         train.Trainer(epochs=1).fit(frame.assign(kind="u"), y)
     assert {one.filename for one in caught} == {__file__}

@@ -1,18 +1,14 @@
-//! Finds the columns of a table that describe graphs, and reads their values, whatever their width.
+//! Finds the columns of a table that describe graphs.
 
 use super::ids::IdKind;
+use super::values::{is_text, item};
 use super::wrong;
 use crate::error::Result;
-use crate::io::{NAMED_ENDS, NO_COLUMN, are_ends, check_order, edge_columns, has_index_name, ignored, weight_column};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+use crate::io::{
+    NAMED_ENDS, NO_COLUMN, are_ends, check_order, edge_columns, ignored, is_index, is_named_weight, may_be_index,
+    weight_column,
 };
-use arrow_array::{Array, ArrayRef};
-use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Schema};
-use half::f16;
 
 /// What a column says of graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,10 +120,38 @@ impl Columns {
     /// Returns the columns that may have edges and weights in a table with a row for each edge, as an edge list has
     /// them. An index is none of them.
     fn of_an_edge_list<'a>(&self, schema: &'a Schema) -> (Vec<usize>, Vec<&'a str>) {
-        let others = [Role::Graph, Role::NodeCount].map(|role| self.find(schema, role, |_| true).ok().flatten());
-        let index = |at: usize| has_index_name(at, schema.field(at).name());
-        let own = (0..schema.fields().len()).filter(|&at| !others.contains(&Some(at)) && !index(at));
+        let index = self.index(schema);
+        let own = self.of_edges(schema).into_iter().filter(|at| !index.contains(at));
         own.map(|at| (at, schema.field(at).name().as_str())).unzip()
+    }
+
+    /// Returns the columns other than those of the graph and of the number of nodes.
+    fn of_edges(&self, schema: &Schema) -> Vec<usize> {
+        let others = [Role::Graph, Role::NodeCount].map(|role| self.find(schema, role, |_| true).ok().flatten());
+        (0..schema.fields().len()).filter(|&at| !others.contains(&Some(at))).collect()
+    }
+
+    /// Returns the columns that are an index: by their names, or because pandas stored them as one and their names are
+    /// not those of ends. Integers in a column `index` are one if the columns beside it have the ends. A column that
+    /// the call names is none.
+    fn index(&self, schema: &Schema) -> Vec<usize> {
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let named = edge_columns(&names).ok().flatten();
+        let is_end = |at: usize| named.is_some_and(|(source, target)| [source, target].contains(&at));
+        let said = |at: usize| Role::ALL.into_iter().any(|role| self.said(role) == Some(names[at]));
+        let stored = stored_index(schema);
+        let is_own = |at: usize| is_index(names[at]) || !is_end(at) && stored.iter().any(|name| name == names[at]);
+        let (mut index, others): (Vec<usize>, Vec<usize>) =
+            self.of_edges(schema).into_iter().partition(|&at| !said(at) && is_own(at));
+        let kind = |at: usize| schema.field(at).data_type();
+        let is_word = |at: usize| may_be_index(names[at]) && kind(at).is_integer() && !said(at);
+        if let Some(word) = others.iter().copied().find(|&at| is_word(at)) {
+            let others: Vec<usize> = others.into_iter().filter(|&at| at != word).collect();
+            if named.is_some() || others.len() > 1 && others[..2].iter().all(|&at| is_name(kind(at))) {
+                index.push(word);
+            }
+        }
+        index
     }
 
     /// Returns the column of the weights that an edge list with these columns would have.
@@ -135,10 +159,10 @@ impl Columns {
         let (places, names) = self.of_an_edge_list(schema);
         let place = |column: usize| places.iter().position(|&place| place == column);
         let Some(ends) = place(source).zip(place(target)) else { return Ok(None) };
-        let columns =
-            schema.fields().iter().enumerate().filter(|(at, field)| !has_index_name(*at, field.name())).count();
+        let columns = schema.fields().len() - self.index(schema).len();
         let found = weight_column(&names, columns, ends).map_err(contradiction)?.map(|weight| places[weight]);
-        Ok(found.filter(|&found| schema.field(found).data_type().is_numeric()))
+        let fits = |kind: &DataType, name: &str| kind.is_numeric() || is_named_weight(name);
+        Ok(found.filter(|&found| fits(schema.field(found).data_type(), schema.field(found).name())))
     }
 
     /// Says which columns of a table were taken for the ends and the weights of edges although their names do not say
@@ -239,8 +263,7 @@ impl Columns {
             let found = fields.collect::<Vec<_>>().join(", ");
             let expected =
                 "expected the columns src and dst of integers, of text or of lists of integers, or edge_index";
-            let has_index = schema.fields().iter().enumerate().any(|(at, field)| has_index_name(at, field.name()));
-            let advice = if has_index { INDEX_ADVICE } else { "" };
+            let advice = if self.index(schema).is_empty() { "" } else { INDEX_ADVICE };
             wrong(format!("{expected}; found {}{advice}", if found.is_empty() { "no columns" } else { &found }))
         })
     }
@@ -319,6 +342,15 @@ fn unfit(schema: &Schema, index: usize, expected: &str) -> crate::Error {
     wrong(format!("expected {expected} in the column `{}`, found {}", field.name(), field.data_type()))
 }
 
+/// Returns the names of the columns that pandas says in the metadata of a schema to have been the index of the table.
+fn stored_index(schema: &Schema) -> Vec<String> {
+    let said: Option<serde_json::Value> =
+        schema.metadata().get("pandas").and_then(|said| serde_json::from_str(said).ok());
+    let columns = said.as_ref().and_then(|said| said.get("index_columns")?.as_array());
+    // An index that only counts is no column, but an object that describes it.
+    columns.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
 /// Returns whether values of this type are numbers, or all null.
 fn is_number(kind: &DataType) -> bool {
     kind.is_numeric() || *kind == DataType::Null
@@ -342,154 +374,4 @@ fn are_named(schema: &Schema, source: usize, target: usize) -> bool {
     let names = [source, target].map(|at| schema.field(at).name().as_str());
     let pairs = Role::Sources.names().iter().zip(Role::Targets.names());
     pairs.into_iter().any(|(a, b)| [*a, *b] == names) || are_ends(names)
-}
-
-/// Returns whether values of this type are text.
-pub(super) fn is_text(kind: &DataType) -> bool {
-    match kind {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, values) => is_text(values),
-        _ => false,
-    }
-}
-
-/// Returns a text, or `None` for null.
-pub(super) fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
-    (!array.is_null(row)).then(|| match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().value(row),
-        DataType::LargeUtf8 => array.as_string::<i64>().value(row),
-        _ => array.as_string_view().value(row),
-    })
-}
-
-/// Returns the type of the items of lists.
-pub(super) fn item(kind: &DataType) -> Option<&DataType> {
-    match kind {
-        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
-            Some(field.data_type())
-        }
-        _ => None,
-    }
-}
-
-/// The numbers of a column.
-pub(super) struct Numbers<'a> {
-    values: Values<'a>,
-    nulls: Option<&'a NullBuffer>,
-}
-
-enum Values<'a> {
-    /// All are null.
-    Null,
-    I8(&'a [i8]),
-    I16(&'a [i16]),
-    I32(&'a [i32]),
-    I64(&'a [i64]),
-    U8(&'a [u8]),
-    U16(&'a [u16]),
-    U32(&'a [u32]),
-    U64(&'a [u64]),
-    F16(&'a [f16]),
-    F32(&'a [f32]),
-    F64(&'a [f64]),
-}
-
-impl<'a> Numbers<'a> {
-    /// Borrows the numbers of an array.
-    ///
-    /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if it has none.
-    pub(super) fn of(array: &'a ArrayRef) -> Result<Self> {
-        let values = match array.data_type() {
-            DataType::Null => Values::Null,
-            DataType::Int8 => Values::I8(array.as_primitive::<Int8Type>().values()),
-            DataType::Int16 => Values::I16(array.as_primitive::<Int16Type>().values()),
-            DataType::Int32 => Values::I32(array.as_primitive::<Int32Type>().values()),
-            DataType::Int64 => Values::I64(array.as_primitive::<Int64Type>().values()),
-            DataType::UInt8 => Values::U8(array.as_primitive::<UInt8Type>().values()),
-            DataType::UInt16 => Values::U16(array.as_primitive::<UInt16Type>().values()),
-            DataType::UInt32 => Values::U32(array.as_primitive::<UInt32Type>().values()),
-            DataType::UInt64 => Values::U64(array.as_primitive::<UInt64Type>().values()),
-            DataType::Float16 => Values::F16(array.as_primitive::<Float16Type>().values()),
-            DataType::Float32 => Values::F32(array.as_primitive::<Float32Type>().values()),
-            DataType::Float64 => Values::F64(array.as_primitive::<Float64Type>().values()),
-            other => return Err(wrong(format!("expected a column of numbers, found {other}"))),
-        };
-        Ok(Self { values, nulls: array.nulls().filter(|nulls| nulls.null_count() > 0) })
-    }
-
-    fn is_null(&self, index: usize) -> bool {
-        matches!(self.values, Values::Null) || self.nulls.is_some_and(|nulls| nulls.is_null(index))
-    }
-
-    /// Returns an integer, or `None` for null. Numbers with a fraction are truncated.
-    pub(super) fn integer(&self, index: usize) -> Option<i128> {
-        if self.is_null(index) {
-            return None;
-        }
-        Some(match self.values {
-            Values::I8(all) => all[index].into(),
-            Values::I16(all) => all[index].into(),
-            Values::I32(all) => all[index].into(),
-            Values::I64(all) => all[index].into(),
-            Values::U8(all) => all[index].into(),
-            Values::U16(all) => all[index].into(),
-            Values::U32(all) => all[index].into(),
-            Values::U64(all) => all[index].into(),
-            #[expect(clippy::cast_possible_truncation, reason = "as the documentation says")]
-            _ => self.real(index)? as i128,
-        })
-    }
-
-    /// Returns a number in f64, or `None` for null.
-    #[expect(clippy::cast_precision_loss, reason = "an integer that is a weight is rounded")]
-    pub(super) fn real(&self, index: usize) -> Option<f64> {
-        if self.is_null(index) {
-            return None;
-        }
-        Some(match self.values {
-            Values::F16(all) => all[index].into(),
-            Values::F32(all) => all[index].into(),
-            Values::F64(all) => all[index],
-            Values::I64(all) => all[index] as f64,
-            Values::U64(all) => all[index] as f64,
-            _ => self.integer(index)? as f64,
-        })
-    }
-}
-
-/// The lists of a column.
-pub(super) struct Lists<'a> {
-    offsets: Vec<usize>,
-    nulls: Option<NullBuffer>,
-    pub(super) values: &'a ArrayRef,
-}
-
-impl<'a> Lists<'a> {
-    /// Borrows the lists of an array.
-    ///
-    /// # Errors
-    /// [`Domain`](crate::ErrorKind::Domain) if it has none.
-    pub(super) fn of(array: &'a ArrayRef) -> Result<Self> {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "offsets are valid indices")]
-        let (offsets, values) = if let Some(lists) = array.as_list_opt::<i32>() {
-            (lists.value_offsets().iter().map(|&offset| offset as usize).collect(), lists.values())
-        } else if let Some(lists) = array.as_list_opt::<i64>() {
-            (lists.value_offsets().iter().map(|&offset| offset as usize).collect(), lists.values())
-        } else if let Some(lists) = array.as_fixed_size_list_opt() {
-            let size = lists.value_length() as usize;
-            ((0..=lists.len()).map(|row| row * size).collect(), lists.values())
-        } else if *array.data_type() == DataType::Null {
-            (vec![0; array.len() + 1], array)
-        } else {
-            return Err(wrong(format!("expected a column of lists, found {}", array.data_type())));
-        };
-        Ok(Self { offsets, nulls: array.logical_nulls(), values })
-    }
-
-    /// Returns the indices of the values of a list, or `None` for null.
-    pub(super) fn of_row(&self, row: usize) -> Option<std::ops::Range<usize>> {
-        let null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        (!null).then(|| self.offsets[row]..self.offsets[row + 1])
-    }
 }

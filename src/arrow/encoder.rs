@@ -109,6 +109,12 @@ impl Encoder {
         &self.columns
     }
 
+    /// Returns the settings as a JSON object, as the metadata of a result has them under `fiedler.settings`.
+    #[must_use]
+    pub fn settings(&self) -> String {
+        self.encoder.described(self.conventions, self.wide)
+    }
+
     fn layout(&self) -> Layout {
         let (k, walk_steps) = self.encoder.widths();
         Layout { k, walk_steps, fixed: self.fixed, wide: self.wide }
@@ -165,7 +171,7 @@ impl Encoder {
         let all = [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("numerics", numerics().to_string()),
-            ("settings", self.encoder.described(self.conventions, self.wide)),
+            ("settings", self.settings()),
             ("side", side.to_owned()),
             ("adapter", adapter),
             ("simd", format!("{}, {} lanes of f64", std::env::consts::ARCH, lanes())),
@@ -222,10 +228,9 @@ impl Encoder {
                 columns.push(rows_at(batch.column(at), begins, found.is_long())?);
             }
             let (graphs, places) = listed.graphs(ctx.cancel(), &self.conventions)?;
-            isolated = isolated.and(graphs.isolated_where(|graph| {
-                let own = listed.ids.binary_search_by_key(&places[graph], |(place, _)| *place);
-                own.is_ok_and(|at| listed.ids[at].1.is_counting()) || !found.is_long()
-            }));
+            let lacks = |graph: &usize| listed.without_first.binary_search(&places[*graph]).is_ok();
+            let without_first: Vec<usize> = (0..graphs.len()).filter(lacks).collect();
+            isolated = isolated.and(graphs.isolated(&without_first));
             let made = match self.wide {
                 true => self.columns_of(&graphs, places, &mut listed, |graphs| {
                     Ok(self.encoder.encode_f64(ctx, graphs, |_| ())?.0)

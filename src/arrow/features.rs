@@ -1,9 +1,10 @@
 //! Features of tables: columns of numbers for graphs, and for lists of numbers.
 
-use super::columns::{Columns, Lists, Numbers as Values, item};
+use super::columns::Columns;
 use super::encoder::rows_at;
 use super::listed::{BAD_INPUT, Limits};
 use super::rows::Rows;
+use super::values::{Lists, Numbers as Values, item};
 use super::{refused, wrong};
 use crate::context::Context;
 use crate::error::Result;
@@ -74,6 +75,13 @@ impl FeatureEncoder {
     pub fn columns(mut self, columns: Columns) -> Self {
         self.columns = columns;
         self
+    }
+
+    /// Says how the columns of a table of graphs were read, as [`Columns::notice`] does.
+    #[must_use]
+    pub fn notice(&self, schema: &Schema) -> Option<String> {
+        let of_graphs = self.representations.first().is_some_and(Representation::is_of_graphs);
+        of_graphs.then(|| self.columns.notice(schema)).flatten()
     }
 
     /// Computes the columns of every row of a batch.

@@ -167,5 +167,6 @@ pub fn read(
     let notices = columns.notice(schema).into_iter().chain(stamps);
     let notices = notices.map(|notice| format!("{}: {notice}", path.display())).collect();
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    Ok(DataSet { name, graphs, node_ids, format: Format::Table, labels: TableTargets::None, notices })
+    let (format, labels, without_first) = (Format::Table, TableTargets::None, listed.without_first);
+    Ok(DataSet { name, graphs, node_ids, format, labels, notices, without_first })
 }

@@ -2,9 +2,9 @@
 //! ascending order if all are natural numbers, and else in the order in which they first appear. White space around a
 //! text does not belong to the id.
 
-use super::columns::{Lists, Numbers, is_text, text_at};
 use super::listed::Fault;
 use super::refused;
+use super::values::{Lists, Numbers, is_text, text_at};
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::io::{NodeIds, distinct, integer, numbering};

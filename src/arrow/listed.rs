@@ -79,6 +79,8 @@ pub(super) struct Listed {
     weights: Option<Weights>,
     /// The place and the ids of each graph whose nodes have ids.
     pub(super) ids: Vec<(usize, GraphIds)>,
+    /// The places of the graphs whose nodes are numbered from 0 by edges that do not name node 0.
+    pub(super) without_first: Vec<usize>,
     pub(super) faults: Vec<(usize, Fault)>,
 }
 
@@ -93,6 +95,7 @@ impl Listed {
             targets: Vec::new(),
             weights: weighted.then(Weights::default),
             ids: Vec::new(),
+            without_first: Vec::new(),
             faults: Vec::new(),
         }
     }
@@ -164,6 +167,10 @@ impl Listed {
             Ok(own) => {
                 #[expect(clippy::cast_possible_truncation, reason = "the limits keep nodes below 2^31")]
                 let first = self.nodes() as u32;
+                let mut ends = self.sources[begin..].iter().chain(&self.targets[begin..]);
+                if own > 0 && ends.all(|&end| end != 0) && ids.as_ref().is_none_or(GraphIds::is_counting) {
+                    self.without_first.push(self.count);
+                }
                 for end in self.sources[begin..].iter_mut().chain(&mut self.targets[begin..]) {
                     *end += first;
                 }

@@ -38,6 +38,7 @@ mod listed;
 mod made;
 mod rows;
 mod runs;
+mod values;
 
 pub use columns::{Columns, Role};
 pub use encoder::Encoder;

@@ -1,9 +1,10 @@
 //! Reads the graphs of a record batch: one in each row, or the runs of rows that are edges of one graph.
 
-use super::columns::{Columns, Edges, Found, Lists, Numbers};
+use super::columns::{Columns, Edges, Found};
 use super::ids::{EdgeIds, name};
 use super::listed::{Fault, Limits, Listed, Nodes};
 use super::runs::Ids;
+use super::values::{Lists, Numbers};
 use super::wrong;
 use crate::error::Result;
 use arrow_array::RecordBatch;

@@ -1,8 +1,9 @@
 //! Tables with a row for each edge: which rows belong to one graph, and how a stream of them becomes batches of whole
 //! graphs.
 
-use super::columns::{Columns, Found, text_at};
+use super::columns::{Columns, Found};
 use super::ids::Names;
+use super::values::text_at;
 use super::{refused, wrong};
 use crate::error::Result;
 use arrow_array::RecordBatch;

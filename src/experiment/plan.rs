@@ -144,8 +144,9 @@ impl Experiment {
         // The inputs are computed, then made into samples, then trained on.
         let stages = [tables + data.min(READ), 2 * tables, tables + together(&planned, ctx.threads())];
         let (layers, mut adjustments) = (&source.layers, Vec::new());
-        if let (Some(group), Some(inputs)) = (all.first(), inputs.first()) {
-            adjustments = group.trainer(spec, *inputs, &source)?.adjustments(source.samples);
+        // Those of finished runs, too, which do not depend on the number of inputs.
+        if let Some(group) = groups(&cells, &rows).first() {
+            adjustments = group.trainer(spec, 1, &source)?.adjustments(source.samples);
         }
         Ok(Plan {
             samples: source.samples,

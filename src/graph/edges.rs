@@ -136,4 +136,17 @@ impl EdgeList {
     pub fn nodes(&self) -> usize {
         self.node_offsets.last().copied().unwrap_or(0)
     }
+
+    /// Returns the graphs in which no edge names node 0, not even one that the conventions drop, in order.
+    #[must_use]
+    pub fn without_first(&self) -> Vec<usize> {
+        let mut named = vec![false; self.nodes()];
+        for &end in self.source.iter().chain(&self.target) {
+            if let Some(named) = named.get_mut(end as usize) {
+                *named = true;
+            }
+        }
+        let lacks = |pair: &[usize]| pair[0] < pair[1] && !named[pair[0]];
+        self.node_offsets.windows(2).enumerate().filter(|(_, pair)| lacks(pair)).map(|(graph, _)| graph).collect()
+    }
 }

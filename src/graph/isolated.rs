@@ -10,23 +10,20 @@ pub struct Isolated {
     pub nodes: usize,
     /// The number of graphs with edges.
     pub graphs: usize,
-    /// The number of graphs with edges in which node 0 alone has none, so that the nodes seem to count from 1.
+    /// The number of graphs with edges in which node 0 alone has none, and no edge names it, so that the nodes seem to
+    /// count from 1.
     pub from_one: usize,
 }
 
 impl GraphBatch {
-    /// Counts the nodes without edges.
+    /// Counts the nodes without edges. `without_first` has the graphs in which no listed edge names node 0, in order
+    /// ([`EdgeList::without_first`](super::EdgeList::without_first)): an edge that the conventions dropped names it, too.
     #[must_use]
-    pub fn isolated(&self) -> Isolated {
-        self.isolated_where(|_| true)
-    }
-
-    /// Counts the nodes without edges. `from_zero` returns whether the nodes of the graph at an index count from 0.
-    pub(crate) fn isolated_where(&self, from_zero: impl Fn(usize) -> bool) -> Isolated {
+    pub fn isolated(&self, without_first: &[usize]) -> Isolated {
         self.iter().enumerate().fold(Isolated::default(), |all, (index, graph)| {
             let lone = (0..graph.nodes()).filter(|&node| graph.neighbors(node).is_empty()).count();
             let has_edges = graph.nodes() > lone;
-            let from_one = has_edges && lone == 1 && graph.neighbors(0).is_empty() && from_zero(index);
+            let from_one = has_edges && lone == 1 && without_first.binary_search(&index).is_ok();
             all.and(Isolated { nodes: lone, graphs: usize::from(has_edges), from_one: usize::from(from_one) })
         })
     }

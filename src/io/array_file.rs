@@ -2,7 +2,7 @@
 
 use super::layers::Format;
 use super::roles::LeftOut;
-use super::samples::{FINITE_LABELS, TableTargets, labels_of};
+use super::samples::{TableTargets, labels_of, no_label};
 use super::stored::{Kind, Stored, archive, of_npy, of_npz, of_safetensors, safetensors_header};
 use crate::array::Real;
 use crate::error::{Error, Result};
@@ -165,9 +165,18 @@ impl ArrayFile {
         if !words.is_empty() {
             return match (values, each) {
                 (Some(true), _) => wrong("numbers as targets", format!("words, such as {:?}", words[0])),
-                (_, 1) => Ok(labels_of(words)),
+                (_, 1) => match no_label(words.iter().map(String::as_str)) {
+                    Some((row, found)) => wrong("labels", format!("{found}, as label of sample {row}")),
+                    None => Ok(labels_of(words)),
+                },
                 _ => wrong("one label for each sample", format!("the shape {:?}", shapes[0])),
             };
+        }
+        let all = numbers.iter().flat_map(|(_, own)| own);
+        if let Some((at, value)) = all.enumerate().find(|(_, value)| !value.is_finite()) {
+            let what = if values == Some(false) { "label" } else { "target" };
+            let found = format!("{value} as {what} of sample {}", at / each);
+            return wrong(&format!("finite numbers as {what}s"), found);
         }
         let floats = numbers.iter().any(|(kind, _)| kind.is_float());
         if values.unwrap_or(floats || each > 1) {
@@ -175,9 +184,6 @@ impl ArrayFile {
         }
         if each != 1 {
             return wrong("one label for each sample", format!("the shape {:?}", shapes[0]));
-        }
-        if let Some(value) = numbers.iter().flat_map(|(_, own)| own).find(|value| !value.is_finite()) {
-            return wrong(FINITE_LABELS, value.to_string());
         }
         let words = numbers.iter().flat_map(|(kind, own)| own.iter().map(move |&value| kind.word(value)));
         Ok(labels_of(words.collect()))

@@ -114,6 +114,8 @@ pub struct DataSet {
     /// for an edge; numbers that look like timestamps, which were taken for weights; and skipped columns or edge
     /// attributes. Each notice is a sentence that names the file and, where applicable, the line.
     pub notices: Vec<String>,
+    /// The graphs whose nodes are numbered from 0 by edges that do not name node 0, in order.
+    pub(crate) without_first: Vec<usize>,
 }
 
 impl DataSet {
@@ -121,16 +123,7 @@ impl DataSet {
     /// names the nodes of some graphs and numbers those of others.
     #[must_use]
     pub fn isolated(&self) -> Isolated {
-        let by_number = matches!(self.format, Format::Arrays | Format::Table);
-        self.graphs.isolated_where(|graph| {
-            let first = self.graphs.node_offsets()[graph];
-            by_number
-                && match &self.node_ids {
-                    None => true,
-                    Some(NodeIds::Integers(ids)) => ids.get(first) == Some(&0),
-                    Some(NodeIds::Text(ids)) => ids.get(first).is_some_and(|id| id == "0"),
-                }
-        })
+        self.graphs.isolated(&self.without_first)
     }
 }
 
@@ -258,6 +251,7 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
     }
     let Listed { edges, node_ids, mut notices, layout, .. } = list(format, &place, conventions, options)?;
     notices.extend(notice);
+    let without_first = if format == Format::Arrays { edges.without_first() } else { Vec::new() };
     let graphs = GraphBatch::assemble(edges, conventions, &options.cancel).map_err(|refusal| match refusal {
         Refusal::Edge(edge) => {
             let again = || list(format, &place, conventions, options);
@@ -271,7 +265,7 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
         _ => (TableTargets::None, None),
     };
     notices.extend(notice);
-    Ok(DataSet { name: place.name(), graphs, node_ids, format, labels, notices })
+    Ok(DataSet { name: place.name(), graphs, node_ids, format, labels, notices, without_first })
 }
 
 /// Reads the edges as they are listed.

@@ -127,7 +127,7 @@ fn read_integers<I: Id>(source: &Source, layout: Layout) -> Result<Found<Listed>
         Found::Text => return Ok(Found::Text),
     };
     let mut names = distinct(edges.ids(), 2 * edges.sources.len(), source.cancel())?;
-    let mut notices: Vec<String> = rows.notice.take().into_iter().collect();
+    let mut notices = rows.notices();
     let mut headed = false;
     if let Some(opening) = &mut rows.opening {
         let own = usize::from(opening.ends().is_some());
@@ -270,7 +270,7 @@ fn read_text(source: &Source, layout: Layout, header: Option<Option<String>>) ->
         let found = format!("a list, {}; {advice}", quoted(list.as_bytes()));
         return Err(Error::parse(path, Some(line), "two ids of nodes in each row", found));
     }
-    let mut notices: Vec<String> = rows.notice.take().into_iter().chain(header.flatten()).collect();
+    let mut notices: Vec<String> = rows.notices().into_iter().chain(header.flatten()).collect();
     let opening = rows.opening.as_mut().filter(|_| !headed);
     if let Some(opening) = opening {
         // The two names are ids of a series themselves.

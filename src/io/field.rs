@@ -30,6 +30,13 @@ impl Field {
     }
 }
 
+/// Returns whether a field of labels stands for a missing one: it is empty, NaN, or a word that pandas, R or SQL write
+/// there.
+pub(super) fn is_missing(field: &str) -> bool {
+    const WORDS: [&str; 10] = ["", "NA", "<NA>", "#N/A", "N/A", "n/a", "NULL", "null", "None", "NaT"];
+    WORDS.contains(&field) || field.parse().is_ok_and(f64::is_nan)
+}
+
 /// Returns whether the first row of a table is a header: none of its fields is a number, and none is empty, but for the
 /// first, which pandas and R leave empty above the names of the rows.
 pub(super) fn is_header(fields: &[&str]) -> bool {

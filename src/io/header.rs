@@ -1,6 +1,5 @@
 //! Parses header lines whose words name the columns of an edge list.
 
-use super::roles::index_name;
 use std::fmt::Display;
 
 /// Names of the source and target columns. Each name may have one of `AFFIXES` as a prefix or suffix. Names are
@@ -54,15 +53,16 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn new(fields: &[String]) -> Self {
+    /// `counts` says whether a first column named `index` counts the rows.
+    pub(super) fn new(fields: &[String], counts: bool) -> Self {
         let names: Vec<String> = fields.iter().map(|field| bare(field)).collect();
         let wordy = fields.iter().all(|field| field.parse::<f64>().is_err());
         match Roles::of(&names) {
             Ok(roles) => Self {
-                certain: roles.are_certain(fields, wordy),
+                certain: roles.are_certain(fields, wordy, counts),
                 wordy,
                 both: roles.are_both(),
-                header: roles.header(fields),
+                header: roles.header(fields, counts),
             },
             Err(two) => {
                 Self { certain: wordy && fields.len() > 2, wordy, both: false, header: Err(twice(fields, two)) }
@@ -97,55 +97,63 @@ impl Roles {
         self.source.is_some() && self.target.is_some()
     }
 
-    fn are_certain(&self, fields: &[String], wordy: bool) -> bool {
+    fn are_certain(&self, fields: &[String], wordy: bool, counts: bool) -> bool {
         let both = self.are_both();
         match fields.len() {
             _ if self.plain => true,
             // An edge has two ids.
-            _ if self.has_index(fields) || self.second_index(fields).is_some() => wordy,
+            _ if self.has_index(fields, counts) || self.second_index(fields).is_some() => wordy,
             // If the line were an edge, its third field would be a weight and not a word.
             3 => wordy && (both || fields.iter().all(|field| !field.is_empty())),
             columns => columns > 3 && wordy && both,
         }
     }
 
-    /// Returns whether a column without a name, as pandas writes an index, is before those of the ends, whose names are
-    /// not known.
-    fn has_index(&self, fields: &[String]) -> bool {
-        fields.first().is_some_and(String::is_empty)
+    /// Returns whether an index is before the columns of the ends, whose names are not known. A column `index` is one
+    /// if it counts the rows.
+    fn has_index(&self, fields: &[String], counts: bool) -> bool {
+        fields.first().is_some_and(|name| is_index(name) || counts && may_be_index(name))
             && self.source.or(self.target).is_none()
             && (3..=4).contains(&fields.len())
     }
 
-    /// Returns the name of a second index, behind a column without a name, if the names of the ends are not known.
-    /// Which columns have the ends is then not certain.
+    /// Returns the name of a second index, behind another one, if the names of the ends are not known. Which columns
+    /// have the ends is then not certain.
     fn second_index<'a>(&self, fields: &'a [String]) -> Option<&'a str> {
-        let second = fields.get(1).filter(|name| fields[0].is_empty() && index_name(1, name).is_some());
+        let named = |name: &str| !name.is_empty() && (is_index(name) || may_be_index(name));
+        let second = fields.get(1).filter(|name| is_index(&fields[0]) && named(name.as_str()));
         second.filter(|_| self.source.or(self.target).is_none()).map(String::as_str)
     }
 
-    fn header(&self, fields: &[String]) -> Result<Header, String> {
+    fn header(&self, fields: &[String], counts: bool) -> Result<Header, String> {
         let columns = fields.len();
         if let (Some(place), true) = (self.of_tables, self.are_both()) {
             return Err(format!("`{}`, which only a table in Parquet or Arrow may have", fields[place]));
         }
         if let Some(second) = self.second_index(fields) {
             let advice = "drop the index, or name the columns of both ids src and dst";
-            return Err(format!("`{second}` behind a column without a name, as if both were an index; {advice}"));
+            let unnamed = || "a column without a name".to_owned();
+            let first = if fields[0].is_empty() { unnamed() } else { format!("`{}`", fields[0]) };
+            return Err(format!("`{second}` behind {first}, as if both were an index; {advice}"));
         }
-        if self.has_index(fields) {
+        if self.has_index(fields, counts) {
             if let Some(place) = self.weight.filter(|&place| place != 3) {
                 return Err(misplaced(fields, place));
             }
-            let weight = if columns == 4 { 3 } else { NO_COLUMN };
+            let weight = fields.get(3).filter(|name| may_have_weights(name)).map_or(NO_COLUMN, |_| 3);
             return Ok(Header::Named { columns, places: [1, 2, weight] });
         }
-        let in_order = if self.plain || columns != 3 { Header::InOrder } else { Header::Three };
+        let in_order = match fields {
+            [_, _, third] if !may_have_weights(third) => Header::Named { columns, places: [0, 1, NO_COLUMN] },
+            [_, _, _] if !self.plain => Header::Three,
+            _ => Header::InOrder,
+        };
         if let (Some(source), Some(target)) = (self.source, self.target) {
             if (source, target) == (0, 1) && columns <= 3 {
                 return Ok(in_order);
             }
-            let weight = self.weight.or(third(columns, source, target)).unwrap_or(NO_COLUMN);
+            let third = third(columns, source, target).filter(|&third| may_have_weights(&fields[third]));
+            let weight = self.weight.or(third).unwrap_or(NO_COLUMN);
             return Ok(Header::Named { columns, places: [source, target, weight] });
         }
         self.check_order(fields).map(|()| in_order)
@@ -193,7 +201,8 @@ pub(crate) fn weight_column(
     let known = ends(&names);
     let both = matches!(known, Ok(([Some(_), Some(_)], _)));
     let named = weight(&names, both).map_err(|two| twice(fields, two))?;
-    let weight = named.or_else(|| known.ok().and_then(|_| third(columns, source, target)));
+    let third = || third(columns, source, target).filter(|&third| may_have_weights(fields.get(third).unwrap_or(&"")));
+    let weight = named.or_else(|| known.ok().and_then(|_| third()));
     Ok(weight.filter(|weight| *weight < fields.len() && ![source, target].contains(weight)))
 }
 
@@ -231,6 +240,28 @@ fn weight(names: &[String], both: bool) -> Result<Option<usize>, [usize; 2]> {
 /// Returns the index of the third of three columns, which may contain the weight even if its name is unknown.
 fn third(columns: usize, source: usize, target: usize) -> Option<usize> {
     (columns == 3 && source.max(target) == 1).then_some(2)
+}
+
+/// Returns whether a name says that the column is the index of a table: none, or one that pandas makes.
+pub(crate) fn is_index(name: &str) -> bool {
+    name.is_empty() || name.starts_with("Unnamed: ") || name.starts_with("__index_level_")
+}
+
+/// Returns whether a name may be that of an index, or that of the sources, as in a table of nearest neighbors.
+pub(crate) fn may_be_index(name: &str) -> bool {
+    matches!(name, "index" | "Index")
+}
+
+/// Returns whether the third column may have the weights under this name, which says neither that it has ids, as
+/// `edge_id` does, nor that it is an index. A column without a name may have them.
+fn may_have_weights(name: &str) -> bool {
+    let ids = matches!(bare(name).as_str(), "id" | "edgeid") || name.to_lowercase().ends_with("_id");
+    name.is_empty() || !(ids || is_index(name) || may_be_index(name))
+}
+
+/// Returns whether a name leaves no doubt that the column has the weights, so that other content is an error.
+pub(crate) fn is_named_weight(name: &str) -> bool {
+    matches!(bare(name).as_str(), "weight" | "edgeweight")
 }
 
 /// Says that two columns have names for one role.

@@ -57,7 +57,10 @@ pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_from, read_
 pub use encoded::encoding_arrays;
 pub use graph::write_graph;
 #[cfg(feature = "arrow")]
-pub(crate) use header::{NAMED_ENDS, NO_COLUMN, are_ends, check_order, edge_columns, ignored, weight_column};
+pub(crate) use header::{
+    NAMED_ENDS, NO_COLUMN, are_ends, check_order, edge_columns, ignored, is_index, is_named_weight, may_be_index,
+    weight_column,
+};
 #[cfg(feature = "arrow")]
 pub(crate) use ids::{distinct, numbering};
 pub(crate) use layers::fits;
@@ -67,15 +70,13 @@ pub use named::{Data, NamedArray, Rows};
 pub use npy::{Npy, NpyData, NpyFile, read_npy};
 #[cfg(feature = "arrow")]
 pub(crate) use opening::integer;
-#[cfg(feature = "arrow")]
-pub(crate) use roles::has_index_name;
-pub use roles::{Findings, LabelColumn, LeftOut, Roles, Suspicion, TargetOrigin};
+pub use roles::{Findings, LabelColumn, LeftOut, Roles, Suspicion, TargetOrigin, no_inputs};
 pub use row_table::{RowTable, TakeRows};
 pub(crate) use safetensors::checksum;
 pub use sample_rows::SampleRows;
-pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, read_samples, seem_values, unlearnable};
+pub use samples::{KnownInputs, SampleTable, TableTargets, Wanted, no_label, read_samples, seem_values, unlearnable};
 pub(crate) use stream::{SampleFolder, StreamedArray, StreamedData, write_blocks, write_streamed};
-pub use tensors::{StoredArray, Tensors, read_arrays};
+pub use tensors::{StoredArray, Tensors, read_arrays, read_shapes};
 pub use tudataset::write_tudataset;
 #[cfg(feature = "arrow")]
 pub(crate) use weights::STAMPS;

@@ -28,8 +28,9 @@ pub enum LabelColumn<'a> {
     ///
     /// If none has, a column of a table may be labels: if it has words, or only whole numbers, with at least two
     /// samples of a class on average. It is the last column, unless the first column alone may be labels, as in the
-    /// series of UCR. (In a table with a header, the first column is labels only if it has words.) In an archive of
-    /// arrays without names, it is the array `arr_1`. The folders of samples are labels, too.
+    /// series of UCR, or the last has one number in all rows. (In a table with a header, the first column is labels
+    /// only if it has words.) In an archive of arrays without names, it is the array `arr_1`. The folders of samples
+    /// are labels, too.
     #[default]
     Auto,
     /// The column or the array with this name. In a table without names, a number is the place of a column, counted
@@ -133,12 +134,6 @@ pub(super) fn index_name(at: usize, name: &str) -> Option<IndexName> {
     }
 }
 
-/// Returns whether the column at a place of a table of edges, which are no labels of rows, is an index by its name.
-#[cfg(feature = "arrow")]
-pub(crate) fn has_index_name(at: usize, name: &str) -> bool {
-    index_name(at, name).is_some()
-}
-
 /// Returns whether the fields of a column with the name of an index count the rows or label them.
 pub(super) fn is_index(name: IndexName, fields: &[String]) -> bool {
     let numbers: Option<Vec<f64>> = fields.iter().map(|field| field.parse().ok()).collect();
@@ -161,6 +156,41 @@ pub(super) fn is_index(name: IndexName, fields: &[String]) -> bool {
     let words = numbers.is_some() || fields.iter().all(|field| field.parse::<f64>().is_err());
     let different = fields.iter().collect::<BTreeSet<_>>().len() == fields.len();
     different && (name == IndexName::Own || whole && words)
+}
+
+/// Returns whether the fields of a column without a name count the rows, and whether they may number them in another
+/// way: as different whole numbers.
+pub(super) fn numbering(fields: &[String]) -> [bool; 2] {
+    let numbers: Option<Vec<f64>> = fields.iter().map(|field| field.parse().ok()).collect();
+    let numbers = numbers.unwrap_or_default();
+    let begins = matches!(numbers.first(), Some(0.0 | 1.0));
+    let counts = begins && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
+    let many = |by_name| numbers.len() >= FEWEST && numbers_rows(numbers.iter().copied(), numbers.len(), by_name);
+    [counts || many(false), counts || many(true)]
+}
+
+/// Returns the places of the columns with these names that are no inputs: the index of pandas or R, if its fields,
+/// which `fields` returns for a place, count or label the rows, and ids. So tables in memory have the roles of those in
+/// files.
+///
+/// # Errors
+/// Those of `fields`.
+pub fn no_inputs<E>(
+    names: &[String],
+    mut fields: impl FnMut(usize) -> std::result::Result<Vec<String>, E>,
+) -> std::result::Result<Vec<(usize, LeftOut)>, E> {
+    let (mut made, mut ids) = (Vec::new(), false);
+    for (at, name) in names.iter().enumerate() {
+        if let Some(index) = index_name(at, name) {
+            if is_index(index, &fields(at)?) {
+                made.push((at, LeftOut::Index));
+            }
+        } else if !ids && IDS.contains(&name.as_str()) {
+            ids = true;
+            made.push((at, LeftOut::Ids));
+        }
+    }
+    Ok(made)
 }
 
 /// Where the targets of a data set were found.
@@ -278,7 +308,7 @@ pub struct Findings {
     pub coordinate: Option<String>,
     /// What the reader decided although it might be meant otherwise, each in words.
     pub doubts: Vec<String>,
-    /// Whether the inputs are in arrays, of which no column can be left out by its name.
+    /// Whether the inputs are in arrays, of which no column, such as `x[3]`, can be left out by its name.
     pub of_arrays: bool,
 }
 
@@ -322,13 +352,15 @@ impl Findings {
     pub fn warnings(&self, advice: impl Fn(&str) -> String) -> Vec<String> {
         const SHOWN: usize = 3;
         let kinds = [Suspicion::Counts, Suspicion::TellsLabel, Suspicion::Constant].into_iter();
-        let warning = |kind: Suspicion| {
-            let own = self.suspects.iter().filter(|(_, what)| *what == kind);
+        let kinds = kinds.flat_map(|kind| [(kind, false), (kind, true)]);
+        let within = |name: &str| self.of_arrays && name.ends_with(']');
+        let warning = |(kind, part): (Suspicion, bool)| {
+            let own = self.suspects.iter().filter(|(name, what)| *what == kind && within(name) == part);
             let names: Vec<&str> = own.map(|(name, _)| name.as_str()).collect();
             let first = names[..names.len().min(SHOWN)].iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
             let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
             let each = if names.len() > 1 { "each of the inputs" } else { "the input" };
-            let advice = match self.of_arrays {
+            let advice = match part {
                 true => "leave it out of the array if it is no input".to_owned(),
                 false => advice(&names[..names.len().min(SHOWN)].join(",")),
             };

@@ -4,11 +4,12 @@
 use super::edge_data::{self, edge_data};
 use super::header::{self, Header, NO_COLUMN, Words};
 use super::lines::{Lines, natural, quoted};
-use super::opening::{Opening, integer};
+use super::opening::{Opening, count, integer};
 use super::separator::{self, IN_ORDER, Separator, decimal, is_comment};
 use super::source::Source;
 use crate::error::{Error, Result};
 use csv::StringRecord;
+use std::borrow::Cow;
 
 /// What errors say about the expected form of a row.
 pub(super) const A_ROW: &str = "two ids and perhaps a weight, parted by white space, commas or semicolons";
@@ -32,6 +33,11 @@ pub(super) struct Rows {
     /// The header of words, if there is one. `notice` lists the columns that the header names but that are not read.
     header: Option<Header>,
     pub(super) notice: Option<String>,
+    /// The names in a header of words until the first row is read.
+    names: Option<Names>,
+    /// The number of comments after a header of words or an edge that have the form of an edge, and the first one's
+    /// line.
+    like_edges: (u64, u64),
     /// What the first line says about the columns if it is a header. It is a header if the next row contains numbers.
     pending: Option<Result<Header, String>>,
     /// The first line that is neither a comment nor a header of words. This line is also returned as a row, unless it
@@ -42,6 +48,14 @@ pub(super) struct Rows {
     surveyed: bool,
     /// The fields of a line that contains quotes, with the quotes removed.
     unquoted: StringRecord,
+}
+
+/// The names of the columns in a header of words.
+struct Names {
+    line: u64,
+    fields: Vec<String>,
+    /// Whether they name the columns of both ids.
+    both: bool,
 }
 
 /// The form of a line: how it is divided into fields.
@@ -72,6 +86,8 @@ impl Rows {
             count: 0,
             header: None,
             notice: None,
+            names: None,
+            like_edges: (0, 0),
             pending: None,
             opening: None,
             layout,
@@ -85,7 +101,11 @@ impl Rows {
             if !self.lines.advance()? {
                 return Ok(None);
             }
-            if is_comment(self.lines.text()?) || (self.form.columns == 0 && self.is_passed_over()?) {
+            if is_comment(self.lines.text()?) {
+                self.see_comment()?;
+                continue;
+            }
+            if self.form.columns == 0 && self.is_passed_over()? {
                 continue;
             }
             if self.form.columns > 0 && self.count == 1 {
@@ -113,6 +133,46 @@ impl Rows {
         true
     }
 
+    /// Counts the current line, a comment, if it has the form of an edge whose first id begins with `#`.
+    fn see_comment(&mut self) -> Result<()> {
+        let line = self.lines.text()?.trim();
+        let (separator, columns) = match (&self.names, self.form.columns) {
+            (Some(names), 0) => (self.layout.separator.unwrap_or_else(|| Separator::of(line)), names.fields.len()),
+            (_, columns) => (self.form.separator, columns),
+        };
+        let id = line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c != '#' && !c.is_whitespace()));
+        if !id || columns == 0 || self.form.data {
+            return Ok(());
+        }
+        let places = places(self.header);
+        let (parts, found) = separator::split(line, separator, places, &mut self.unquoted);
+        let weighted = columns > 2 && places[2] != NO_COLUMN;
+        let ends = !parts[0].is_empty() && !parts[1].is_empty();
+        if found == columns && ends && !(weighted && self.names.is_none() && !is_number(parts[2], separator)) {
+            let (seen, first) = self.like_edges;
+            self.like_edges = (seen + 1, if seen == 0 { self.lines.at() } else { first });
+        }
+        Ok(())
+    }
+
+    /// Returns the notices about the columns and about comments that may be edges.
+    pub(super) fn notices(&mut self) -> Vec<String> {
+        let (seen, line) = self.like_edges;
+        let comments = (seen > 0).then(|| {
+            let commas = match self.form.separator {
+                Separator::Comma | Separator::Semicolon => "",
+                Separator::White | Separator::Tab => "part the fields by commas and ",
+            };
+            let taken = match seen {
+                1 => "begins with # was taken for a comment; if it is an edge",
+                _ => "begin with # were taken for comments; if they are edges",
+            };
+            let (path, lines) = (self.lines.path().display(), count(seen, "line"));
+            format!("{path}:{line}: {lines} that {taken}, {commas}put ids that begin with # in quotes.")
+        });
+        self.notice.take().into_iter().chain(comments).collect()
+    }
+
     /// Returns whether to skip the current line, because it is a count or a header that consists of words. Called only
     /// before the first row.
     fn is_passed_over(&mut self) -> Result<bool> {
@@ -122,12 +182,14 @@ impl Rows {
         let mut named = false;
         if self.header.is_none() && !form.data {
             let fields = separator::fields(line, separator);
-            let words = Words::new(&fields);
+            let index = fields.len() > 2 && header::may_be_index(&fields[0]);
+            let counts = index && counts_rows(&self.source, separator, self.lines.at())?;
+            let words = Words::new(&fields, counts);
             named = words.both && fields.len() == 2;
             if words.certain || named && self.layout.headed {
-                let header = words.header.map_err(|found| contradiction(&self.lines, self.lines.at(), found))?;
-                self.notice = note(&self.lines, &fields, header);
-                self.header = Some(header);
+                let line = self.lines.at();
+                self.header = Some(words.header.map_err(|found| contradiction(&self.lines, line, found))?);
+                self.names = Some(Names { line, fields, both: words.both });
                 return Ok(true);
             }
             // If the line consists of two words, the lines below it show whether it is a header.
@@ -163,10 +225,7 @@ impl Rows {
         let first = self.count == 0 && self.header.is_none() && self.opening.as_ref().is_some_and(|o| !o.is_lone());
         let first = first && !self.layout.headed;
         let separator = if self.form.columns > 0 { self.form.separator } else { self.separator()? };
-        let places = match self.header {
-            Some(Header::Named { places, .. }) => places,
-            _ => IN_ORDER,
-        };
+        let places = places(self.header);
         let line = trimmed(self.lines.text()?, separator);
         let (parts, form) = split(line, separator, places, &mut self.unquoted);
         let wanted = wanted(self.form, self.header, form);
@@ -179,7 +238,15 @@ impl Rows {
         }
         self.form = form;
         self.count += 1;
-        let weighted = form.columns > 2 && places[2] != NO_COLUMN;
+        let mut weighted = form.columns > 2 && places[2] != NO_COLUMN;
+        if let Some(names) = self.names.take() {
+            if weighted && !form.data && names.lack_weights(places[2], parts[2], separator) {
+                let [source, target, _] = places;
+                weighted = false;
+                self.header = Some(Header::Named { columns: form.columns, places: [source, target, NO_COLUMN] });
+            }
+            self.notice = self.header.and_then(|header| note(&self.lines, &names, header));
+        }
         let weight = match form.data {
             true => edge_data::weight(&self.lines, parts[2])?,
             false => weighted.then(|| weight(&self.lines, parts[2], separator)).transpose()?,
@@ -229,6 +296,43 @@ impl Rows {
     }
 }
 
+impl Names {
+    /// Returns whether the column at a place has no weights beside two named ends, because its field in the first row,
+    /// such as a word, is no number.
+    fn lack_weights(&self, place: usize, field: &str, separator: Separator) -> bool {
+        let doubtful = |name: &&String| {
+            !name.is_empty() && !header::is_named_weight(name) && !(field.is_empty() && header::is_weight(name))
+        };
+        self.both && self.fields.get(place).filter(doubtful).is_some() && !is_number(field, separator)
+    }
+}
+
+/// Returns the indices of the source, the target and the weight in a row.
+fn places(header: Option<Header>) -> [usize; 3] {
+    match header {
+        Some(Header::Named { places, .. }) => places,
+        _ => IN_ORDER,
+    }
+}
+
+/// Returns whether the first column counts the rows, from 0 or 1, that follow the header in a line.
+fn counts_rows(source: &Source, separator: Separator, header: u64) -> Result<bool> {
+    let (mut lines, mut unquoted) = (Lines::open(source)?, StringRecord::new());
+    let mut next = None;
+    while lines.advance()? {
+        let line = lines.text()?;
+        if lines.at() <= header || is_comment(line) {
+            continue;
+        }
+        let (parts, _) = separator::split(trimmed(line, separator), separator, IN_ORDER, &mut unquoted);
+        match integer(parts[0]).filter(|&number| next.map_or(number < 2, |next| number == next)) {
+            Some(number) => next = Some(number + 1),
+            None => return Ok(false),
+        }
+    }
+    Ok(next.is_some())
+}
+
 /// Returns the line without white space at its ends. If the fields are separated by tabs, tabs at the ends are kept,
 /// because the first and the last field may be empty.
 fn trimmed(line: &str, separator: Separator) -> &str {
@@ -266,10 +370,19 @@ fn wanted(before: Form, header: Option<Header>, found: Form) -> Form {
     }
 }
 
-/// Parses a weight. The decimal mark may be a comma only if semicolons separate the fields.
+/// Parses a weight.
 fn weight(lines: &Lines, field: &str, separator: Separator) -> Result<f64> {
+    lines.weight(pointed(field, separator).as_bytes())
+}
+
+fn is_number(field: &str, separator: Separator) -> bool {
+    pointed(field, separator).parse::<f64>().is_ok()
+}
+
+/// Returns a number with a decimal point. The mark may be a comma only if semicolons separate the fields.
+fn pointed(field: &str, separator: Separator) -> Cow<'_, str> {
     let point = (separator == Separator::Semicolon && field.contains(',')).then(|| decimal(field)).flatten();
-    lines.weight(point.as_deref().unwrap_or(field).as_bytes())
+    point.map_or(Cow::Borrowed(field), Cow::Owned)
 }
 
 /// Returns the error for the current line, whose form is `found` instead of `wanted`.
@@ -301,7 +414,7 @@ fn contradiction(lines: &Lines, line: u64, found: String) -> Error {
 
 /// Returns the notice that names the columns of the ends and of the weights if their names do not say that they have
 /// them, and lists the named columns that are not used.
-fn note(lines: &Lines, fields: &[String], header: Header) -> Option<String> {
+fn note(lines: &Lines, Names { line, fields, .. }: &Names, header: Header) -> Option<String> {
     let (places, unread) = match header {
         Header::Named { places, .. } => (places, header::ignored(fields, places)),
         Header::InOrder | Header::Three => (IN_ORDER, None),
@@ -312,5 +425,5 @@ fn note(lines: &Lines, fields: &[String], header: Header) -> Option<String> {
     let weights = fields.get(places[2]).filter(doubtful);
     let weights = weights.map(|name| format!("the column `{name}` was read as the weights of the edges."));
     let all: Vec<String> = ends.into_iter().chain(weights).chain(unread).collect();
-    (!all.is_empty()).then(|| format!("{}:{}: {}", lines.path().display(), lines.at(), all.join(" ")))
+    (!all.is_empty()).then(|| format!("{}:{line}: {}", lines.path().display(), all.join(" ")))
 }

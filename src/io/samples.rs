@@ -2,6 +2,7 @@
 
 use super::array_file::ArrayFile;
 use super::array_roles::{ArrayRoles, listed};
+use super::field::{Field, is_missing};
 use super::layers::{Format, Numbers};
 use super::roles::{Findings, LABELS, LabelColumn, LeftOut, Roles, TargetOrigin, suspects};
 use super::table::{self, Ask, Rows};
@@ -80,6 +81,9 @@ pub struct KnownInputs<'a> {
     pub classes: &'a [String],
     /// The names of columns that are left out, or in a table without names their places, counted from 1.
     pub ignore: &'a [String],
+    /// The names of columns that are inputs of a model without names, although they are those of labels, an index or
+    /// ids.
+    pub take: &'a [String],
 }
 
 impl KnownInputs<'_> {
@@ -89,38 +93,32 @@ impl KnownInputs<'_> {
         !self.names.is_empty() && own.copied().eq(self.names.iter().map(String::as_str))
     }
 
-    /// Returns whether a field may be a label: it is a class, or missing.
+    /// Returns whether a field may be a label: it is a class, missing, or a word, which is no input.
     pub(super) fn may_be_label(&self, field: &str) -> bool {
-        field.is_empty() || self.classes.iter().any(|class| is_same(class, field))
+        let is_class = || self.classes.iter().any(|class| is_same(class, field));
+        self.classes.is_empty() || is_missing(field) || Field::of(field) == Field::Word || is_class()
     }
 
     /// Returns the places of the columns that are no inputs in a table with the given number of columns, which may have
-    /// the target, or what was left out in training, or both. `field` returns a field of the first row, if the table
-    /// has no names. Returns `None` if it has another number, or if one column may be either.
-    pub(super) fn skipped<'f>(&self, columns: usize, field: impl Fn(usize) -> Option<&'f str>) -> Option<Vec<usize>> {
+    /// the target, or what was left out in training, or both; one column more may be something else than the target.
+    /// Returns `None` if it has another number.
+    pub(super) fn skipped(&self, columns: usize) -> Option<Vec<usize>> {
         let others = self.left_out.len();
-        let more = columns.checked_sub(self.inputs)?;
-        let target = self.target_among(columns);
-        // Where there are no classes, the target is a number, as an input is.
-        let has_target = match more {
-            1 => target.and_then(&field).is_none_or(|text| self.classes.is_empty() || self.may_be_label(text)),
-            _ => more == others + 1,
-        };
-        let counts = |at: usize| field(at).is_some_and(|text| ["0", "1"].contains(&text));
-        match more {
+        match columns.checked_sub(self.inputs)? {
             0 => Some(Vec::new()),
-            1 if has_target && others == 1 && self.classes.is_empty() && field(0).is_some() => None,
-            _ if has_target => {
-                let own = self.left_out.iter().copied().filter(|_| more > 1);
-                Some(own.chain(target).collect())
+            1 => Some(self.target_among(columns).into_iter().collect()),
+            more if more == others + 1 => {
+                Some(self.left_out.iter().copied().chain(self.target_among(columns)).collect())
             }
-            _ if more == others => {
-                let before = |place: usize| usize::from(self.target.is_some_and(|target| target < place));
-                Some(self.left_out.iter().map(|&place| place - before(place)).collect())
-            }
-            1 if counts(0) => Some(vec![0]),
+            more if more == others => Some(self.others_alone()),
             _ => None,
         }
+    }
+
+    /// Returns the places of what was left out in training, in a table without the target.
+    pub(super) fn others_alone(&self) -> Vec<usize> {
+        let before = |place: usize| usize::from(self.target.is_some_and(|target| target < place));
+        self.left_out.iter().map(|&place| place - before(place)).collect()
     }
 
     /// Returns the place of the target in such a table.
@@ -309,6 +307,24 @@ fn of_arrays(path: &Path, wanted: Wanted<'_>) -> Result<SampleTable> {
 
 /// What an error of labels in an array says that are NaN or infinite.
 pub(super) const FINITE_LABELS: &str = "finite numbers as labels";
+
+/// Returns the place and the text of the first label that is missing, such as an empty one or `NaN`, or infinite.
+///
+/// ```
+/// let found = |words: [&'static str; 2]| fiedler::io::no_label(words);
+/// assert_eq!(found(["a", "1"]), None);
+/// assert_eq!(found(["a", "NA"]).map(|(place, _)| place), Some(1));
+/// ```
+#[must_use]
+pub fn no_label<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<(usize, String)> {
+    let is_infinite = |word: &str| word.parse().is_ok_and(f64::is_infinite);
+    let (place, word) = words.into_iter().enumerate().find(|(_, word)| is_missing(word) || is_infinite(word))?;
+    Some(match word {
+        "" => (place, "an empty field".to_owned()),
+        _ if is_missing(word) => (place, format!("{word:?}, which stands for a missing one")),
+        _ => (place, format!("{word:?}, which is not finite")),
+    })
+}
 
 /// Returns the values or the classes of words. Unless `values` says which they are, they are values if all are numbers,
 /// of which some are not whole: the rule that arrays of floats follow.

@@ -1,6 +1,6 @@
 //! Reads files of named arrays: .npz, .safetensors, and .npy as one array.
 
-use super::npy::{Npy, NpyData, NpyFile};
+use super::npy::{Header, Npy, NpyData, NpyFile};
 use super::safetensors::describe;
 use crate::error::{Error, Result};
 use half::{bf16, f16};
@@ -44,27 +44,55 @@ pub fn read_arrays(path: &Path) -> Result<Vec<StoredArray>> {
     }
 }
 
+/// Returns the name, the type and the shape of each array of an .npz or .safetensors file, without its elements. The
+/// type is in the words of the format, such as `<f4` and `F32`.
+///
+/// # Errors
+/// The same as for [`read_arrays`].
+pub fn read_shapes(path: &Path) -> Result<Vec<(String, String, Vec<usize>)>> {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("safetensors")) {
+        let entries = Tensors::open(path)?.entries.into_iter();
+        return Ok(entries.map(|(name, Entry { kind, shape, .. })| (name, kind, shape)).collect());
+    }
+    let mut shapes = Vec::new();
+    each_of_npz(path, |name, full, member| {
+        let (Header { descr, shape, .. }, _) = Header::read(full, member)?;
+        shapes.push((name, descr, shape));
+        Ok(())
+    })?;
+    Ok(shapes)
+}
+
 fn read_npz(path: &Path) -> Result<Vec<StoredArray>> {
+    let mut arrays = Vec::new();
+    each_of_npz(path, |name, full, member| {
+        // Memory grows with the bytes that are read, because the size that the archive states may be wrong.
+        let mut bytes = Vec::new();
+        member.read_to_end(&mut bytes).map_err(|error| Error::io("read", path, error))?;
+        let Npy { shape, data } = NpyFile::of(full, Box::new(Cursor::new(bytes)))?.read()?;
+        arrays.push(StoredArray { name, shape, data });
+        Ok(())
+    })?;
+    Ok(arrays)
+}
+
+/// Calls `each` with the name, the path that errors name, and the content of every array of an .npz archive.
+fn each_of_npz(path: &Path, mut each: impl FnMut(String, &Path, &mut dyn Read) -> Result<()>) -> Result<()> {
     let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
     let wrong = |error: zip::result::ZipError| match error {
         zip::result::ZipError::Io(error) => Error::io("read", path, error),
         other => Error::parse(path, None, "an .npz archive", other.to_string()),
     };
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(wrong)?;
-    let mut arrays = Vec::new();
     for member in 0..archive.len() {
         let mut member = archive.by_index(member).map_err(wrong)?;
         let full = member.name().to_owned();
         let Some(name) = full.strip_suffix(".npy") else {
             return Err(Error::parse(path, None, "an archive of .npy files", format!("the member {full}")));
         };
-        // Memory grows with the bytes that are read, because the size that the archive states may be wrong.
-        let mut bytes = Vec::new();
-        member.read_to_end(&mut bytes).map_err(|error| Error::io("read", path, error))?;
-        let Npy { shape, data } = NpyFile::of(&path.join(&full), Box::new(Cursor::new(bytes)))?.read()?;
-        arrays.push(StoredArray { name: name.to_owned(), shape, data });
+        each(name.to_owned(), &path.join(&full), &mut member)?;
     }
-    Ok(arrays)
+    Ok(())
 }
 
 /// A safetensors file: <https://huggingface.co/docs/safetensors/index#format>.

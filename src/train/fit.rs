@@ -33,6 +33,13 @@ pub(crate) fn parts_of_one_class(
     counts.into_iter().map(words).collect()
 }
 
+/// Says in how many of `runs` runs the metric of a stopping rule was never defined.
+pub(crate) fn unchosen(stop: &str, undefined: usize, runs: usize) -> String {
+    let own = if undefined < runs { format!("{undefined} of ") } else { String::new() };
+    let noun = if runs == 1 { "run" } else { "runs" };
+    format!("{stop} was defined in no epoch of {own}{runs} {noun}, so it chose none")
+}
+
 /// The result of a training.
 #[derive(Debug)]
 pub struct Fit<T> {
@@ -202,6 +209,14 @@ impl<T: Number> Fit<T> {
         };
         let found = self.runs.iter().flat_map(|run| Part::ALL.map(|part| of(run, part)));
         parts_of_one_class(found.flatten(), self.runs.len(), classes)
+    }
+
+    /// Says of how many runs that ended well the stopping rule chose no epoch, since its metric was never defined.
+    #[must_use]
+    pub fn unchosen(&self) -> Option<String> {
+        let undefined = self.runs.iter().filter(|run| run.status.is_good() && run.best_epoch().is_none()).count();
+        let stop = self.stop.filter(|_| undefined > 0)?;
+        Some(unchosen(&stop.to_string(), undefined, self.runs.len()))
     }
 
     /// Returns the number of groups in which the samples were read.

@@ -41,7 +41,7 @@ pub use crate::ops::mlp::{
 pub use bound::{Bound, Integral, Ladder};
 pub use choice::{Memory, OnDeviceMemory};
 pub use files::{LOG, Origin, SUMMARY, WEIGHTS};
-pub(crate) use fit::{FEW, parts_of_one_class};
+pub(crate) use fit::{FEW, parts_of_one_class, unchosen};
 pub use fit::{Fit, Fitted};
 pub use gan::{FittedPair, Gan, GanFit, grid};
 pub use groups::Source;

@@ -26,6 +26,10 @@ pub(super) struct Predict {
     /// training did not have are left out anyway, if they have names.
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     ignore: Vec<String>,
+    /// Take these columns as inputs of a model that has no names for them, although their names are those of labels, an
+    /// index or ids.
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    take: Vec<String>,
     /// The file to write: .npz, .safetensors or .csv.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
@@ -82,6 +86,7 @@ impl Predict {
             left_out: &origin.left_out,
             classes: &origin.classes,
             ignore: &self.ignore,
+            take: &self.take,
         });
         let runs: Vec<usize> =
             if self.ensemble { model.good_runs() } else { vec![self.run.unwrap_or(model.best_run())] };

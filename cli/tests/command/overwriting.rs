@@ -103,6 +103,38 @@ fn a_training_that_is_replaced_begins_anew() {
     assert!(code == Some(2) && error.contains("cannot be used with"), "{error}");
 }
 
+/// What an output of `encode` says of itself has to be what a call with --resume asks for.
+#[test]
+fn an_output_of_another_call_is_not_resumed() {
+    let files = Files::new();
+    let (input, other) = (files.text("g.txt", "1 2\n2 3\n"), files.text("h.txt", "1 2\n2 3\n3 4\n"));
+    let arrays = [
+        (&input, &["-k", "3"][..], "3 eigenpairs", "2 eigenpairs"),
+        (&input, &["-k", "2", "--precision", "f64"], "f64", "f32"),
+        (&input, &["-k", "2", "--walk-steps", "4"], "--walk-steps 4", "--walk-steps 0"),
+        (&other, &["-k", "2"], "4 nodes", "3 nodes"),
+    ];
+    let table = [
+        (&input, &["-k", "3"][..], "k 3", "k 2"),
+        (&input, &["-k", "2", "--laplacian", "combinatorial"], "laplacian combinatorial", "laplacian symmetric"),
+    ];
+    for (name, cases) in [("out.npz", &arrays[..]), ("out.safetensors", &arrays), ("out.parquet", &table)] {
+        let out = files.at(name);
+        let call = |input: &str, more: &[&str]| said(&[&["encode", input, "-o", &out], more].concat());
+        assert_eq!(call(&input, &["-k", "2"]).0, Some(0));
+        assert_eq!(call(&input, &["-k", "2", "--resume"]).0, Some(0));
+        for &(input, more, wanted, found) in cases {
+            let (code, error) = call(input, &[more, &["--resume"][..]].concat());
+            let words = format!(
+                "expected an output of {wanted}, which --resume would go on with, found one of {found}; --overwrite"
+            );
+            assert!(code == Some(2) && error.contains(&words), "{error}");
+        }
+    }
+    let out = files.text("foreign.npz", "mine");
+    assert_eq!(said(&["encode", &input, "-o", &out, "--resume"]).0, Some(1));
+}
+
 /// A folder of others is refused, and --overwrite writes into it what is new and removes nothing; a file is no folder.
 #[test]
 fn folders_of_results_have_one_rule() {

@@ -240,3 +240,87 @@ fn errors_name_columns_and_remedies() {
         assert!(!error.contains("--"), "{error}");
     }
 }
+
+/// Headers and all rows say what is no input of a model without names.
+#[test]
+fn predictions_look_at_names_and_at_all_rows() {
+    let files = Files::new();
+    let each = |row: &dyn Fn(usize) -> String| (0..20).map(|i| row(i) + "\n").collect::<String>();
+    let inputs = |i: usize| format!("{},{},{}", i * 7 % 5, i * 3 % 4, i * 2 % 3);
+    let values = files.text("values.csv", &("a,b,c,y\n".to_owned() + &each(&|i| format!("{},{i}.5", inputs(i)))));
+    let digits = files.text("digits.csv", &each(&|i| format!("{},{}", inputs(i), i % 2)));
+    for (data, dir, more) in [(&values, "values", &["--loss", "mse"][..]), (&digits, "digits", &[])] {
+        trained(data, &files.at(dir), more);
+    }
+    let predict = |dir: &str, text: &str, more: &[&str]| {
+        let (out, data) = (files.at("p.csv"), files.text("new.csv", text));
+        said(&[&["predict", &files.at(dir), &data, "-o", &out, "--overwrite"], more].concat())
+    };
+    // An index and no label, without a header.
+    let bare = each(&|i| format!("{i},{}", inputs(i)));
+    let (code, _, error) = predict("values", &bare, &[]);
+    let part = "found 4, of which column 1 may be no input, and so may column 4; use --ignore for the one that is none";
+    assert!(code == 1 && error.contains(part), "{error}");
+    let (code, printed, error) = predict("digits", &bare, &[]);
+    assert!(code == 0 && printed.contains("left out: `1` (index)"), "{printed}{error}");
+    for dir in ["values", "digits"] {
+        let (code, printed, error) = predict(dir, &bare, &["--ignore", "1"]);
+        assert!(code == 0 && printed.contains("left out: `1`"), "{printed}{error}");
+    }
+    // A header.
+    let named = |header: &str| header.to_owned() + "\n" + &each(&inputs);
+    for header in ["a,b,label", "Unnamed: 0,b,c"] {
+        let (code, _, error) = predict("digits", &named(header), &[]);
+        assert!(
+            code == 1 && error.contains("expected 3 columns of inputs, or one more with labels, found 2"),
+            "{error}"
+        );
+    }
+    let (code, printed, error) = predict("digits", &named("a,b,label"), &["--take", "label"]);
+    assert!(code == 0 && printed.contains("from 3 inputs"), "{printed}{error}");
+}
+
+/// What cannot be a label is told with its row, and the first column has the labels if the last tells nothing.
+#[test]
+fn labels_that_are_missing_or_alike() {
+    let files = Files::new();
+    let dir = files.at("fit");
+    for (missing, part) in [
+        ("", "found an empty field, in column `y`"),
+        ("NA", "found \"NA\", which stands for a missing one, in column `y`"),
+        ("nan", "found \"nan\", which stands for a missing one"),
+        ("1e400", "found \"1e400\", which is not finite"),
+    ] {
+        let data = files.text("t.csv", &format!("a,y\n1,0\n2,1\n3,{missing}\n4,0\n5,1\n"));
+        for call in [&["train", &data, "-o", &dir][..], &["features", &data, "-o", &files.at("f.npz"), "--no-cache"]] {
+            let error = fails(1, call, "t.csv:4: expected a label, ");
+            assert!(error.contains(part), "{error}");
+        }
+    }
+    let digits: String = (0..40).map(|i| format!("{},{},{},0\n", i % 2, i * 37 % 101, i * 59 % 103)).collect();
+    let (last, _) = trained(&files.text("d.csv", &digits), &dir, &[]);
+    assert!(last.contains("data: 3 inputs, labels from column 1, 2 classes"), "{last}");
+    // Other words of trainings.
+    std::fs::create_dir(files.at("other")).expect("a folder");
+    files.text("other/note", "mine");
+    let call = ["train", &files.at("d.csv"), "-o", &files.at("other"), "--resume"];
+    fails(2, &call, "other: expected checkpoint.safetensors to resume from, found none");
+    let call = ["train", &files.at("d.csv"), "-o", &files.at("new"), "--loss", "mse", "--stop", "validation.auc"];
+    fails(2, &call, "--stop: expected a metric that this --loss has, found validation.auc");
+}
+
+/// What was made to fit is told of an experiment that is finished, too.
+#[test]
+fn adjustments_of_a_finished_experiment_are_told() {
+    let files = Files::new();
+    files.text("t.csv", &table(4));
+    let spec = "features = ['raw']\nexperiment.name = 'e'\ndata.source = 't.csv'\ntrain.epochs = 2\n";
+    let (spec, out) = (files.text("e.toml", spec), files.at("out"));
+    for call in
+        [&["run", &spec, "-o", &out][..], &["resume", &spec, "-o", &out], &["run", &spec, "-o", &out, "--overwrite"]]
+    {
+        let (code, printed, error) = said(&[&["experiment"][..], call, &["--no-cache"]].concat());
+        let told = ["batches of ", " instead of 32; no samples for validation"];
+        assert!(code == 0 && told.iter().all(|part| printed.contains(part)), "{call:?}: {printed}{error}");
+    }
+}

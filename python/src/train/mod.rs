@@ -128,13 +128,7 @@ fn fit_in<'py, T: Precision>(
         trainer.fit(ctx, &samples, &runs)
     })?;
     let metrics = metrics(trainer.loss(), fit.net());
-    let mut notes = trainer.adjustments(samples.len());
-    let undefined = fit.runs().iter().filter(|run| run.status().is_good() && run.best_epoch().is_none()).count();
-    let settings: Settings = Settings::parse(&options.settings).map_err(|error| raised(py, &error))?;
-    if let (Some(stop), true) = (settings.train.stop, undefined > 0) {
-        let runs = if undefined == 1 { "run" } else { "runs" };
-        notes.push(format!("{} was defined in no epoch of {undefined} {runs}, so it chose none", stop.on));
-    }
+    let notes = trainer.adjustments(samples.len()).into_iter().chain(fit.unchosen()).collect();
     Ok(Trained(T::kept(fit), notes, metrics))
 }
 
@@ -210,6 +204,20 @@ fn suspects_in<'py, T: Precision>(
         ));
     }
     Ok(warnings)
+}
+
+/// Returns the places of the columns of a table that are an index or ids, and which of both. `fields` returns the
+/// fields of a column as texts.
+#[pyfunction]
+pub(crate) fn no_inputs(names: Vec<String>, fields: &Bound<'_, PyAny>) -> PyResult<Vec<(usize, &'static str)>> {
+    let found = io::no_inputs(&names, |at| fields.call1((at,))?.extract())?;
+    Ok(found.into_iter().map(|(at, why)| (at, why.name())).collect())
+}
+
+/// Returns the place of the first label that is missing or infinite, and it in words.
+#[pyfunction]
+pub(crate) fn no_label(labels: Vec<String>) -> Option<(usize, String)> {
+    io::no_label(labels.iter().map(String::as_str))
 }
 
 /// Writes arrays of one floating-point type as a module of torch has them.

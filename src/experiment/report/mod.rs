@@ -14,7 +14,7 @@ use super::spec::{Spec, SplitBy};
 use super::store::Folder;
 use crate::error::Result;
 use crate::io;
-use crate::train::{FEW, Metric, Part, parts_of_one_class};
+use crate::train::{FEW, Metric, Part, parts_of_one_class, unchosen};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -102,10 +102,7 @@ impl Report {
             let samples = if *few == 1 { "sample" } else { "samples" };
             format!("{} is of {few} {samples} in a run, which says little about others", self.metric)
         });
-        let undefined = self.without_stop.iter().map(|(name, runs)| {
-            let runs = markdown::counted(*runs, "run");
-            format!("{name} was defined in no epoch of {runs}, so it chose none")
-        });
+        let undefined = self.without_stop.iter().map(|(name, runs)| unchosen(name, *runs, self.finished));
         few.into_iter().chain(undefined).chain(self.one_class.iter().cloned()).collect()
     }
 }

@@ -157,12 +157,15 @@ fn samples(path: &Path, arrays: &[Stored]) -> Result<usize> {
             "a layer that is (samples, numbers); reshape one sample to (1, n), or n samples of one number to (n, 1)";
         return wrong(advice, found);
     }
-    let Some(&len) = first.shape.first() else {
-        return wrong("arrays whose first axis is that of the samples", format!("{} without axes", first.name));
-    };
-    if let Some(other) = arrays.iter().find(|array| array.shape.first() != Some(&len)) {
+    let remedy = |array: &Stored| format!("; --ignore {} leaves it out", array.name);
+    if let Some(scalar) = arrays.iter().find(|array| array.shape.is_empty()) {
+        let found = format!("{} without axes{}", scalar.name, remedy(scalar));
+        return wrong("arrays whose first axis is that of the samples", found);
+    }
+    let len = first.shape[0];
+    if let Some(other) = arrays.iter().find(|array| array.shape[0] != len) {
         let expected = format!("{len} samples of {}, as {} has", other.name, first.name);
-        return wrong(&expected, format!("the shape {:?}", other.shape));
+        return wrong(&expected, format!("the shape {:?}{}", other.shape, remedy(other)));
     }
     if len == 0 {
         return wrong("at least one sample", format!("{} of shape {:?}", first.name, first.shape));

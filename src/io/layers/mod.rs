@@ -176,7 +176,11 @@ impl Layers {
             {
                 continue;
             }
-            let names: Vec<String> = (0..*length).map(|column| format!("{name}[{column}]")).collect();
+            // An array of one number in each sample can be left out.
+            let names: Vec<String> = match length {
+                1 if self.layers.len() > 1 => vec![name.clone()],
+                _ => (0..*length).map(|column| format!("{name}[{column}]")).collect(),
+            };
             let Ok(mut rows) = self.read(&[at], 0..self.len) else { continue };
             let numbers = match rows.swap_remove(0).numbers {
                 Numbers::F32(numbers) => numbers.into_iter().map(f64::from).collect(),
@@ -423,11 +427,10 @@ pub(in crate::io) fn check_names(path: &Path, arrays: &[Stored]) -> Result<()> {
     }
 }
 
-/// Returns the targets of numbers: labels if they are integers, unless `values` says which they are. Numbers that are
-/// not finite are no labels.
-fn targets_of(kind: Kind, numbers: Vec<f64>, each: usize, values: Option<bool>) -> TableTargets {
-    if values.unwrap_or(kind.is_float()) || each > 1 || numbers.iter().any(|number| !number.is_finite()) {
-        return TableTargets::Values(numbers, each);
+/// Returns the targets of numbers: labels if they are integers, unless `values` says which they are.
+fn targets_of(kind: Kind, numbers: Vec<f64>, values: Option<bool>) -> TableTargets {
+    if values.unwrap_or(kind.is_float()) {
+        return TableTargets::Values(numbers, 1);
     }
     labels_of(numbers.iter().map(|&number| kind.word(number)).collect())
 }

@@ -91,7 +91,7 @@ pub(super) fn open(files: Files, roles: Roles<'_>, values: Option<bool>) -> Resu
     let (targets, origin) = match (classes, files.target(&files.arrays)) {
         (Some(classes), _) => (labels_of(classes), Some(TargetOrigin::Folders)),
         (None, Some(target)) => {
-            let targets = targets_of(target.kind, found.into_iter().flatten().collect(), 1, values);
+            let targets = targets_of(target.kind, found.into_iter().flatten().collect(), values);
             (targets, Some(TargetOrigin::Array(target.name.clone())))
         }
         (None, None) => (TableTargets::None, None),
@@ -155,6 +155,9 @@ impl SampleFiles {
         match target.member {
             Some(_) => target.read_member(path, &mut archive(path)?, &mut value)?,
             None => target.read_rows(path, &mut file, 0..1, &mut |_| {}, &mut value)?,
+        }
+        if !value[0].is_finite() {
+            return Err(Error::parse(path, None, format!("a finite number as {}", target.name), value[0].to_string()));
         }
         Ok(Some(value[0]))
     }

@@ -4,7 +4,7 @@ use super::{Ask, Rows, Table};
 use crate::error::{Error, Result};
 use crate::io::layers::Numbers;
 use crate::io::roles::{Findings, LabelColumn, TargetOrigin};
-use crate::io::samples::{TableTargets, targets_of_words};
+use crate::io::samples::{TableTargets, no_label, targets_of_words};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -69,6 +69,9 @@ pub(super) fn open(path: &Path, ask: &Ask<'_>) -> Result<Table> {
             let value = word.and_then(|word| word.parse().ok()).filter(|value: &f64| value.is_finite());
             let found = || wrong("a finite number".to_owned(), format!("{:?}", word.unwrap_or_default()));
             values.push(value.ok_or_else(found)?);
+        }
+        if let (Some((_, found)), true) = (no_label(word), label != LabelColumn::None) {
+            return Err(wrong("a label".to_owned(), found));
         }
         words.extend(word.map(str::to_owned));
         if ![0, rows].contains(&words.len()) {

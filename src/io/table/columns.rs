@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::io::field::Field;
 use crate::io::layers::Numbers;
 use crate::io::roles::{Findings, LabelColumn, LeftOut, TargetOrigin, coordinate_among, is_index, suspects};
-use crate::io::samples::{TableTargets, targets_of_words};
+use crate::io::samples::{TableTargets, no_label, targets_of_words};
 use std::collections::BTreeSet;
 
 /// The fields of a column.
@@ -18,7 +18,9 @@ pub(super) struct Texts {
     /// The number of fields that are whole numbers.
     whole: usize,
     /// What is wrong with the first field, if the column is an input.
-    lost: Option<Error>,
+    pub(super) lost: Option<Error>,
+    /// The first field that is no label, in words, with its line.
+    unlabeled: Option<(u64, String)>,
     /// Whether the column is an input once a field is no whole number, so that the fields need not be kept.
     may_end: bool,
     ended: bool,
@@ -35,6 +37,7 @@ impl Texts {
             self.wordy += 1;
             self.first.get_or_insert_with(|| (line, field.to_owned()));
         }
+        self.unlabeled = self.unlabeled.take().or_else(|| no_label([field]).map(|(_, found)| (line, found)));
         let number = field.parse::<f64>();
         self.whole += usize::from(number.as_ref().is_ok_and(|x| x.fract() == 0.0));
         self.ended |= self.may_end && number.is_ok_and(|x| x.fract() != 0.0);
@@ -51,6 +54,7 @@ impl Texts {
         if !self.words.is_empty() {
             self.words.remove(0);
         }
+        self.unlabeled = self.unlabeled.take().filter(|_| no_label([field]).is_none());
         match field.parse::<f64>() {
             Ok(x) if x.fract() == 0.0 => self.whole = self.whole.saturating_sub(1),
             Ok(_) => {}
@@ -84,14 +88,14 @@ impl Reader<'_> {
         let by_last = other.wordy == rows || even && other.repeats_numbers(rows);
         let few = 2 * other.classes() <= rows;
         let whole = self.names.is_none() && even && one.repeats_numbers(rows) && one.classes() > 1;
+        // One number in all rows tells no classes apart.
+        let by_first = whole && (!few || other.classes() == 1);
         let target = if self.labels_named || other.wordy == rows || needed && other.wordy > 0 {
             Some(last)
-        } else if one.repeats_words(rows) {
+        } else if one.repeats_words(rows) || by_first && !(by_last && other.classes() > 1) {
             Some(first)
         } else if by_last {
             Some(last)
-        } else if whole && !few {
-            Some(first)
         } else {
             needed.then_some(last)
         };
@@ -115,6 +119,15 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Checks that every row has a label.
+    pub(super) fn check_labels(&self) -> Result<()> {
+        let target = self.uses.iter().position(|own| *own == Use::Target);
+        let Some((at, texts)) = target.and_then(|at| Some((at, self.texts[at].as_ref()?))) else { return Ok(()) };
+        let Some((line, found)) = &texts.unlabeled else { return Ok(()) };
+        let column = self.column(at);
+        Err(self.wrong(*line, "a label", format!("{found}, in column {column}; leave out rows without a label")))
     }
 
     /// Decides whether the columns with the name of an index are one.

@@ -4,7 +4,7 @@
 use super::{Ask, Reader, Use};
 use crate::error::Error;
 use crate::io::field::{Field, is_header};
-use crate::io::roles::{LabelColumn, LeftOut, index_name, is_label, shown};
+use crate::io::roles::{LabelColumn, index_name, is_label, shown};
 use csv::StringRecord;
 use std::io::Read;
 use std::ops::Range;
@@ -132,9 +132,9 @@ impl Reader<'_> {
     /// Returns whether the first field of the column that has the labels, or may have them, is its only word.
     fn label_is_name(&self) -> bool {
         let rows = self.ends.len();
-        let own = self.uses.iter().position(|own| matches!(own, Use::Target | Use::No(LeftOut::Label)));
+        let own = self.uses.iter().position(|own| *own == Use::Target);
         let last = (self.uses.last() == Some(&Use::Either)).then(|| self.uses.len() - 1);
-        let Some(at) = own.or(last) else { return false };
+        let Some(at) = own.or(self.supposed.map(|supposed| supposed.label)).or(last) else { return false };
         let Some(texts) = &self.texts[at] else { return false };
         let first = texts.first.as_ref().is_some_and(|(line, word)| *line == self.first && !word.is_empty());
         // Beside labels that are words, the numbers have to be names as pandas makes them.

@@ -3,8 +3,27 @@
 use super::{Reader, Use, listed};
 use crate::error::Result;
 use crate::io::field::Field;
-use crate::io::roles::{self, LeftOut, index_name, labels_among};
+use crate::io::roles::{self, LeftOut, index_name, labels_among, numbering};
 use crate::io::samples::KnownInputs;
+
+/// A column that has the labels by its place alone, and another that may be no input instead, and why.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Supposed {
+    pub(super) label: usize,
+    other: Option<(usize, LeftOut)>,
+}
+
+impl Supposed {
+    /// Returns the same columns behind another one.
+    pub(super) fn shifted(self) -> Self {
+        Self { label: self.label + 1, other: self.other.map(|(at, why)| (at + 1, why)) }
+    }
+}
+
+/// Says which columns a model needs.
+fn wanted(known: KnownInputs<'_>) -> String {
+    format!("{} columns of inputs, or one more with labels", known.inputs)
+}
 
 impl Reader<'_> {
     /// Finds the inputs of a model.
@@ -22,21 +41,21 @@ impl Reader<'_> {
             return Ok(());
         }
         let mut all: Vec<usize> = (0..fields.len()).filter(|&at| self.uses[at] == Use::Input).collect();
-        let mut labeled = false;
-        if self.names.is_some() && all.len() > known.inputs {
+        let mut told = Vec::new();
+        if self.names.is_some() {
             // What a header tells of an index, of ids or of labels.
-            let others: Vec<usize> = all.iter().copied().filter(|&at| no_input(at, fields) == LeftOut::Other).collect();
-            if others.len() >= known.inputs {
-                for &at in all.iter().filter(|at| !others.contains(at)) {
-                    self.uses[at] = Use::No(no_input(at, fields));
-                    labeled |= self.uses[at] == Use::No(LeftOut::Label);
+            for &at in &all {
+                let why = no_input(at, fields);
+                if why != LeftOut::Other && !known.take.iter().any(|own| own == roles::shown(fields[at])) {
+                    self.uses[at] = Use::No(why);
+                    told.push(format!("`{}` ({})", self.name(at), why.name()));
                 }
-                all = others;
             }
+            all.retain(|&at| self.uses[at] == Use::Input);
         }
-        let skipped = known.skipped(all.len(), |place| self.names.is_none().then(|| fields[all[place]]));
+        let labeled = self.uses.contains(&Use::No(LeftOut::Label));
         // Beside labels that a header names, another column has none.
-        let skipped = skipped.filter(|_| !labeled || all.len() == known.inputs);
+        let skipped = known.skipped(all.len()).filter(|_| !labeled || all.len() == known.inputs);
         let words = self.words_alone(fields, &all, known);
         if words.iter().any(|place| skipped.as_ref().is_none_or(|skipped| !skipped.contains(place))) {
             for &place in &words {
@@ -46,30 +65,68 @@ impl Reader<'_> {
             return Ok(());
         }
         let Some(skipped) = skipped else {
-            let extra =
-                if all.len() == known.inputs + 1 { "; use --ignore for the column that is no input" } else { "" };
-            let expected = format!("{} columns of inputs, or one more with labels", known.inputs);
-            return Err(self.wrong(line, expected, format!("{}{extra}", fields.len())));
+            let found = match all.len() {
+                few if few < known.inputs && !told.is_empty() => {
+                    format!("{few} without {}, which --take with the name takes as inputs", told.join(", "))
+                }
+                more if more == known.inputs + 1 => {
+                    format!("{}; use --ignore for the column that is no input", fields.len())
+                }
+                _ => fields.len().to_string(),
+            };
+            return Err(self.wrong(line, wanted(known), found));
         };
         for (place, &at) in all.iter().enumerate().filter(|(place, _)| skipped.contains(place)) {
-            let is_target = Some(place) == known.target_among(all.len());
-            self.uses[at] = Use::No(if is_target { LeftOut::Label } else { LeftOut::Other });
-            // Whether its first field is a class shows whether it has labels.
-            if is_target && self.names.is_some() && !known.classes.is_empty() {
-                self.supposed = Some(at);
+            self.uses[at] = Use::No(LeftOut::Other);
+            if Some(place) == known.target_among(all.len()) {
+                self.uses[at] = Use::Either;
+                self.supposed = Some(Supposed { label: at, other: None });
             }
+        }
+        if let Some(Supposed { other, .. }) = self.supposed.as_mut().filter(|_| all.len() == known.inputs + 1) {
+            let (place, why) = match known.others_alone()[..] {
+                [place] if self.names.is_none() => (place, LeftOut::Other),
+                _ => (0, LeftOut::Index),
+            };
+            self.uses[all[place]] = Use::Either;
+            *other = Some((all[place], why));
         }
         Ok(())
     }
 
-    /// Checks that the first field of a column that has a name, and the labels by its place, is a class of the model.
-    pub(super) fn check_supposed(&self, line: u64, at: usize, fields: &[&str], known: KnownInputs<'_>) -> Result<()> {
-        let Some(field) = fields.get(at).filter(|field| !known.may_be_label(field)) else { return Ok(()) };
-        let expected = format!("{} columns of inputs, or one more with labels", known.inputs);
-        let name = self.name(at);
-        let found =
-            format!("{field:?} in column `{name}`, which is no class; use --ignore for a column that is no input");
-        Err(self.wrong(line, expected, found))
+    /// Decides which column is no input, where one may have labels, and another may be an index or what was left out in
+    /// training.
+    pub(super) fn decide_known(&mut self, known: KnownInputs<'_>) -> Result<()> {
+        let Some(Supposed { label, other }) = self.supposed else { return Ok(()) };
+        let words = |at: usize| self.texts[at].as_ref().map_or(&[] as &[String], |texts| texts.words.as_slice());
+        let unfit = words(label).iter().find(|field| !known.may_be_label(field));
+        let [counts, numbers] = other.map_or([false; 2], |(at, _)| numbering(words(at)));
+        let of_training = other.is_some_and(|(_, why)| why == LeftOut::Other);
+        let is_number = self.texts[label].as_ref().is_some_and(|texts| texts.lost.is_none());
+        // Where there are no classes, the target is a number, as an input is.
+        let doubtful = if known.classes.is_empty() { numbers || of_training } else { counts };
+        let (out, why) = match (other, unfit) {
+            (Some((at, _)), None) if at != label && is_number && doubtful => {
+                let [one, last] = [at, label].map(|at| self.column(at));
+                let (own, remedy) = ("may be no input, and so may column", "use --ignore for the one that is none");
+                let found = format!("{}, of which column {one} {own} {last}; {remedy}", self.uses.len());
+                return Err(self.wrong(self.first, wanted(known), found));
+            }
+            (_, None) => (label, LeftOut::Label),
+            (Some((at, why)), Some(_)) if counts || of_training => (at, why),
+            (_, Some(field)) => {
+                let remedy = "which is no class; use --ignore for a column that is no input";
+                let found = format!("{field:?} in column {}, {remedy}", self.column(label));
+                return Err(self.wrong(self.first, wanted(known), found));
+            }
+        };
+        for at in (0..self.uses.len()).filter(|&at| self.uses[at] == Use::Either).collect::<Vec<_>>() {
+            self.uses[at] = if at == out { Use::No(why) } else { Use::Input };
+            if let Some(lost) = self.texts[at].take().and_then(|texts| texts.lost).filter(|_| at != out) {
+                return Err(lost);
+            }
+        }
+        Ok(())
     }
 
     /// Returns the places among the columns `all` that have words in a first row without names, if the others are as

@@ -19,6 +19,7 @@ use columns::Texts;
 use csv::{ReaderBuilder, StringRecord};
 use decimals::Marks;
 use first_row::{blank_columns, is_names, place_of};
+use known::Supposed;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -139,8 +140,8 @@ struct Reader<'a> {
     odd: Option<(u64, usize)>,
     /// The columns at the end that have neither a name nor content.
     blank: Range<usize>,
-    /// The column that is left out as the labels by its place alone, until the first row shows whether it has them.
-    supposed: Option<usize>,
+    /// The column that has the labels by its place alone, unless its fields are none.
+    supposed: Option<Supposed>,
 }
 
 impl<'a> Reader<'a> {
@@ -207,6 +208,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Returns the name of a column in quotes, or its place.
+    fn column(&self, at: usize) -> String {
+        if self.names.is_some() { format!("`{}`", self.name(at)) } else { self.name(at) }
+    }
+
     /// Finds the roles of the columns. Returns whether the first row is a header.
     fn begin(&mut self, line: u64, fields: &[&str]) -> Result<bool> {
         self.first = line;
@@ -226,12 +232,11 @@ impl<'a> Reader<'a> {
         for (at, (texts, own)) in self.texts.iter_mut().zip(&self.uses).enumerate() {
             let kept = match own {
                 Use::Target | Use::Either | Use::Index(_) | Use::No(LeftOut::Ids) => true,
-                // The first of the labels may be their name.
-                Use::No(LeftOut::Label) => !header,
                 Use::Input | Use::Word(_) | Use::No(_) => false,
             };
             if kept {
-                *texts = Some(Texts::new(either == Some(at)));
+                let labels = self.supposed.is_some_and(|supposed| supposed.label == at);
+                *texts = Some(Texts::new(either == Some(at) && !labels));
             }
         }
         Ok(header)
@@ -338,15 +343,13 @@ impl<'a> Reader<'a> {
             let known = self.ask.known.is_some();
             self.uses.insert(0, if known { Use::No(LeftOut::Index) } else { Use::Index(roles::IndexName::Own) });
             self.texts.insert(0, (!known).then(|| Texts::new(false)));
+            self.supposed = self.supposed.map(Supposed::shifted);
         }
     }
 
     fn row(&mut self, line: u64, fields: &[&str]) -> Result<()> {
         if self.names.is_some() && self.ends.is_empty() && fields.len() == self.uses.len() + 1 {
             self.add_row_names();
-        }
-        if let (Some(at), Some(known)) = (self.supposed.take(), self.ask.known) {
-            self.check_supposed(line, at, fields, known)?;
         }
         let columns = self.uses.len();
         if fields.len() != columns {
@@ -366,7 +369,7 @@ impl<'a> Reader<'a> {
                 None => Use::Input,
             };
             let number = match own {
-                Use::No(LeftOut::Ids | LeftOut::Label) => {
+                Use::No(LeftOut::Ids) => {
                     self.note_text(line, column, field);
                     f64::NAN
                 }
@@ -379,15 +382,12 @@ impl<'a> Reader<'a> {
                     f64::NAN
                 }
                 Use::Target if self.ask.values != Some(true) => {
-                    if field.is_empty() {
-                        return Err(self.wrong(line, "a label", "an empty field"));
-                    }
                     self.note_text(line, column, field);
                     f64::NAN
                 }
-                // A missing number is told at once, other fields once all are known.
+                // A missing number is told at once, other fields once all are known. A model needs no labels.
                 Use::Index(_) => self.either(line, column, at, field),
-                Use::Either if !field.is_empty() => self.either(line, column, at, field),
+                Use::Either if !field.is_empty() || self.ask.known.is_some() => self.either(line, column, at, field),
                 Use::Either | Use::Input | Use::Target => self.number(line, at, field)?,
             };
             self.numbers.push(number);
@@ -466,7 +466,11 @@ impl<'a> Reader<'a> {
             self.check_names(self.first, &names, known)?;
         }
         self.doubt_commas();
-        self.decide_target()?;
+        match self.ask.known {
+            Some(known) => self.decide_known(known)?,
+            None => self.decide_target()?,
+        }
+        self.check_labels()?;
         self.decide_index()?;
         self.table()
     }

@@ -1,11 +1,12 @@
 //! Eigenvectors of the symmetric Laplacian in numbers of two f64, where f64 does not suffice for `D^-1/2 v`.
 //!
 //! The vectors that a solver found in f64 are the basis in which the Laplacian is nearly diagonal, and Jacobi's method
-//! makes it diagonal to 1e-32 in one or two sweeps, also where eigenvalues are closer than f64 can tell. The arithmetic
-//! of double-double numbers is that of Hida, Li and Bailey (2001), with Dekker's product (1971).
+//! makes it diagonal to 1e-32 in one or two sweeps, also where eigenvalues are closer than f64 can tell. What combines
+//! vectors afterwards has to do so in these numbers, too: entries that cancel may be those that D^-1/2 amplifies. The
+//! arithmetic of double-double numbers is that of Hida, Li and Bailey (2001), with Dekker's product (1971).
 
 use crate::graph::GraphRef;
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, Div, Mul, Neg, Range, Sub};
 
 /// A number that is the sum of two f64, the second of which is at most half a unit in the last place of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -106,19 +107,69 @@ impl Div for Doubled {
 const SWEEPS: usize = 6;
 /// The largest element beside the diagonal that is left as it is. The largest eigenvalue is at most 2.
 const LEFT: f64 = 1e-32;
+/// The distance up to which eigenvalues are equal: some rounding errors of these numbers.
+const EQUAL: f64 = 1e-30;
 
-/// Refines vectors, the columns of `vectors`, which are orthonormal to about eps. Vectors of the same group span what
-/// they should, and are not turned in it.
-pub(super) fn refine(graph: GraphRef<'_>, groups: &[u32], vectors: &mut [f64]) {
-    let n = graph.nodes().max(1);
-    let mut v: Vec<Vec<Doubled>> =
-        vectors.chunks_exact(n).map(|column| column.iter().map(|&x| x.into()).collect()).collect();
-    orthonormalize(&mut v);
-    let images: Vec<Vec<Doubled>> = times(graph, &v);
-    let mut matrix: Vec<Vec<Doubled>> = v.iter().map(|v| images.iter().map(|image| dot(v, image)).collect()).collect();
-    diagonalize(groups, &mut matrix, &mut v);
-    for (to, column) in vectors.chunks_exact_mut(n).zip(&v) {
-        to.iter_mut().zip(column).for_each(|(to, x)| *to = x.high);
+/// Eigenvectors of the symmetric Laplacian, with their eigenvalues.
+pub(crate) struct Refined {
+    values: Vec<Doubled>,
+    vectors: Vec<Vec<Doubled>>,
+}
+
+impl Refined {
+    /// Refines vectors, the columns of `vectors`, which are orthonormal to about eps. `groups` has the tie group of each
+    /// in f64. Within a group, the vectors are in ascending order of their eigenvalues.
+    pub(crate) fn new(graph: GraphRef<'_>, groups: &[u32], vectors: &[f64]) -> Self {
+        let n = graph.nodes().max(1);
+        let mut v: Vec<Vec<Doubled>> =
+            vectors.chunks_exact(n).map(|column| column.iter().map(|&x| x.into()).collect()).collect();
+        orthonormalize(&mut v);
+        let images = times(graph, &v);
+        let mut matrix: Vec<Vec<Doubled>> =
+            v.iter().map(|v| images.iter().map(|image| dot(v, image)).collect()).collect();
+        diagonalize(&mut matrix, &mut v);
+        let mut order: Vec<usize> = (0..v.len()).collect();
+        let value = |i: usize| (matrix[i][i].high, matrix[i][i].low);
+        for members in order.chunk_by_mut(|&a, &b| groups[a] == groups[b]) {
+            members.sort_by(|&a, &b| value(a).0.total_cmp(&value(b).0).then(value(a).1.total_cmp(&value(b).1)));
+        }
+        Self {
+            values: order.iter().map(|&i| matrix[i][i]).collect(),
+            vectors: order.iter().map(|&i| std::mem::take(&mut v[i])).collect(),
+        }
+    }
+
+    /// Returns the ranges of equal eigenvalues among those in `range`.
+    pub(crate) fn equal(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let mut start = range.start;
+        let apart = |a: &Doubled, b: &Doubled| (*b - *a).high.abs() <= EQUAL;
+        let lengths = self.values[range].chunk_by(apart).map(<[_]>::len);
+        lengths
+            .map(|length| {
+                start += length;
+                start - length..start
+            })
+            .collect()
+    }
+
+    /// Returns vectors in f64, one after the other.
+    pub(crate) fn rounded(&self, range: Range<usize>) -> Vec<f64> {
+        self.vectors[range].iter().flatten().map(|x| x.high).collect()
+    }
+
+    /// Replaces vectors by others that span the same space, which are `near` in f64.
+    pub(crate) fn turn(&mut self, range: Range<usize>, near: &[f64]) {
+        let own = &self.vectors[range.clone()];
+        let n = own.first().map_or(1, |v| v.len().max(1));
+        let near = near.chunks_exact(n).map(|to| to.iter().map(|&x| x.into()).collect::<Vec<Doubled>>());
+        let mut turns: Vec<Vec<Doubled>> = near.map(|to| own.iter().map(|v| dot(v, &to)).collect()).collect();
+        orthonormalize(&mut turns);
+        let combined = |by: &Vec<Doubled>| {
+            let entry = |i: usize| by.iter().zip(own).fold(Doubled::default(), |sum, (&by, v)| sum + by * v[i]);
+            (0..n).map(entry).collect()
+        };
+        let turned: Vec<Vec<Doubled>> = turns.iter().map(combined).collect();
+        self.vectors[range].clone_from_slice(&turned);
     }
 }
 
@@ -153,15 +204,15 @@ fn times(graph: GraphRef<'_>, v: &[Vec<Doubled>]) -> Vec<Vec<Doubled>> {
     v.iter().map(one).collect()
 }
 
-/// Turns pairs of columns until `matrix`, the symmetric matrix in the basis `v`, is diagonal but for the blocks of
-/// groups (Jacobi 1846). A pair is turned by the smaller of the possible angles, so each vector stays in its place.
-fn diagonalize(groups: &[u32], matrix: &mut [Vec<Doubled>], v: &mut [Vec<Doubled>]) {
+/// Turns pairs of columns until `matrix`, the symmetric matrix in the basis `v`, is diagonal (Jacobi 1846). A pair is
+/// turned by the smaller of the possible angles, so each vector stays in its place.
+fn diagonalize(matrix: &mut [Vec<Doubled>], v: &mut [Vec<Doubled>]) {
     for _ in 0..SWEEPS {
         let mut done = true;
         for q in 1..v.len() {
             for p in 0..q {
                 let beside = matrix[p][q];
-                if groups[p] == groups[q] || beside.high.abs() <= LEFT {
+                if beside.high.abs() <= LEFT {
                     continue;
                 }
                 done = false;

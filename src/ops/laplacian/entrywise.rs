@@ -14,11 +14,9 @@
 //! tie group, whose canonical basis combines them. What is left is found in twice the digits
 //! ([`doubled`](super::doubled)).
 
-use super::doubled;
 use crate::graph::GraphRef;
 use crate::ops::columns::product;
 use faer::{Mat, MatRef, Par};
-use std::ops::Range;
 
 /// How often the vectors are corrected. The second time, residuals do not have the errors of the first.
 const ROUNDS: usize = 2;
@@ -27,9 +25,6 @@ const ROUNDS: usize = 2;
 /// up to 40 decades had a residual above `10 n eps` without a correction, and one with it, because of a tie
 /// (2026-11-28).
 const ANGLE: f64 = 1e-4;
-
-/// The most vectors that are refined in twice the digits, which takes 0.3 s for all of them.
-const MOST: usize = 128;
 
 /// Corrects all eigenvectors of the symmetric Laplacian of a graph but those of its null space.
 pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) {
@@ -63,24 +58,8 @@ pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) 
     }
 }
 
-/// Refines all eigenvectors but those of the null space, if residuals of `selected` ones in the random-walk Laplacian
-/// exceed `n eps`. `groups` are the tie groups, within which vectors are not turned.
-pub(crate) fn refine(
-    graph: GraphRef<'_>,
-    (values, groups): (&[f64], &[u32]),
-    selected: Range<usize>,
-    eps: f64,
-    vectors: &mut [f64],
-) {
-    let own = selected.start * graph.nodes()..selected.end * graph.nodes();
-    if values.len() <= MOST && !are_accurate(graph, &values[selected], eps, &vectors[own]) {
-        doubled::refine(graph, groups, vectors);
-    }
-}
-
-/// Returns whether the residuals of all vectors of the random-walk Laplacian, relative to their lengths, are at most
-/// `n eps`.
-fn are_accurate(graph: GraphRef<'_>, values: &[f64], eps: f64, vectors: &[f64]) -> bool {
+/// Returns whether the residuals of vectors of the random-walk Laplacian, relative to their lengths, are at most `n eps`.
+pub(crate) fn are_accurate(graph: GraphRef<'_>, values: &[f64], eps: f64, vectors: &[f64]) -> bool {
     let n = graph.nodes();
     let degrees = graph.degrees();
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]

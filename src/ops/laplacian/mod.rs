@@ -1,7 +1,7 @@
 //! Graph Laplacians, dense and batched.
 
 mod cpu;
-mod doubled;
+pub(crate) mod doubled;
 pub(crate) mod entrywise;
 pub(crate) mod factor;
 mod gpu;

@@ -136,7 +136,7 @@ fn columns_have_the_names_that_edge_lists_have() {
 fn an_index_of_pandas_has_no_edges() {
     let [a, b, rows] = [integers(&[0, 1, 5]), integers(&[1, 2, 6]), integers(&[20, 0, 7])];
     let weights: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 0.5]));
-    for index in ["__index_level_0__", "index", "Unnamed: 0"] {
+    for index in ["__index_level_0__", "index", "Unnamed: 0", "Unnamed: 4"] {
         for [source, target] in [["src", "dst"], ["a", "b"]] {
             let plain = vec![(source, a.clone()), (target, b.clone())];
             let weighted = [plain.clone(), vec![("weight", weights.clone())]].concat();
@@ -153,6 +153,76 @@ fn an_index_of_pandas_has_no_edges() {
     let named = batch(vec![("src", a), ("dst", b), ("__index_level_0__", rows)]);
     let told = graphs_of(&named).unwrap().notices;
     assert!(told[0].contains("`__index_level_0__` was not read"), "{told:?}");
+}
+
+#[test]
+fn a_column_index_is_an_index_or_the_sources() {
+    // Before two columns of ids, it is an index; in an edge list, if it counts the rows.
+    let [a, b, index] = [integers(&[7, 8]), integers(&[8, 9]), integers(&[0, 1])];
+    for name in ["index", "Unnamed: 0", ""] {
+        let table = batch(vec![(name, index.clone()), ("p", a.clone()), ("q", b.clone())]);
+        assert_same(&table, &format!("{name},p,q\n0,7,8\n1,8,9\n"));
+        assert_same(&table, "src,dst\n7,8\n8,9\n");
+    }
+    // Of nearest neighbors, it is the sources.
+    let near: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 1.5, 0.5]));
+    let [index, b] = [integers(&[0, 0, 1]), integers(&[1, 2, 2])];
+    let table = batch(vec![("index", index), ("neighbor", b), ("distance", near)]);
+    assert_same(&table, "index,neighbor,distance\n0,1,0.5\n0,2,1.5\n1,2,0.5\n");
+    assert_same(&table, "src,dst,weight\n0,1,0.5\n0,2,1.5\n1,2,0.5\n");
+}
+
+#[test]
+fn columns_that_pandas_stored_as_an_index_have_no_edges() {
+    let stored = |columns: Vec<(&str, ArrayRef)>, names: &str| {
+        let table = batch(columns);
+        let said = format!("{{\"index_columns\": {names}, \"columns\": []}}");
+        let metadata = [("pandas".to_owned(), said)].into_iter().collect();
+        let schema = table.schema().as_ref().clone().with_metadata(metadata);
+        table.with_schema(Arc::new(schema)).unwrap()
+    };
+    let [a, b, c] = [integers(&[0, 1]), integers(&[1, 2]), integers(&[5, 6])];
+    let columns = vec![("src", a.clone()), ("dst", b.clone()), ("row_number", c.clone())];
+    let told = graphs_of(&stored(columns.clone(), "[\"row_number\"]")).unwrap();
+    assert!(told.graphs.weights().is_none() && told.notices[0].contains("`row_number` was not read"), "{told:?}");
+    // A range is no column, and a call may name the index.
+    let range = "[{\"kind\": \"range\", \"start\": 0}]";
+    assert!(graphs_of(&stored(columns.clone(), range)).unwrap().graphs.weights().is_some());
+    let by = Columns::default().named(Role::Weights, "row_number");
+    assert!(graphs_by(&by, &stored(columns, "[\"row_number\"]")).unwrap().graphs.weights().is_some());
+    // An index of pandas may have the ends.
+    let columns = vec![("weight", c.clone()), ("node1", a.clone()), ("node2", b.clone())];
+    let table = stored(columns, "[\"node1\", \"node2\"]");
+    assert_same(&table, "node1,node2,weight\n0,1,5\n1,2,6\n");
+    let error = refused(&stored(vec![("p", c), ("a", a), ("b", b)], "[\"a\", \"b\"]"));
+    assert!(error.contains("an index is no end of edges"), "{error}");
+}
+
+#[test]
+fn a_third_column_of_ids_or_words_has_no_weights() {
+    let [a, b] = [integers(&[0, 1]), integers(&[1, 2])];
+    let booleans = || Arc::new(BooleanArray::from(vec![true, false])) as ArrayRef;
+    for (name, column, fields) in [
+        ("id", integers(&[5, 6]), ["5", "6"]),
+        ("edge_id", integers(&[5, 6]), ["5", "6"]),
+        ("index", integers(&[5, 6]), ["5", "6"]),
+        ("kind", texts(&["x", "y"]), ["x", "y"]),
+        ("value", texts(&["x", "y"]), ["x", "y"]),
+        ("kind", booleans(), ["True", "False"]),
+    ] {
+        let table = batch(vec![("src", a.clone()), ("dst", b.clone()), (name, column)]);
+        let lines = format!("src,dst,{name}\n0,1,{}\n1,2,{}\n", fields[0], fields[1]);
+        assert_same(&table, &lines);
+        for told in [graphs_of(&table).unwrap(), listed(&lines).unwrap()] {
+            let words = format!("the column `{name}` was not read, and every edge weighs 1");
+            assert!(told.graphs.weights().is_none() && told.notices[0].contains(&words), "{:?}", told.notices);
+        }
+    }
+    for name in ["weight", "Weight"] {
+        let table = batch(vec![("src", a.clone()), ("dst", b.clone()), (name, texts(&["x", "y"]))]);
+        assert!(refused(&table).contains("expected numbers in the column"), "{}", refused(&table));
+        assert!(listed(&format!("src,dst,{name}\n0,1,x\n")).is_err());
+    }
 }
 
 #[test]
@@ -269,8 +339,9 @@ fn columns_that_have_no_ids_are_refused_with_a_remedy() {
     let error = graphs_by(&by, &batch(vec![("x", dates), ("y", a.clone())])).unwrap_err().to_string();
     assert!(error.contains("in the column `x`, found Date32; cast the column to text"), "{error}");
     let advice = "an index is no end of edges: name the columns of both ids src and dst, or drop the index";
-    let error = refused(&batch(vec![("index", a.clone()), ("near", a.clone()), ("far", real.clone())]));
-    assert!(error.contains("found index (Int64), near (Int64), far (Float64)") && error.contains(advice), "{error}");
+    let error = refused(&batch(vec![("Unnamed: 0", a.clone()), ("near", a.clone()), ("far", real.clone())]));
+    let words = "found Unnamed: 0 (Int64), near (Int64), far (Float64)";
+    assert!(error.contains(words) && error.contains(advice), "{error}");
     let error = refused(&batch(vec![("near", a), ("far", real)]));
     assert!(!error.contains(advice), "{error}");
 }
@@ -293,6 +364,21 @@ fn graphs_that_seem_to_count_from_1_are_counted() {
         assert!(data.isolated().to_string().starts_with(&words), "{}", data.isolated());
         let told = encoder().encode_parts(&Context::cpu(), &table, |_| Ok(())).unwrap();
         assert_eq!(told, data.isolated());
+    }
+    // An edge that is dropped names node 0, too, and without a number of nodes only what is named is a node.
+    let of = |ends: [[i64; 3]; 2], more: (&'static str, ArrayRef)| {
+        batch(vec![("src", integers(&ends[0])), ("dst", integers(&ends[1])), more])
+    };
+    let weights = || Arc::new(Float64Array::from(vec![0.0, 1.0, 2.0])) as ArrayRef;
+    for table in [
+        of([[0, 1, 5], [1, 2, 6]], ("weight", weights())),
+        of([[0, 1, 5], [0, 2, 6]], ("num_nodes", integers(&[7; 3]))),
+        of([[0, 1, 2], [0, 2, 3]], ("num_nodes", integers(&[4; 3]))),
+        of([[1, 2, 3], [2, 3, 4]], ("w", weights())),
+    ] {
+        let data = graphs_of(&table).unwrap();
+        assert_eq!(data.isolated().from_one, 0, "{table:?}");
+        assert_eq!(encoder().encode_parts(&Context::cpu(), &table, |_| Ok(())).unwrap(), data.isolated());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables and strings of bits as layers.
 
 use super::*;
-use fiedler::io::{Findings, KnownInputs, LeftOut, Roles, Suspicion, Wanted, read_samples};
+use fiedler::io::{Findings, LeftOut, Roles, Suspicion, Wanted, read_samples};
 
 fn table(text: &str, label: LabelColumn<'_>) -> Result<Layers> {
     let folder = Folder::new();
@@ -39,6 +39,15 @@ fn tables_with_and_without_labels() {
         ("class,a\nu,1.5\nv,2.5\n", LabelColumn::Auto, 1, vec![1.5, 2.5], list(&["u", "v"]), none()),
         ("k,a\nu,1.5\nv,2.5\n", LabelColumn::Named("k"), 1, vec![1.5, 2.5], list(&["u", "v"]), none()),
         ("1,2\n3,4\n", LabelColumn::Needed, 1, vec![1.0, 3.0], list(&["2", "4"]), none()),
+        // The first column, if the last has one number in all rows.
+        (
+            "3,7,0\n5,8,0\n3,9,0\n5,6,0\n",
+            LabelColumn::Needed,
+            2,
+            vec![7., 0., 8., 0., 9., 0., 6., 0.],
+            list(&["3", "5", "3", "5"]),
+            none(),
+        ),
         // Numbers as names, with a word as the name of the labels.
         ("0,1,kind\n5,6,1\n7,8,2\n", LabelColumn::Auto, 2, vec![5.0, 6.0, 7.0, 8.0], list(&["1", "2"]), none()),
         ("0,1,kind\n5,6,u\n7,8,v\n", LabelColumn::Auto, 2, vec![5.0, 6.0, 7.0, 8.0], list(&["u", "v"]), none()),
@@ -189,7 +198,20 @@ fn wrong_tables_name_the_line() {
         ("1,2\n3,4\n", LabelColumn::Named("y"), ":1: expected a column named y, found a first row of numbers"),
         ("7\n8\n", LabelColumn::Needed, ":1: expected columns of inputs and a target"),
         ("id,y\na,b\n", LabelColumn::Auto, ":1: expected columns of numbers, found the columns id, y"),
-        ("a,y\n1,\n", LabelColumn::Auto, ":2: expected a label, found an empty field"),
+        ("a,y\n1,\n", LabelColumn::Auto, ":2: expected a label, found an empty field, in column `y`; leave out rows"),
+        ("a,y\n1,u\n2,NA\n", LabelColumn::Auto, ":3: expected a label, found \"NA\", which stands for a missing one"),
+        (
+            "1,u\n2,null\n3,u\n",
+            LabelColumn::Auto,
+            ":2: expected a label, found \"null\", which stands for a missing one",
+        ),
+        (
+            "1,0\n2,nan\n3,0\n",
+            LabelColumn::Needed,
+            ":2: expected a label, found \"nan\", which stands for a missing one",
+        ),
+        ("a,y\n1,0.5\n2,1e400\n", LabelColumn::Auto, ":3: expected a label, found \"1e400\", which is not finite"),
+        ("01101001 2\n11111111 None\n", LabelColumn::Auto, ":2: expected a label, found \"None\", which stands for"),
     ] {
         let said = refusal(table(text, label));
         assert!(said.contains(words), "{text:?}: {said}");
@@ -395,87 +417,4 @@ fn samples_and_layers_agree() {
         assert_eq!(&samples.targets, layers.targets(), "{text:?}");
         assert_eq!(samples.x, read(&layers, 0, 0..layers.len()), "{text:?}");
     }
-}
-
-/// The inputs of a model in tables with and without what was left out in training.
-#[test]
-fn inputs_of_a_model() {
-    let folder = Folder::new();
-    let names = ["a", "b"].map(str::to_owned);
-    // Trained on `id,a,y,b`.
-    let known = KnownInputs { inputs: 2, names: &names, target: Some(2), left_out: &[0], ..KnownInputs::default() };
-    for text in [
-        "id,a,y,b\nr,1,u,2\n",
-        "a,y,b\n1,u,2\n",
-        "a,b\n1,2\n",
-        "Unnamed: 0,a,b,more\n0,1,2,9\n",
-        "r,1,u,2\n",
-        "1,u,2\n",
-        "1,2\n",
-    ] {
-        let found = read_samples(&folder.file("t.csv", text), Wanted::Inputs(known)).expect(text);
-        assert_eq!((found.inputs, found.x), (2, vec![1.0, 2.0]), "{text:?}");
-    }
-    for (text, part) in [
-        ("b,a\n1,2\n", "t.csv:1: expected the inputs a, b in this order, found b, a"),
-        ("a,c\n1,2\n", "expected the inputs a, b, found a, c"),
-        ("1,2,3,4,5\n", "expected 2 columns of inputs, or one more with labels, found 5"),
-    ] {
-        let said = read_samples(&folder.file("t.csv", text), Wanted::Inputs(known)).expect_err(text).to_string();
-        assert!(said.contains(part), "{said}");
-    }
-    // One column more is the label if it has classes, what was left out in training otherwise, and else what counts.
-    let classes = ["u", "v"].map(str::to_owned);
-    let last = KnownInputs { inputs: 2, target: Some(3), left_out: &[0], classes: &classes, ..KnownInputs::default() };
-    let plain = KnownInputs { target: Some(2), left_out: &[], ..last };
-    for (text, known, left_out) in [
-        ("7,0.5,2\n8,0.5,2\n", last, ("1", LeftOut::Other)),
-        ("0.5,2,v\n0.5,2,u\n", last, ("3", LeftOut::Label)),
-        ("0,0.5,2\n1,0.5,2\n", plain, ("1", LeftOut::Other)),
-    ] {
-        let found = read_samples(&folder.file("t.csv", text), Wanted::Inputs(known)).expect(text);
-        let left_out = vec![(left_out.0.to_owned(), left_out.1)];
-        assert_eq!((found.x, found.findings.left_out), ([0.5, 2.0].repeat(2), left_out), "{text:?}");
-    }
-    for known in [plain, KnownInputs { classes: &[], ..last }] {
-        let path = folder.file("t.csv", "7.5,0.5,2\n8,0.5,2\n");
-        let said = read_samples(&path, Wanted::Inputs(known)).expect_err("either").to_string();
-        assert!(said.contains("found 3; use --ignore for the column that is no input"), "{said}");
-    }
-    // A model whose inputs have no names knows labels, ids and an index by theirs.
-    let bare = KnownInputs { inputs: 2, target: Some(2), ..KnownInputs::default() };
-    for (text, left_out) in [
-        ("target,a,b\nu,1,2\n", vec![("target", LeftOut::Label)]),
-        ("a,Species,b\n1,u,2\n", vec![("Species", LeftOut::Label)]),
-        (",id,a,b,y\n0,r,1,2,u\n", vec![("Unnamed: 0", LeftOut::Index), ("id", LeftOut::Ids), ("y", LeftOut::Label)]),
-        ("a,b,kind\n1,2,u\n", vec![("kind", LeftOut::Label)]),
-        ("a b\nr 1 2\n", vec![("Unnamed: 0", LeftOut::Index)]),
-    ] {
-        let found = read_samples(&folder.file("t.csv", text), Wanted::Inputs(bare)).expect(text);
-        let left_out = left_out.into_iter().map(|(name, why)| (name.to_owned(), why)).collect::<Vec<_>>();
-        assert_eq!((found.x, found.findings.left_out), (vec![1.0, 2.0], left_out), "{text:?}");
-    }
-    // The first row is a sample or names as it is in a training.
-    for (text, rows, doubts) in [
-        ("0,1,2\n3,4,2\n", vec![0.0, 1.0, 3.0, 4.0], 1),
-        ("0,1,2\n3.5,4,2\n", vec![3.5, 4.0], 1),
-        ("0,1\n3,4\n", vec![0.0, 1.0, 3.0, 4.0], 1),
-        ("0,1\n3,-4\n", vec![3.0, -4.0], 1),
-        ("400,401,kind\n3,4,5\n", vec![3.0, 4.0], 0),
-        ("0,1,label\n3,4,5\n", vec![3.0, 4.0], 0),
-    ] {
-        let found = read_samples(&folder.file("t.csv", text), Wanted::Inputs(bare)).expect(text);
-        assert_eq!((found.x, found.findings.doubts.len()), (rows, doubts), "{text:?}");
-    }
-    // Words are no inputs, wherever they stand.
-    let found = read_samples(&folder.file("t.csv", "u,1,2\nv,3,4\n"), Wanted::Inputs(bare)).expect("words");
-    assert_eq!((found.x, found.findings.left_out), (vec![1.0, 2.0, 3.0, 4.0], vec![("1".to_owned(), LeftOut::Label)]));
-    let said = read_samples(&folder.file("t.csv", "?,1,2\n3,4,5\n"), Wanted::Inputs(bare)).expect_err("a number");
-    assert!(said.to_string().contains(":2: expected words in all rows of column 1, as in the first row"), "{said}");
-    let names = ["", "a"].map(str::to_owned);
-    let known = KnownInputs { inputs: 2, names: &names, ..KnownInputs::default() };
-    let said = read_samples(&folder.file("t.csv", "0,1,2\n0.5,1,2\n"), Wanted::Inputs(known)).expect_err("names");
-    assert!(said.to_string().contains("expected the inputs Unnamed: 0, a, found 0, 1, 2"), "{said}");
-    let said = read_samples(&folder.file("t.csv", "b,c\n1,2\n"), Wanted::Inputs(known)).expect_err("names").to_string();
-    assert!(said.contains("expected the inputs Unnamed: 0, a, found b, c"), "{said}");
 }

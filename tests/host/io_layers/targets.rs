@@ -203,10 +203,44 @@ fn numbers_of_arrays_are_labels_as_in_a_table() {
         let arrays = [made("x", &[2, 1], &[1.0, 2.0]), made("y", &[2], &[0.5, f32::NAN])];
         let path = folder.file("nan.npz", npz(&arrays, method));
         let said = refusal(read_samples(&path, wanted));
-        assert!(said.contains("expected finite numbers as labels, found NaN"), "{said}");
+        assert!(said.contains("expected finite numbers as labels, found NaN as label of sample 1"), "{said}");
+        let said = refusal(open(&path));
+        assert!(said.contains("expected finite numbers as targets, found NaN as target of sample 1"), "{said}");
         let rows = SampleRows::open(&path, wanted);
         assert!(method != CompressionMethod::Stored || refusal(rows).contains("NaN as label of sample 1"));
     }
+}
+
+/// A label that is missing is an error in arrays of text, too, and in a file of a sample.
+#[test]
+fn missing_targets_of_arrays_are_errors() {
+    let folder = Folder::new();
+    let arrays = [made("x", &[2, 1], &[1.0, 2.0]), words("y", &["u", "None"])];
+    let said = refusal(open(&folder.file("a.npz", npz(&arrays, CompressionMethod::Stored))));
+    assert!(said.contains("found \"None\", which stands for a missing one, as label of sample 1"), "{said}");
+    for (name, y) in [("0", 1.0), ("1", f32::INFINITY)] {
+        let arrays = [made("x", &[2], &[1.0, 2.0]), made("y", &[], &[y])];
+        folder.file(&format!("set/{name}.npz"), npz(&arrays, CompressionMethod::Stored));
+    }
+    let said = refusal(Layers::open(&[folder.at("set")]));
+    assert!(said.contains("1.npz: expected a finite number as y, found inf"), "{said}");
+}
+
+/// An array of one number in each sample can be left out, unlike a column of an array; so can one without axes.
+#[test]
+fn whole_arrays_are_left_out_by_name() {
+    let folder = Folder::new();
+    let all =
+        [made("index", &[6], &[0., 1., 2., 3., 4., 5.]), made("x", &[6, 2], &[0.5; 12]), integers("epochs", &[3])];
+    let path = folder.file("a.npz", npz(&all[..2], CompressionMethod::Stored));
+    let mut data = open(&path).expect("layers");
+    data.search();
+    let warnings = data.findings().warnings(|names| format!("--ignore {names}"));
+    assert_eq!(warnings[0], "the input `index` numbers the samples; --ignore index");
+    assert!(warnings[1].ends_with("leave it out of the array if it is no input"), "{warnings:?}");
+    let scalar = Made { shape: vec![], ..all[2].clone() };
+    let said = refusal(open(&folder.file("b.npz", npz(&[all[1].clone(), scalar], CompressionMethod::Stored))));
+    assert!(said.contains("found epochs without axes; --ignore epochs leaves it out"), "{said}");
 }
 
 /// The parts of a data set, and whether targets are values, are the same in the file of its features.

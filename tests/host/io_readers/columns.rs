@@ -122,6 +122,74 @@ fn columns_of_other_names_are_told_of() {
 }
 
 #[test]
+fn a_third_field_that_is_no_number_has_no_weights_beside_named_ends() {
+    for (content, notice) in [
+        ("src,dst,kind\nann,bob,friend\nbob,cid,boss\n", "the column `kind` was not read, and every edge weighs 1"),
+        ("u;v;score\nann;bob;high\nbob;cid;low\n", "the column `score` was not read"),
+        ("dst,src,label\nbob,ann,\ncid,bob,x\n", "the column `label` was not read"),
+        ("a,b,session_id\nann,bob,1\nbob,cid,2\n", "the column `session_id` was not read"),
+        (",a,b,id\n0,ann,bob,1\n1,bob,cid,2\n", "the column `id` was not read"),
+    ] {
+        let set = parsed(content);
+        assert!(set.graphs.weights().is_none(), "{content:?}");
+        assert_eq!(listed(&set).len(), 2, "{content:?}");
+        assert_notice(&set, Some(1), notice);
+    }
+    for content in [
+        "src,dst,weight\nann,bob,x\n",
+        "src,dst,value\nann,bob,\n",
+        "src,dst,kind\nann,bob,1\nbob,cid,x\n",
+        "a,b,kind\nann,bob,friend\n",
+    ] {
+        let error = read_as("g.csv", content, &Conventions::default()).unwrap_err();
+        assert!(error.to_string().contains("a weight that is finite and not negative"), "{error}");
+    }
+    let set = parsed("src;dst;score\n1;2;0,5\n2;3;1,5\n");
+    assert!(set.graphs.weights().is_some());
+}
+
+#[test]
+fn an_index_before_the_ends_is_not_read() {
+    for content in [
+        "index,p,q\n0,7,8\n1,8,9\n",
+        "Index,p,q,weight\n1,7,8,1\n# c\n2,8,9,1\n",
+        "Unnamed: 0,p,q\n20,7,8\n0,8,9\n",
+        "__index_level_0__,p,q\na,7,8\nb,8,9\n",
+    ] {
+        let set = parsed(content);
+        assert_eq!(set.node_ids, Some(NodeIds::Integers(vec![7, 8, 9])), "{content:?}");
+        assert!(set.notices[0].contains("the columns `p` and `q` were read as the ends"), "{:?}", set.notices);
+    }
+    // Nearest neighbors, whose sources do not count the rows.
+    let set = parsed("index,neighbor,distance\n0,1,0.5\n0,2,1.5\n1,2,0.5\n");
+    assert_eq!((set.graphs.nodes(), listed(&set).len()), (3, 3));
+    let set = parsed("index,neighbor\n0,5\n1,6\n");
+    assert_eq!(set.graphs.nodes(), 4);
+    let content = "Unnamed: 0,index,a,b\n0,0,1,2\n";
+    let error = read_as("g.csv", content, &Conventions::default()).unwrap_err();
+    assert_parse_error(&error, "g.csv", Some(1), "`index` behind `Unnamed: 0`, as if both were an index");
+}
+
+#[test]
+fn comments_that_may_be_edges_are_counted() {
+    let words =
+        "2 lines that begin with # were taken for comments; if they are edges, put ids that begin with # in quotes.";
+    let set = parsed("source,target\nann,#ml\n#ml,bob\n#ml,cid\n# a comment, of two parts\n#ml,a,b\n");
+    assert_eq!(listed(&set).len(), 1);
+    assert_notice(&set, Some(3), words);
+    let set = parsed("source,target\n#ml,bob\nann,#ml\n");
+    assert_notice(&set, Some(2), "1 line that begins with # was taken for a comment; if it is an edge, put ids");
+    let set = parsed("ann #ml 1\n#ml bob 2\n#ml bob x\n");
+    assert_notice(&set, Some(2), "part the fields by commas and put ids that begin with # in quotes");
+    let set = parsed("source,target\nann,\"#ml\"\n\"#ml\",bob\n\"#ml\",cid\n");
+    assert_eq!((set.graphs.nodes(), set.notices.len()), (4, 0));
+    // Before the edges, and without their form, comments are only that.
+    for content in ["#a b\n1 2\n2 3\n", "1,2\n# 2,3\n#note\n3,4\n", "##x,y\nsrc,dst\n1,2\n##x,y\n"] {
+        assert_eq!(parsed(content).notices.len(), 0, "{content:?}");
+    }
+}
+
+#[test]
 fn cells_with_lists_are_refused() {
     for (content, line, list) in [
         ("src,dst\n\"[0, 1]\",\"[1, 2]\"\n\"[0]\",\"[1]\"\n", 2, "\"[0, 1]\""),

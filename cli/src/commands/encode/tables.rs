@@ -124,7 +124,7 @@ impl Tables {
     }
 
     /// Returns whether the input is an Arrow stream on standard input or of a pipe.
-    fn streams_in(&self, input: &Path) -> bool {
+    pub(super) fn streams_in(&self, input: &Path) -> bool {
         self.format.is_some() && (is_standard_input(input) || !(input.is_file() || input.is_dir()))
     }
 

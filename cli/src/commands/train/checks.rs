@@ -4,6 +4,7 @@ use super::super::Failure;
 use super::Train;
 use super::options::{InitName, LossName, NormName, OptimizerName};
 use fiedler::io::{self, Findings};
+use fiedler::train::Metric;
 
 impl Train {
     /// Refuses options that have no effect.
@@ -46,6 +47,13 @@ impl Train {
             if given && !useful {
                 return Err(Failure::Call(format!("{option}: expected {wanted}")));
             }
+        }
+        // Before the data set is read, which takes a while.
+        if let Some(stop) = self.stop
+            && stop.metric != Metric::Loss
+            && stop.metric.is_of_values() == self.loss.takes_labels()
+        {
+            return Err(Failure::Call(format!("--stop: expected a metric that this --loss has, found {stop}")));
         }
         if self.sampling.sgld && self.row_group.is_some() {
             // The steps of an epoch would not be independent draws.

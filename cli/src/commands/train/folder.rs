@@ -33,6 +33,12 @@ impl Train {
                 names.join(", ")
             )));
         }
+        if !names.is_empty() {
+            let shown = self.output.display();
+            return Err(Failure::Call(format!(
+                "{shown}: expected {CHECKPOINT} to resume from, found none; without --resume, --overwrite replaces it"
+            )));
+        }
         self.overwriting.check_folder(&self.output, ", and --resume goes on from a checkpoint in it")
     }
 

@@ -77,10 +77,8 @@ impl<T: Number> Done<'_, T> {
             let _ =
                 write!(text, "\n  {} of f16 skipped, because a number was infinite", many(skipped, "step", "steps"));
         }
-        let undefined = runs.iter().filter(|run| run.status().is_good() && run.best_epoch().is_none()).count();
-        if let Some(stop) = self.stop.filter(|_| undefined > 0) {
-            let runs = many(undefined, "run", "runs");
-            let _ = write!(text, "\n  {stop} was defined in no epoch of {runs}, so it chose none");
+        if let Some(words) = fit.unchosen() {
+            let _ = write!(text, "\n  {words}");
         }
         let scores = |part| runs.iter().filter_map(|run| run.scores(part)).next();
         let test = scores(Part::Test);

@@ -81,17 +81,17 @@ pub(crate) fn turned([batch, rows, columns]: [usize; 3]) -> Shape {
 const COPIED: usize = 256;
 
 /// Makes an array of the given shape from its elements in C order. Large arrays are not copied.
-pub(crate) fn returned<'py, T: Element>(
+pub(crate) fn returned<'py, T: Element + Copy>(
     py: Python<'py>,
     elements: Vec<T>,
     shape: impl IntoIterator<Item = usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shape: Vec<usize> = shape.into_iter().collect();
-    if elements.len() <= COPIED && elements.len() == shape.iter().product() {
+    if elements.len() <= COPIED && elements.len() == shape.iter().product::<usize>() {
         let array = PyArrayDyn::zeros(py, shape, false);
         #[expect(unsafe_code, reason = "the memory of an array that was just made")]
         // SAFETY: nobody else has seen the array.
-        unsafe { array.as_slice_mut()? }.clone_from_slice(&elements);
+        unsafe { array.as_slice_mut()? }.copy_from_slice(&elements);
         return Ok(array.into_any());
     }
     Ok(PyArray1::from_vec(py, elements).reshape(shape)?.into_any())

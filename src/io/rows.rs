@@ -301,7 +301,7 @@ impl Names {
     /// such as a word, is no number.
     fn lack_weights(&self, place: usize, field: &str, separator: Separator) -> bool {
         let doubtful = |name: &&String| {
-            !name.is_empty() && !header::is_named_weight(name) && !(field.is_empty() && header::is_weight(name))
+            !(name.is_empty() || header::is_named_weight(name) || field.is_empty() && header::is_weight(name))
         };
         self.both && self.fields.get(place).filter(doubtful).is_some() && !is_number(field, separator)
     }

@@ -151,7 +151,7 @@ impl SampleFiles {
         (&file).take(self.beginning.len() as u64).read_to_end(&mut beginning).map_err(refused)?;
         let arrays = self.arrays_of(path, &beginning, len)?;
         let Some(target) = self.target(&arrays) else { return Ok(None) };
-        let mut value = [0.0];
+        let mut value = [0.0_f64];
         match target.member {
             Some(_) => target.read_member(path, &mut archive(path)?, &mut value)?,
             None => target.read_rows(path, &mut file, 0..1, &mut |_| {}, &mut value)?,

@@ -177,7 +177,7 @@ fn columns_that_pandas_stored_as_an_index_have_no_edges() {
     let stored = |columns: Vec<(&str, ArrayRef)>, names: &str| {
         let table = batch(columns);
         let said = format!("{{\"index_columns\": {names}, \"columns\": []}}");
-        let metadata = [("pandas".to_owned(), said)].into_iter().collect();
+        let metadata: std::collections::HashMap<String, String> = [("pandas".to_owned(), said)].into_iter().collect();
         let schema = table.schema().as_ref().clone().with_metadata(metadata);
         table.with_schema(Arc::new(schema)).unwrap()
     };

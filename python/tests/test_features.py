@@ -107,7 +107,7 @@ def test_columns_of_tables_have_roles(tmp_path) -> None:
         taken = features.extract(table, "raw", label="step", take=["Unnamed: 0"], ignore=["label"], cache=False)
     assert taken.values.shape == (10, 2) and taken.labels[9] == "9"
     np.savez(tmp_path / "a.npz", x=np.column_stack([np.arange(10), np.arange(10) * 37 % 11]), y=np.arange(10) // 5)
-    with pytest.warns(UserWarning, match=r"`x\[0\]` numbers the samples; an array without it"):
+    with pytest.warns(UserWarning, match=r"`x\[0\]` numbers the samples; leave it out of the array"):
         features.extract(tmp_path / "a.npz", "raw", cache=False)
     with pytest.raises(fiedler.ParseError, match="a column named shade to leave out"):
         features.extract(table, "raw", ignore=["shade"], cache=False)

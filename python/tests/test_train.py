@@ -265,7 +265,7 @@ def test_small_data_and_suspicious_inputs() -> None:
         warnings.simplefilter("error")
         alone = fit.predict(frame[["a", "code"]])
         assert fit.predict(frame).tobytes() == alone.tobytes()
-        words = frame.assign(ID=[f"s{i}" for i in range(20)]).rename(columns={"Unnamed: 0": "index"})
+        words = frame.assign(ID=[f"s{i}" for i in range(20)]).rename(columns={"Unnamed: 0": "__index_level_0__"})
         assert fit.predict(words).tobytes() == alone.tobytes()
     words.columns = ["index", "a", "a", "code"]
     with pytest.raises(fiedler.DomainError, match="x: expected each column name once, found 2 columns named a"):

@@ -11,15 +11,10 @@ use crate::device::{Adapter, Buffer, Element, Gpu, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extensions::Extensions;
 use crate::memory::HostMemory;
-use crate::parallel;
-use crate::policy::{Backend, Choice, Policy, Side, Workload};
+use crate::policy::{Backend, Choice, Policy, Workload};
 use crate::profile::{Profile, Stopwatch};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Work that takes one thread less than this time, in seconds, is done by the thread that calls. Waking another takes 5
-/// to 20 us.
-const BRIEF: f64 = 2e-5;
 
 /// The policy that chooses between the device and the CPU, the byte budget, and the device if there is one. A context
 /// is cheap to clone.
@@ -107,18 +102,8 @@ impl Context {
     /// [`ErrorKind::Cancelled`] if the context was canceled before or during the work, because the result may then be
     /// incomplete.
     pub(crate) fn on_host<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-        self.uncanceled(|| self.on_threads(work))
-    }
-
-    /// Does the same as [`Context::on_host`] for the work of `choice`, which may be too brief for other threads
-    /// ([`Context::install_for`]).
-    pub(crate) fn on_host_for<R: Send>(&self, choice: &Choice, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
-        self.uncanceled(|| self.install_for(choice, work))
-    }
-
-    fn uncanceled<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
         self.cancel.check()?;
-        let made = work()?;
+        let made = self.on_threads(work)?;
         self.cancel.check()?;
         Ok(made)
     }
@@ -127,14 +112,6 @@ impl Context {
     /// by this crate or by rayon, then shares these threads.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.on_threads(work)
-    }
-
-    /// Does the same as [`Context::install`], but runs `work` on the calling thread alone if `choice` predicts that it
-    /// takes less time on the CPU than another thread needs to wake up.
-    pub fn install_for<R: Send>(&self, choice: &Choice, work: impl FnOnce() -> R + Send) -> R {
-        #[expect(clippy::cast_precision_loss, reason = "a count of threads")]
-        let alone = choice.cpu_seconds * self.threads() as f64;
-        if choice.side == Side::Cpu && alone < BRIEF { parallel::alone(work) } else { self.on_threads(work) }
     }
 
     /// Runs `work` on this context's threads without checking for cancellation. This is for work that must not be left

@@ -112,8 +112,7 @@ pub(super) trait Operation {
                 return Ok((on_device(gpu)?, choice));
             }
         }
-        let choice = Arc::new(Choice { side: Side::Cpu, ..*choice });
-        Ok((ctx.on_host_for(&choice, on_cpu)?, choice))
+        Ok((ctx.on_host(on_cpu)?, Arc::new(Choice { side: Side::Cpu, ..*choice })))
     }
 }
 

@@ -271,7 +271,7 @@ pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
     let mut whole = vec![T::from_f64(0.0); cols * cols];
     // Beyond the diagonal, rows of the result are columns of the products: they are read in squares, which stay in the
     // cache.
-    parallel::for_each(whole.chunks_mut((SQUARE * cols).max(1)), |k, some| {
+    for (k, some) in whole.chunks_mut((SQUARE * cols).max(1)).enumerate() {
         for first in (0..cols).step_by(SQUARE) {
             for (i, row) in (k * SQUARE..).zip(some.chunks_exact_mut(cols)) {
                 for (j, to) in (first..).zip(row[first..].iter_mut().take(SQUARE)) {
@@ -279,7 +279,7 @@ pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
                 }
             }
         }
-    });
+    }
     whole
 }
 

@@ -55,17 +55,14 @@ impl Gram {
         let weight = a * (b / (a + b));
         let away: Vec<f64> = self.means.iter().zip(&other.means).map(|(a, b)| b - a).collect();
         let cols = away.len();
-        let at_once = PASSED.div_ceil(cols.max(1));
-        let some = (at_once * cols).max(1);
-        parallel::for_each(self.products.chunks_mut(some).zip(other.products.chunks(some)), |k, (own, others)| {
-            let rows = own.chunks_exact_mut(cols).zip(others.chunks_exact(cols));
-            for (i, (own, others)) in (k * at_once..).zip(rows) {
-                let by = weight * away[i];
-                for ((own, more), away) in own[..=i].iter_mut().zip(others).zip(&away) {
-                    *own += more + by * away;
-                }
+        for (i, (own, others)) in
+            self.products.chunks_exact_mut(cols).zip(other.products.chunks_exact(cols)).enumerate()
+        {
+            let by = weight * away[i];
+            for ((own, more), away) in own[..=i].iter_mut().zip(others).zip(&away) {
+                *own += more + by * away;
             }
-        });
+        }
         self.means.iter_mut().zip(&away).for_each(|(mean, away)| *mean += away * (b / (a + b)));
         self.rows += other.rows;
         self

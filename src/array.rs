@@ -264,6 +264,13 @@ impl<T: Scalar> HostArray<T> {
         &self.data
     }
 
+    /// Returns the elements as [`HostArray::as_slice`] does, for writing. They are copied first if the array has
+    /// another holder.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.data.make_mut()
+    }
+
     /// Returns the elements as [`HostArray::as_slice`] does, without a copy if this is the only holder of the array.
     #[must_use]
     pub fn into_vec(self) -> Vec<T> {

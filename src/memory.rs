@@ -87,7 +87,9 @@ impl HostMemory {
         if bytes < LEAST {
             return;
         }
-        let mut kept = self.lock();
+        // In a process that was forked while another thread held the lock, it is never released. Then the memory is
+        // freed.
+        let Ok(mut kept) = self.0.try_lock() else { return };
         let dropped = kept.clock;
         kept.vectors.push(Vector { of: TypeId::of::<T>(), elements: Box::new(vector), bytes, dropped });
         while kept.bytes() > kept.most {
@@ -177,6 +179,20 @@ impl<T> Elements<T> {
                 None => vector.to_vec(),
             },
             Data::Lent(owner) => (**owner).as_ref().to_vec(),
+        }
+    }
+
+    /// Returns the elements for writing, copied if there is another holder or the memory is the caller's.
+    pub(crate) fn make_mut(&mut self) -> &mut [T]
+    where
+        T: Clone,
+    {
+        if let Data::Lent(owner) = &self.data {
+            self.data = Data::Own(Arc::new((**owner).as_ref().to_vec()));
+        }
+        match &mut self.data {
+            Data::Own(vector) => Arc::make_mut(vector).as_mut_slice(),
+            Data::Lent(_) => unreachable!("replaced above"),
         }
     }
 

@@ -1,7 +1,8 @@
 //! NumPy arrays: read in place, and made from results without a copy.
 
 use fiedler::Shape;
-use fiedler::array::Real;
+use fiedler::array::{HostArray, Real, Scalar};
+use numpy::ndarray::ArrayViewD;
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods as _, PyUntypedArrayMethods as _};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -95,6 +96,33 @@ pub(crate) fn returned<'py, T: Element + Copy>(
         return Ok(array.into_any());
     }
     Ok(PyArray1::from_vec(py, elements).reshape(shape)?.into_any())
+}
+
+/// Results of at least this number of bytes stay in the library's memory, which takes them back when NumPy's array is
+/// freed. Later results use it again: a new page costs as much as to write 4 KiB several times.
+const LENT: usize = 1 << 20;
+
+/// What NumPy's array keeps alive.
+#[pyclass(frozen)]
+struct Memory(#[expect(dead_code, reason = "held until it is dropped")] Box<dyn Send + Sync>);
+
+/// Makes an array of the given shape from the result of an operation, whose elements are in C order.
+pub(crate) fn result<'py, T: Element + Scalar>(
+    py: Python<'py>,
+    mut found: HostArray<T>,
+    shape: impl IntoIterator<Item = usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let elements = found.as_mut_slice();
+    let shape: Vec<usize> = shape.into_iter().collect();
+    if size_of_val(elements) < LENT || elements.len() != shape.iter().product::<usize>() {
+        return returned(py, found.into_vec(), shape);
+    }
+    let first = elements.as_mut_ptr();
+    let memory = Bound::new(py, Memory(Box::new(found)))?.into_any();
+    #[expect(unsafe_code, reason = "the elements, which `memory` holds, as NumPy's array")]
+    // SAFETY: `memory` owns as many elements as the shape has, does not move them, and gives nobody else access.
+    let array = unsafe { PyArrayDyn::borrow_from_array(&ArrayViewD::from_shape_ptr(shape, first), memory) };
+    Ok(array.into_any())
 }
 
 /// Calls a function of one type parameter for the type of a NumPy array, which is one of those that are listed.

@@ -1,7 +1,7 @@
 //! `fiedler.fft`: transforms along the middle axis of arrays `(before, length, after)` in C order, or along the last
 //! two axes of `(batch, rows, columns)`.
 
-use crate::arrays::{Borrowed, Number, returned, three, turned};
+use crate::arrays::{Borrowed, Number, result, returned, three, turned};
 use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
@@ -86,7 +86,7 @@ where
         }
         _ => unknown(py, "transform", kind),
     }?;
-    returned(py, found.into_vec(), lengths)
+    result(py, found, lengths)
 }
 
 /// Computes the `length // 2 + 1` frequencies of real numbers.
@@ -108,7 +108,7 @@ where
     let found = waited(py, door, choose, None, |ctx, _| {
         fft::rfft(ctx, &Array::from_owner(along.shape, borrowed)?, along.axis)?.to_host(ctx)
     })?;
-    returned(py, found.into_vec(), along.with(along.lengths[1] / 2 + 1))
+    result(py, found, along.with(along.lengths[1] / 2 + 1))
 }
 
 /// Computes `n` real numbers from their `n // 2 + 1` frequencies.
@@ -138,7 +138,7 @@ where
     let found = waited(py, door, choose, None, |ctx, _| {
         fft::irfft(ctx, &Array::from_owner(along.shape, borrowed)?, n, along.axis)?.to_host(ctx)
     })?;
-    returned(py, found.into_vec(), along.with(n))
+    result(py, found, along.with(n))
 }
 
 /// Computes the power of each frequency of real signals, its frequencies in Hz, the spectral centroid, and the power in

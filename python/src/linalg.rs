@@ -1,7 +1,7 @@
 //! `fiedler.linalg`: decompositions and products. Arrays are in C order. The leading axes of those that are decomposed
 //! are the batch.
 
-use crate::arrays::{Borrowed, Number, after, by_type, matrices, returned, three, turned};
+use crate::arrays::{Borrowed, Number, after, by_type, matrices, result, returned, three, turned};
 use crate::context::Door;
 use crate::encode::{normalization, which};
 use crate::errors::raised;
@@ -43,10 +43,19 @@ fn certified<'py>(
 }
 
 /// Adds 0 to every number, which turns negative zeros into zeros, as the command does.
-fn without_negative_zeros<T: Number>(mut numbers: Vec<T>) -> Vec<T> {
+fn without_negative_zeros<T: Number>(numbers: &mut [T]) {
     let zero = T::from_f64(0.0);
     numbers.iter_mut().for_each(|x| *x += zero);
-    numbers
+}
+
+/// Returns the array of a result without negative zeros.
+fn cleared<'py, T: Number>(
+    py: Python<'py>,
+    mut found: HostArray<T>,
+    shape: impl IntoIterator<Item = usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    without_negative_zeros(found.as_mut_slice());
+    result(py, found, shape)
 }
 
 /// Computes eigenvalues, and eigenvectors if `vectors`, of symmetric matrices `(..., n, n)`. The eigenvectors come as
@@ -96,9 +105,9 @@ fn eigh_of<'py, T: Number>(
         Ok((values.wait()?, Some(vectors.wait()?), split(&found.certificates(ctx)?)))
     })?;
     let k = values.shape().rows;
-    let values = returned(py, without_negative_zeros(values.into_vec()), after(lead, [k]))?;
+    let values = cleared(py, values, after(lead, [k]))?;
     let vectors = match vectors {
-        Some(vectors) => returned(py, without_negative_zeros(vectors.into_vec()), after(lead, [k, rows]))?,
+        Some(vectors) => cleared(py, vectors, after(lead, [k, rows]))?,
         None => py.None().into_bound(py),
     };
     (values, vectors, certified(py, certificates, lead)?).into_pyobject(py)
@@ -138,7 +147,7 @@ fn svd_of<'py, T: Number>(
         Ok((Some((u.wait()?, vh.wait()?)), s.wait()?, split(&found.certificates(ctx)?)))
     })?;
     let count = s.shape().rows;
-    let s = returned(py, without_negative_zeros(s.into_vec()), after(lead, [count]))?;
+    let s = cleared(py, s, after(lead, [count]))?;
     let certificates = certified(py, certificates, lead)?;
     let Some((u, vh)) = bases else { return (py.None(), s, py.None(), certificates).into_pyobject(py) };
     (in_rows(py, &u, lead)?, s, in_rows(py, &vh, lead)?, certificates).into_pyobject(py)
@@ -147,7 +156,9 @@ fn svd_of<'py, T: Number>(
 /// Returns matrices `(..., rows, columns)` without negative zeros.
 fn in_rows<'py, T: Number>(py: Python<'py>, matrices: &HostArray<T>, lead: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     let Shape { rows, cols, .. } = matrices.shape();
-    returned(py, without_negative_zeros(matrices.to_row_major()), after(lead, [rows, cols]))
+    let mut numbers = matrices.to_row_major();
+    without_negative_zeros(&mut numbers);
+    returned(py, numbers, after(lead, [rows, cols]))
 }
 
 /// Computes the k leading singular triplets of matrices `(..., m, n)`, and the share of each matrix that they miss.
@@ -181,7 +192,7 @@ fn svd_truncated_of<'py, T: Number>(
         let certificates = split(found.certificates());
         Ok((host(&found.u)?, host(&found.s)?, host(&found.vh)?, host(&found.residual)?, certificates))
     })?;
-    let s = returned(py, without_negative_zeros(s.into_vec()), after(lead, [k]))?;
+    let s = cleared(py, s, after(lead, [k]))?;
     let missed = returned(py, missed.into_vec(), after(lead, []))?;
     (in_rows(py, &u, lead)?, s, in_rows(py, &vh, lead)?, missed, certified(py, certificates, lead)?).into_pyobject(py)
 }
@@ -215,7 +226,7 @@ fn matmul_of<'py, T: Multiplied + Scalar + Element>(
         None,
         |ctx, _| gemm.run(ctx, &Array::from_owner(right, b)?, &Array::from_owner(left, a)?)?.to_host(ctx),
     )?;
-    returned(py, product.into_vec(), [if x == 1 { y } else { x }, m, n])
+    result(py, product, [if x == 1 { y } else { x }, m, n])
 }
 
 /// The options of [`eigsh`], as `fiedler/linalg.py` passes them.
@@ -302,11 +313,12 @@ fn solved<'py, T: Number>(
     (settings.tolerance, settings.sigma) = (options.tolerance, options.sigma);
     let (k, (n, _)) = (options.k, size);
     let choose = |ctx: &Context| Ok(choose_eigsh::<T>(ctx, size, k));
-    let found = released(py, door, choose, None, move |ctx, _| solve(ctx, k, which, &settings))?;
+    let mut found = released(py, door, choose, None, move |ctx, _| solve(ctx, k, which, &settings))?;
     let statuses: Vec<u8> = found.statuses.iter().map(|&status: &Status| status as u8).collect();
-    let values = returned(py, without_negative_zeros(found.values), [k])?;
-    let vectors: Vec<T> = found.vectors.data.into();
-    let vectors = returned(py, without_negative_zeros(vectors), [k, n])?;
+    without_negative_zeros(&mut found.values);
+    without_negative_zeros(found.vectors.as_mut_slice());
+    let values = returned(py, found.values, [k])?;
+    let vectors = returned(py, Vec::from(found.vectors.data), [k, n])?;
     let (residual, status) = (returned(py, found.residuals, [k])?, returned(py, statuses, [k])?);
     let orthogonality = found.certificate.orthogonality;
     (values, vectors, residual, orthogonality, status, found.null_space).into_pyobject(py)

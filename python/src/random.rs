@@ -1,6 +1,6 @@
 //! `fiedler.random`: streams of random numbers.
 
-use crate::arrays::returned;
+use crate::arrays::result;
 use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
@@ -57,7 +57,7 @@ impl Numbers {
         let stream = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         macro_rules! drawn {
             ($made:expr) => {
-                returned(py, waited(py, door, choose, None, $made)?.into_vec(), shape)
+                result(py, waited(py, door, choose, None, $made)?, shape)
             };
         }
         match (law, wide) {

@@ -1,7 +1,7 @@
 //! `fiedler.stats`, divergences and principal components. Statistics reduce the middle axis of arrays
 //! `(before, length, after)` in C order.
 
-use crate::arrays::{Borrowed, Number, after, by_type, matrices, returned, three, turned};
+use crate::arrays::{Borrowed, Number, after, by_type, matrices, result, returned, three, turned};
 use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
@@ -152,7 +152,7 @@ fn cov_of<'py, T: Number>(
         if correlation { stats::corr(ctx, &x) } else { stats::cov(ctx, &x) }?.to_host(ctx)
     })?;
     // The matrices are symmetric, so their order does not matter.
-    returned(py, found.into_vec(), after(lead, [shape.cols; 2]))
+    result(py, found, after(lead, [shape.cols; 2]))
 }
 
 /// Computes the divergence `kind` of histograms, the rows of arrays `(count, bins)`: of each pair of rows, or, without

@@ -125,8 +125,8 @@ pub(super) fn pairs<T: Real>(
             separate(graph, super::sparse::solved_normalization(settings.normalization), &mut vectors[..small * n]);
         values[..small].copy_from_slice(&separated);
     }
-    // Values that are accurate relative to themselves are closer if they are equal. Others have an error of some eps also
-    // in the smallest graphs.
+    // Values that are accurate relative to themselves are closer if they are equal. Others have an error of some eps
+    // also in the smallest graphs.
     let tolerance = match () {
         () if iterated || T::EPSILON > 1e-10 => TIE,
         () if relative => fine_tie(n) / 2.0,

@@ -306,7 +306,7 @@ fn labels_that_are_missing_or_alike() {
     let call = ["train", &files.at("d.csv"), "-o", &files.at("other"), "--resume"];
     fails(2, &call, "other: expected checkpoint.safetensors to resume from, found none");
     let call = ["train", &files.at("d.csv"), "-o", &files.at("new"), "--loss", "mse", "--stop", "validation.auc"];
-    fails(2, &call, "--stop: expected a metric that this --loss has, found validation.auc");
+    fails(2, &call, "--stop: expected a metric that this --loss has, of loss, r2, rmse, mae, found validation.auc");
 }
 
 /// What was made to fit is told of an experiment that is finished, too.

@@ -342,7 +342,7 @@ fn values_are_scored_by_more_than_the_loss() {
     let (code, printed, error) = train(30, "few", "validation.mae");
     assert!(code == 0 && printed.contains("says little about other samples"), "{printed}{error}");
     let (code, _, error) = train(120, "none", "validation.auc");
-    assert!(code == 1 && error.contains("of loss, r2, rmse, mae"), "{code}: {error}");
+    assert!(code == 2 && error.contains("of loss, r2, rmse, mae, found validation.auc"), "{code}: {error}");
 }
 
 /// The report has the number of skipped steps, which only f16 has. The first scale is too large for these targets.

@@ -49,11 +49,13 @@ impl Train {
             }
         }
         // Before the data set is read, which takes a while.
-        if let Some(stop) = self.stop
-            && stop.metric != Metric::Loss
-            && stop.metric.is_of_values() == self.loss.takes_labels()
-        {
-            return Err(Failure::Call(format!("--stop: expected a metric that this --loss has, found {stop}")));
+        let fits = |metric: Metric| metric == Metric::Loss || metric.is_of_values() != self.loss.takes_labels();
+        if let Some(stop) = self.stop.filter(|stop| !fits(stop.metric)) {
+            let known = Metric::ALL.into_iter().filter(|&metric| fits(metric)).map(Metric::name).collect::<Vec<_>>();
+            let known = known.join(", ");
+            return Err(Failure::Call(format!(
+                "--stop: expected a metric that this --loss has, of {known}, found {stop}"
+            )));
         }
         if self.sampling.sgld && self.row_group.is_some() {
             // The steps of an epoch would not be independent draws.

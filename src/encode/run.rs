@@ -15,7 +15,7 @@ use crate::ops::eigen::{EighRead, HostEigh, eigh_uncertified};
 use crate::ops::eigsh::{Solved, solve_each};
 use crate::ops::laplacian::{Laplacian, Normalization, laplacian};
 use crate::ops::sparse::Operator;
-use crate::ops::{EigshOptions, ITERATED};
+use crate::ops::{EigshOptions, ITERATED, Status};
 use crate::parallel;
 use crate::policy::{Backend, Side};
 use std::collections::VecDeque;
@@ -241,7 +241,15 @@ impl<T: Real> Run<'_, T> {
                 own()
             })
         };
-        Ok(candidates.map(|found| pairs(self.settings, graph, &operator, selection.known, found)))
+        let finish = |found| pairs(self.settings, graph, &operator, selection.known, found);
+        let Some(candidates) = candidates else { return Ok(None) };
+        let relative = candidates.relative;
+        let found = finish(candidates);
+        // Combinations of tied vectors that D^-1/2 amplifies are refined if the values are accurate.
+        if relative || similarity.is_none() || found.certificate.status != Status::NotConverged {
+            return Ok(Some(found));
+        }
+        Ok((!U::ON_DEVICE).then(|| finish(dense::factored::<T>(&selection, matrix, similarity.as_deref()))))
     }
 
     /// Returns the pairs of a graph from an iteration on its Laplacian, or `None` if the error of f32 may change a

@@ -11,7 +11,8 @@ use crate::device::{Adapter, Buffer, Element, Gpu, PoolCounters, WgpuDevice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extensions::Extensions;
 use crate::memory::HostMemory;
-use crate::policy::{Backend, Choice, Policy, Workload};
+use crate::parallel;
+use crate::policy::{Backend, Choice, Policy, Side, Workload};
 use crate::profile::{Profile, Stopwatch};
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,8 +103,18 @@ impl Context {
     /// [`ErrorKind::Cancelled`] if the context was canceled before or during the work, because the result may then be
     /// incomplete.
     pub(crate) fn on_host<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        self.uncanceled(|| self.on_threads(work))
+    }
+
+    /// Does the same as [`Context::on_host`] for the work of `choice`, which may be too brief for other threads
+    /// ([`Context::install_for`]).
+    pub(crate) fn on_host_for<R: Send>(&self, choice: &Choice, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        self.uncanceled(|| self.install_for(choice, work))
+    }
+
+    fn uncanceled<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
         self.cancel.check()?;
-        let made = self.on_threads(work)?;
+        let made = work()?;
         self.cancel.check()?;
         Ok(made)
     }
@@ -112,6 +123,13 @@ impl Context {
     /// by this crate or by rayon, then shares these threads.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.on_threads(work)
+    }
+
+    /// Does the same as [`Context::install`], but runs `work` on the calling thread alone if waking another thread would
+    /// take longer, which depends only on the workload of `choice`.
+    pub fn install_for<R: Send>(&self, choice: &Choice, work: impl FnOnce() -> R + Send) -> R {
+        let alone = choice.side == Side::Cpu && choice.workload.is_brief();
+        if alone { parallel::alone(work) } else { self.on_threads(work) }
     }
 
     /// Runs `work` on this context's threads without checking for cancellation. This is for work that must not be left

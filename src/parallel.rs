@@ -6,8 +6,32 @@
 //! each use.
 
 use crate::error::{Error, Result};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+thread_local! {
+    /// Whether this thread does everything itself ([`alone`]).
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` on the calling thread alone: what it would do in parallel is done one after the other. A thread that is
+/// in no pool would otherwise wait for rayon's global pool, whose threads a forked process does not have.
+pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
+    struct Restored(bool);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            ALONE.set(self.0);
+        }
+    }
+    let _restored = Restored(ALONE.replace(true));
+    work()
+}
+
+/// Returns whether the calling thread does everything itself ([`alone`]).
+pub(crate) fn is_alone() -> bool {
+    ALONE.get()
+}
 
 /// Returns an error if `operation` cannot start threads, because it runs in a browser.
 ///
@@ -60,12 +84,17 @@ pub(crate) fn both<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnc
 }
 
 fn join(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
-    rayon::join(a, b);
+    if ALONE.get() {
+        a();
+        b();
+    } else {
+        rayon::join(a, b);
+    }
 }
 
-/// Returns the number of threads in the current pool.
+/// Returns the number of threads in the current pool, or 1 within [`alone`].
 pub(crate) fn threads() -> usize {
-    rayon::current_num_threads()
+    if ALONE.get() { 1 } else { rayon::current_num_threads() }
 }
 
 /// Calls `work` with every item and its index.
@@ -119,7 +148,7 @@ fn taken<X>(place: &Mutex<Option<X>>) -> Option<X> {
 
 #[cfg(test)]
 mod tests {
-    use super::{both, each, for_each, for_each_with, map, map_runs};
+    use super::{alone, both, each, for_each, for_each_with, map, map_runs};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn on(threads: usize, work: impl FnOnce() + Send) {
@@ -170,6 +199,24 @@ mod tests {
             });
             assert_eq!(done.into_inner(), 600);
         });
+    }
+
+    #[test]
+    fn alone_on_the_calling_thread() {
+        let here = || std::thread::current().id();
+        let caller = here();
+        on(3, || {
+            // Of several items that wait for one another, threads would take one each.
+            let all = |ids: Vec<_>, one| assert!(ids.iter().all(|&id| id == one));
+            let one = here();
+            alone(|| all(map(0..9, |_, _| here()), one));
+            alone(|| all(vec![both(here, here).0, both(here, here).1], one));
+            assert_ne!(one, caller);
+        });
+        let panicked = std::panic::catch_unwind(|| alone(|| assert_eq!(1, 2, "within")));
+        assert!(panicked.is_err());
+        on(2, || assert_eq!(super::threads(), 2, "what was set within is set no more"));
+        assert_eq!(alone(super::threads), 1);
     }
 
     #[test]

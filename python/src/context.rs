@@ -64,8 +64,8 @@ struct Base {
 /// A context for the duration of a call, with a cancel switch of its own.
 pub(crate) struct Session<'a> {
     pub(crate) ctx: Context,
-    /// The predicted time of the call in seconds, on the side where it will run.
-    pub(crate) seconds: f64,
+    /// What is predicted of the call.
+    pub(crate) choice: Choice,
     on_device: bool,
     /// The [`Opened::generation`] when the call began.
     generation: u64,
@@ -75,6 +75,11 @@ pub(crate) struct Session<'a> {
 impl Session<'_> {
     pub(crate) fn cancel(&self) -> &Cancel {
         self.ctx.cancel()
+    }
+
+    /// Returns the predicted time of the call in seconds, on the faster side.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.choice.cpu_seconds.min(self.choice.gpu_seconds)
     }
 
     /// Leaves the call's work behind, which was asked to end and has not ended yet. The next call opens threads, and a
@@ -207,8 +212,7 @@ impl Door {
             Some(choice) => choice,
             None => choose(&base.first)?,
         };
-        let seconds = choice.cpu_seconds.min(choice.gpu_seconds);
-        Ok(Session { ctx: base.take()?, seconds, on_device, generation: opened.generation, door: self })
+        Ok(Session { ctx: base.take()?, choice, on_device, generation: opened.generation, door: self })
     }
 
     /// Returns the cache of encodings: the folder of the settings, or the user's cache. `None` if that is switched off

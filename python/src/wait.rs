@@ -50,7 +50,7 @@ pub(crate) fn waited<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Context, &Tell) -> Result<T> + Send,
 ) -> PyResult<T> {
-    beside(py, door, choose, progress, |ctx, tell| ctx.install(|| work(ctx, tell)))
+    ran(py, door, choose, progress, |ctx, choice, tell| ctx.install_for(choice, || work(ctx, tell)))
 }
 
 /// Does the same for work that waits for the threads of the context, and therefore must not run on one of them.
@@ -61,10 +61,20 @@ pub(crate) fn beside<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Context, &Tell) -> Result<T> + Send,
 ) -> PyResult<T> {
+    ran(py, door, choose, progress, |ctx, _, tell| work(ctx, tell))
+}
+
+fn ran<T: Send>(
+    py: Python<'_>,
+    door: &Door,
+    choose: impl Fn(&Context) -> Result<Choice> + Sync,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Context, &Choice, &Tell) -> Result<T> + Send,
+) -> PyResult<T> {
     let session = opened(py, door, choose)?;
     let (ctx, tell) = (&session.ctx, Tell::default());
-    let run = || panics::caught(|| work(ctx, &tell));
-    let outcome = match session.seconds < INLINE && progress.is_none() {
+    let run = || panics::caught(|| work(ctx, &session.choice, &tell));
+    let outcome = match session.seconds() < INLINE && progress.is_none() {
         true => py.detach(run),
         false => joined(&Watch { py, cancel: session.cancel(), tell: &tell, progress }, run)?,
     };
@@ -85,10 +95,10 @@ pub(crate) fn released<T: Send + 'static>(
     let session = opened(py, door, choose)?;
     let tell = Tell::default();
     let run = {
-        let (ctx, tell) = (session.ctx.clone(), tell.clone());
-        move || panics::caught(|| ctx.install(|| work(&ctx, &tell)))
+        let (ctx, choice, tell) = (session.ctx.clone(), session.choice, tell.clone());
+        move || panics::caught(|| ctx.install_for(&choice, || work(&ctx, &tell)))
     };
-    let outcome = if session.seconds < INLINE && progress.is_none() {
+    let outcome = if session.seconds() < INLINE && progress.is_none() {
         py.detach(run)
     } else {
         let watch = Watch { py, cancel: session.cancel(), tell: &tell, progress };

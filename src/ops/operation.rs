@@ -112,7 +112,8 @@ pub(super) trait Operation {
                 return Ok((on_device(gpu)?, choice));
             }
         }
-        Ok((ctx.on_host(on_cpu)?, Arc::new(Choice { side: Side::Cpu, ..*choice })))
+        let choice = Arc::new(Choice { side: Side::Cpu, ..*choice });
+        Ok((ctx.on_host_for(&choice, on_cpu)?, choice))
     }
 }
 

@@ -107,6 +107,9 @@ impl fmt::Display for Family {
     }
 }
 
+/// The number of operations that one thread does while another one wakes up, which takes 5 to 20 us.
+const BRIEF: f64 = 2.5e5;
+
 /// The work of an operation. The counts depend only on the algorithms. [`Rates`](super::Rates) state the costs on a
 /// machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -146,6 +149,18 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Returns whether the CPU does the work in less time than it takes to wake another thread. This must depend only on
+    /// the workload: faer splits sums by the parallelism that it is given, and the sums of so little work are not split.
+    pub(crate) fn is_brief(&self) -> bool {
+        // Other families are made of several operations, or give faer several threads in any case.
+        let alone = match self.family {
+            Family::Eigh | Family::Eigvalsh | Family::Svd | Family::Fft | Family::Rfft => true,
+            Family::Matmul | Family::Cov | Family::Laplacian | Family::Spmm | Family::Describe => true,
+            Family::Eigsh | Family::Encode | Family::Train | Family::Other => false,
+        };
+        alone && self.cpu_flops + self.host_flops < BRIEF
+    }
+
     /// Returns the workload with the transfers of an input of `given` bytes and of results of `made` bytes. If
     /// `resident` is true, the input is already on the device and the results stay on the device, so neither is
     /// transferred. The workloads of all families follow this rule.

@@ -6,7 +6,7 @@ mod tiny;
 
 use super::{Activation, BiasAxis, Problem};
 use crate::array::Real;
-use crate::ops::PARALLEL;
+use crate::ops::split_in_eight;
 use crate::parallel;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -154,15 +154,21 @@ impl<'a, T: Working> Work<'a, T> {
             let least = (WORTH_A_THREAD / one.max(1)).max(1);
             return parallel::for_each(out.chunks_mut(least * m * n), |i, out| {
                 let products = (i * least..).zip(out.chunks_mut(m * n));
-                products.for_each(|(matrix, out)| self.product(matrix, 0..k, out, Par::Seq));
+                products.for_each(|(matrix, out)| self.whole(matrix, out, Par::Seq));
             });
         }
         for (matrix, out) in out.chunks_mut(m * n).enumerate() {
-            if m * n <= SMALL_RESULT && k >= 2 * PART {
-                self.in_parts(matrix, out);
-            } else {
-                self.product(matrix, 0..k, out, PARALLEL);
-            }
+            self.whole(matrix, out, split_in_eight());
+        }
+    }
+
+    /// Computes one product. Whether its sums are cut depends only on its shape.
+    fn whole(&self, matrix: usize, out: &mut [T], par: Par) {
+        let Problem { m, n, k, .. } = *self.problem;
+        if m * n <= SMALL_RESULT && k >= 2 * PART && 2 * m * n * k >= WORTH_A_THREAD {
+            self.in_parts(matrix, out);
+        } else {
+            self.product(matrix, 0..k, out, par);
         }
     }
 
@@ -256,6 +262,37 @@ fn activate<T: Working>(activation: Activation, out: &mut [T]) {
                 let u = by * (bounded + cubic * bounded * bounded * bounded);
                 half * bounded * (one + u.tangent())
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Operands, Problem, Working as _};
+    use crate::ops::matmul::{Activation, Given};
+
+    /// A batch gives the threads whole products if there are enough, and parts of products if not. With 1 and 2 threads,
+    /// 4 products are enough.
+    #[test]
+    fn bits_do_not_depend_on_the_number_of_threads_or_products() {
+        for (m, n, k) in [(10, 11, 20_000), (1, 300, 9000), (150, 140, 130), (40, 900, 70), (3, 2, 16_384)] {
+            let given = |transposed| Given { transposed, shared: false };
+            let made = |batch: usize, threads: usize| {
+                let of =
+                    |len: usize| (0..4 * len).map(|i| (i as f32 * 0.37).sin()).take(batch * len).collect::<Vec<_>>();
+                let (a, b) = (of(m * k), of(k * n));
+                let (activation, alpha) = (Activation::None, 1.0);
+                let (c, bias) = (None, None);
+                let problem = Problem { m, n, k, batch, a: given(false), b: given(true), alpha, c, bias, activation };
+                let mut out = vec![0.0; batch * m * n];
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+                pool.install(|| f32::gemm(&problem, Operands { a: &a, b: &b, c: &[], bias: &[] }, &mut out));
+                out
+            };
+            let one = made(4, 1);
+            for (batch, threads) in [(4, 2), (4, 5), (1, 1), (1, 5), (2, 2)] {
+                assert_eq!(made(batch, threads), one[..batch * m * n], "{m} x {k} x {n}, {batch} on {threads}");
+            }
         }
     }
 }

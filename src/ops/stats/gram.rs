@@ -5,11 +5,11 @@ use super::cpu::{all, mean_of};
 use super::moments::as_f64;
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
-use crate::ops::PARALLEL;
+use crate::ops::split_in_eight;
 use crate::parallel;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::traits::RealField;
-use faer::{Accum, MatMut, MatRef};
+use faer::{Accum, MatMut, MatRef, Par};
 use std::ops::Range;
 
 /// The number of rows in a leaf. With 16 lanes, a lane adds up 128 products, and summing over the lanes is a tenth of
@@ -121,7 +121,8 @@ fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<us
     // The means were rounded to `T` before they were subtracted from the columns. `off` holds the difference between
     // each mean and its rounded value.
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
-    let sums = if cols < BLOCKED { in_tiles(&centered, stride, cols) } else { in_blocks(&centered, stride, cols) };
+    let sums =
+        if cols < BLOCKED { in_tiles(&centered, stride, cols) } else { in_blocks(&centered, stride, rows, cols) };
     let mut products = vec![0.0; cols * cols];
     let at_once = PASSED.div_ceil(cols.max(1));
     let some = (at_once * cols).max(1);
@@ -152,7 +153,8 @@ fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<T> {
 }
 
 /// Computes the same by faer's blocks, which reuse what is in the caches. Only the lower triangle is computed.
-fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, cols: usize) -> Vec<T> {
+fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, rows: usize, cols: usize) -> Vec<T> {
+    let parallel = if rows * cols * cols < TASK { Par::Seq } else { split_in_eight() };
     let mut products = vec![T::from_f64(0.0); cols * cols];
     let x = MatRef::from_column_major_slice(&centered[..stride * cols], stride, cols);
     // Row i of the products is column i here.
@@ -165,7 +167,7 @@ fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, cols: usize) ->
         x,
         BlockStructure::Rectangular,
         T::from_f64(1.0),
-        PARALLEL,
+        parallel,
     );
     products
 }

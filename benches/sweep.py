@@ -6,9 +6,9 @@ chance, so that no shape can be tuned.
 
 A row is one call on arrays in memory, in float32 or float64. Orders, lengths and batches are drawn from log-uniform
 distributions, and a third of the rows are single calls. Before a row is timed, its result is compared with the first
-peer's: a row that differs, or is refused, is an error. The calls of a row take turns, and medians are compared. The last
-line has the four figures: the share of rows that are slower than the best peer, the share below 0.8 of its speed, the
-5 % quantile and the median of the ratios. Needs a release build of the package, numpy, scipy, torch and scikit-learn.
+peer's: a row that differs, or is refused, is an error. Medians are compared. The last line has the number of rows that
+are slower than the best peer, the number below 0.8 of its speed, the 5 % quantile and the median of the ratios. Needs a
+release build of the package, numpy, scipy, torch and scikit-learn.
 """
 import argparse
 import json
@@ -186,18 +186,21 @@ def difference(mine, theirs):
 
 
 def medians(calls, seconds):
-    """Returns the median time of each call. The calls take turns until each has had its time."""
-    times = [[] for _ in calls]
+    """Returns the median time of each call. Between two of them is a rest, because the threads of some libraries go on
+    spinning for a while after a call."""
+    found = []
     for call in calls:
+        time.sleep(0.02)
         call()
-    while len(times[0]) < 5 or (len(times[0]) < 200 and sum(map(sum, times)) < seconds * len(calls)):
-        for call, own in zip(calls, times):
-            began = time.perf_counter()
+        times, began = [], time.perf_counter()
+        while len(times) < 5 or (len(times) < 200 and time.perf_counter() - began < seconds):
+            start = time.perf_counter()
             call()
-            own.append(time.perf_counter() - began)
-        if len(times[0]) >= 3 and sum(map(sum, times)) > 4 * seconds * len(calls):
-            break
-    return [statistics.median(own) for own in times]
+            times.append(time.perf_counter() - start)
+            if len(times) >= 3 and time.perf_counter() - began > 4 * seconds:
+                break
+        found.append(statistics.median(times))
+    return found
 
 
 def measured(name, draw, seconds):

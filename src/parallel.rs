@@ -33,6 +33,12 @@ pub(crate) fn is_alone() -> bool {
     ALONE.get()
 }
 
+/// Returns whether the calling thread belongs to a pool, so that work for several threads does not wake those of rayon's
+/// global pool. This is for functions that are also called outside of an operation.
+pub(crate) fn is_in_pool() -> bool {
+    rayon::current_thread_index().is_some()
+}
+
 /// Returns an error if `operation` cannot start threads, because it runs in a browser.
 ///
 /// # Errors

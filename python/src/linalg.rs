@@ -144,21 +144,33 @@ fn svd_of<'py, T: Number>(
         }
         let found = ops::svd(ctx, &a, wanted)?;
         let (u, s, vh) = (found.u.read(ctx)?, found.s.read(ctx)?, found.vh.read(ctx)?);
-        Ok((Some((u.wait()?, vh.wait()?)), s.wait()?, split(&found.certificates(ctx)?)))
+        Ok((Some((InRows::of(&u.wait()?), InRows::of(&vh.wait()?))), s.wait()?, split(&found.certificates(ctx)?)))
     })?;
     let count = s.shape().rows;
     let s = cleared(py, s, after(lead, [count]))?;
     let certificates = certified(py, certificates, lead)?;
     let Some((u, vh)) = bases else { return (py.None(), s, py.None(), certificates).into_pyobject(py) };
-    (in_rows(py, &u, lead)?, s, in_rows(py, &vh, lead)?, certificates).into_pyobject(py)
+    (u.returned(py, lead)?, s, vh.returned(py, lead)?, certificates).into_pyobject(py)
 }
 
-/// Returns matrices `(..., rows, columns)` without negative zeros.
-fn in_rows<'py, T: Number>(py: Python<'py>, matrices: &HostArray<T>, lead: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    let Shape { rows, cols, .. } = matrices.shape();
-    let mut numbers = matrices.to_row_major();
-    without_negative_zeros(&mut numbers);
-    returned(py, numbers, after(lead, [rows, cols]))
+/// Matrices in C order, and their lengths.
+struct InRows<T> {
+    numbers: Vec<T>,
+    lengths: [usize; 2],
+}
+
+impl<T: Number> InRows<T> {
+    /// Converts the matrices of a result, within the call, whose threads share the work.
+    fn of(matrices: &HostArray<T>) -> Self {
+        let Shape { rows, cols, .. } = matrices.shape();
+        let mut numbers = matrices.to_row_major();
+        without_negative_zeros(&mut numbers);
+        Self { numbers, lengths: [rows, cols] }
+    }
+
+    fn returned<'py>(self, py: Python<'py>, lead: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+        returned(py, self.numbers, after(lead, self.lengths))
+    }
 }
 
 /// Computes the k leading singular triplets of matrices `(..., m, n)`, and the share of each matrix that they miss.
@@ -190,11 +202,12 @@ fn svd_truncated_of<'py, T: Number>(
         let found = ops::svd_truncated(ctx, &Array::from_row_major(shape, borrowed.as_ref())?, k, options)?;
         let host = |array: &Array<T>| array.to_host(ctx);
         let certificates = split(found.certificates());
-        Ok((host(&found.u)?, host(&found.s)?, host(&found.vh)?, host(&found.residual)?, certificates))
+        let (u, vh) = (InRows::of(&host(&found.u)?), InRows::of(&host(&found.vh)?));
+        Ok((u, host(&found.s)?, vh, host(&found.residual)?, certificates))
     })?;
     let s = cleared(py, s, after(lead, [k]))?;
     let missed = returned(py, missed.into_vec(), after(lead, []))?;
-    (in_rows(py, &u, lead)?, s, in_rows(py, &vh, lead)?, missed, certified(py, certificates, lead)?).into_pyobject(py)
+    (u.returned(py, lead)?, s, vh.returned(py, lead)?, missed, certified(py, certificates, lead)?).into_pyobject(py)
 }
 
 /// Computes the products of matrices `(batch, m, k)` and `(batch, k, n)`. Either batch may be 1.

@@ -58,6 +58,33 @@ def test_a_hundred_forks():
     assert script(FORKED) == "[]\n"
 
 
+BRIEF = f"""{SETUP}
+a, b = (rng.standard_normal(shape) for shape in ((3, 3), (10, 200)))
+calls = [
+    lambda: fiedler.linalg.eigh(a + a.T).eigenvectors,
+    lambda: fiedler.linalg.svdvals(b),
+    lambda: fiedler.linalg.matmul(b.T[:40], b[:, :50]),
+    lambda: fiedler.stats.cov(b, rowvar=False),
+    lambda: fiedler.stats.cov(b[:2], rowvar=False),
+    lambda: fiedler.stats.cov(rng.standard_normal((3, 900)), rowvar=False)[:0],
+    lambda: fiedler.stats.describe(b, axis=0).mean,
+    lambda: fiedler.fft.fft2(b),
+]
+large = rng.standard_normal((300, 300))
+calls += [lambda: fiedler.linalg.matmul(large, large), lambda: fiedler.stats.cov(large), lambda: fiedler.linalg.svd(large)[0]]
+truth = [call() for call in calls]
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if all(np.array_equal(call(), was) for call, was in zip(calls, truth)) else 1)
+print(wait(pid))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is not there")
+def test_brief_calls_of_a_child_do_not_wait_for_threads_of_its_parent():
+    assert script(BRIEF) == "0\n"
+
+
 NESTED = f"""{SETUP}
 truth = bits()
 pid = os.fork()

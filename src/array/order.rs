@@ -1,36 +1,62 @@
 //! Conversion between row-major and column-major order.
 
+use crate::parallel;
+
 /// The rows and columns of a tile, whose elements the first-level cache holds in both orders.
 const TILE: usize = 32;
 
+/// The number of elements that are worth a separate task.
+const TASK: usize = 1 << 15;
+
 /// Converts each `rows x cols` matrix of a batch from row-major to column-major order. With `rows` and `cols`
 /// exchanged, converts in the other direction. Elements after the last whole matrix are left out, unless the matrices
-/// are vectors.
+/// are vectors. Within an operation, large matrices are converted by all threads.
 #[must_use]
-pub fn column_major<T: Copy>(data: &[T], rows: usize, cols: usize) -> Vec<T> {
+pub fn column_major<T: bytemuck::Pod + Send + Sync>(data: &[T], rows: usize, cols: usize) -> Vec<T> {
     if rows <= 1 || cols <= 1 {
         return data.to_vec();
     }
-    let mut out = Vec::with_capacity(data.len());
-    for matrix in data.chunks_exact(rows * cols) {
-        if rows <= TILE && cols <= TILE {
-            out.extend((0..cols).flat_map(|j| matrix[j..].iter().step_by(cols).copied()));
-            continue;
-        }
-        let begin = out.len();
-        out.extend_from_slice(matrix);
-        let to = &mut out[begin..];
+    let size = rows * cols;
+    let mut out = bytemuck::allocation::zeroed_vec(data.len() / size * size);
+    // A task converts several matrices, or some columns of one.
+    if size <= TASK {
+        let some = TASK / size * size;
+        let matrices = |_, (to, from): (&mut [T], &[T])| {
+            for (to, from) in to.chunks_exact_mut(size).zip(from.chunks_exact(size)) {
+                columns(from, rows, cols, 0, to);
+            }
+        };
+        each(out.chunks_mut(some).zip(data.chunks(some)), matrices);
+    } else {
+        let width = (TASK / rows).max(1).next_multiple_of(TILE);
+        let tasks = out
+            .chunks_mut(size)
+            .zip(data.chunks_exact(size))
+            .flat_map(|(to, from)| to.chunks_mut(width * rows).enumerate().map(move |(i, to)| (i * width, to, from)));
+        each(tasks, |_, (first, to, from)| columns(from, rows, cols, first, to));
+    }
+    out
+}
+
+fn each<X: Send>(items: impl IntoIterator<Item = X>, work: impl Fn(usize, X) + Sync) {
+    if parallel::is_in_pool() {
+        parallel::for_each(items, work);
+    } else {
+        items.into_iter().enumerate().for_each(|(i, item)| work(i, item));
+    }
+}
+
+/// Writes the columns of a row-major matrix from column `first` on to `to`.
+fn columns<T: Copy>(matrix: &[T], rows: usize, cols: usize, first: usize, to: &mut [T]) {
+    for (j, to) in (first..).step_by(TILE).zip(to.chunks_mut(TILE * rows)) {
         for i in (0..rows).step_by(TILE) {
-            for j in (0..cols).step_by(TILE) {
-                for i in i..rows.min(i + TILE) {
-                    for j in j..cols.min(j + TILE) {
-                        to[i + j * rows] = matrix[i * cols + j];
-                    }
+            for i in i..rows.min(i + TILE) {
+                for (j, x) in matrix[i * cols + j..(i + 1) * cols].iter().take(to.len() / rows).enumerate() {
+                    to[i + j * rows] = *x;
                 }
             }
         }
     }
-    out
 }
 
 #[cfg(test)]
@@ -39,9 +65,13 @@ mod tests {
 
     #[test]
     fn every_element_is_at_its_place_and_returns() {
-        for (rows, cols) in [(0, 3), (1, 5), (5, 1), (2, 3), (32, 32), (33, 32), (31, 70), (100, 65)] {
+        for (rows, cols) in
+            [(0, 3), (1, 5), (5, 1), (2, 3), (32, 32), (33, 32), (31, 70), (100, 65), (300, 200), (3, 40_000)]
+        {
             let data: Vec<usize> = (0..3 * rows * cols).collect();
             let turned = column_major(&data, rows, cols);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("a pool");
+            assert_eq!(pool.install(|| column_major(&data, rows, cols)), turned);
             for (i, &element) in turned.iter().enumerate() {
                 let (matrix, within) = (i / (rows * cols), i % (rows * cols));
                 let (row, col) = (within % rows, within / rows);

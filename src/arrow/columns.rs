@@ -189,11 +189,10 @@ impl Columns {
             Edges::Pairs(index, _) => (None, Some([index; 2])),
             Edges::Rows(..) | Edges::Index(_) => (None, None),
         };
-        let read = [found.graph, found.nodes];
-        let own = |at: usize| if read.contains(&Some(at)) { String::new() } else { name(at).to_owned() };
         let unread = unread.and_then(|[source, target]| {
-            let names: Vec<String> = (0..schema.fields().len()).map(own).collect();
-            ignored(&names, [source, target, found.weights.unwrap_or(NO_COLUMN)])
+            let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+            let [weights, graph, nodes] = [found.weights, found.graph, found.nodes].map(|at| at.unwrap_or(NO_COLUMN));
+            ignored(&names, &[source, target, weights, graph, nodes])
         });
         let all: Vec<String> = ends.into_iter().chain(weights).chain(unread).collect();
         (!all.is_empty()).then(|| all.join(" "))

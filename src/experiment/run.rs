@@ -1,7 +1,7 @@
 //! An experiment with its folder: it runs what is not finished, as far as it gets, and goes on there the next time.
 
 use super::grid::{self, Cell, Row};
-use super::groups::{Group, groups, side_by_side};
+use super::groups::{Group, groups, parts, side_by_side};
 use super::record::{About, Record};
 use super::spec::{PrecisionName, Spec, wrong};
 use super::store::{self, Finished, Folder, Of};
@@ -167,6 +167,7 @@ impl Experiment {
         // What is there stays as it is until it is known that this belongs to it.
         let begin = || {
             folder.write_spec(&spec.to_toml())?;
+            folder.write_parts(parts(spec, &source))?;
             folder.write_classes(source.classes())
         };
         if !changed {
@@ -242,6 +243,11 @@ impl Experiment {
     /// Returns the names of the classes, as the last call that trained has stored them.
     pub(super) fn classes(&self) -> Vec<String> {
         store::classes(&self.folder)
+    }
+
+    /// Returns the parts of the file, if the last call that trained has stored that its runs take these.
+    pub(super) fn parts(&self) -> Option<[usize; 3]> {
+        store::parts(&self.folder)
     }
 
     /// Divides configurations into those that are computed in one read: as many as fit in half the memory budget.

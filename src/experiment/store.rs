@@ -17,6 +17,7 @@ const CHECKPOINTS: &str = "checkpoints";
 const SPEC: &str = "spec.toml";
 const VERIFIED: &str = "verification.json";
 const CLASSES: &str = "classes.json";
+const PARTS: &str = "parts.json";
 
 /// A finished run as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
@@ -148,6 +149,11 @@ impl Folder {
         io::write_text(&self.path.join(CLASSES), &serde_json::to_string(classes).unwrap_or_default())
     }
 
+    /// Stores how the file of the data set divides it, if that is how runs do, for reports.
+    pub(super) fn write_parts(&self, parts: Option<[usize; 3]>) -> Result<()> {
+        io::write_text(&self.path.join(PARTS), &serde_json::to_string(&parts).unwrap_or_default())
+    }
+
     /// Stores finished runs, all of them or none.
     pub(super) fn finish(&self, runs: &[Finished]) -> Result<()> {
         let name = name(runs.iter().map(|run| run.record.id.as_str()));
@@ -172,10 +178,11 @@ impl Folder {
 }
 
 /// The files that a folder has beside those of the runs on their way: what decides them, and what reports say.
-const REPORTS: [&str; 9] = [
+const REPORTS: [&str; 10] = [
     SPEC,
     VERIFIED,
     CLASSES,
+    PARTS,
     "runs.jsonl",
     "summary.csv",
     "report.json",
@@ -266,6 +273,13 @@ pub(super) fn finished(folder: &Path) -> Result<HashMap<String, Finished>> {
 pub(super) fn classes(folder: &Path) -> Vec<String> {
     let text = fs::read_to_string(folder.join(CLASSES)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Returns the numbers of training, validation and test samples, if it is stored that runs take them as the file of the
+/// data set has them.
+pub(super) fn parts(folder: &Path) -> Option<[usize; 3]> {
+    let text = fs::read_to_string(folder.join(PARTS)).unwrap_or_default();
+    serde_json::from_str::<Option<[usize; 3]>>(&text).ok().flatten()
 }
 
 /// Returns a name for runs that are trained together.

@@ -53,10 +53,10 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// `counts` says whether a first column named `index` counts the rows.
+    /// `counts` says whether a first column named `index` counts the rows before two columns that may have ids.
     pub(super) fn new(fields: &[String], counts: bool) -> Self {
         let names: Vec<String> = fields.iter().map(|field| bare(field)).collect();
-        let wordy = fields.iter().all(|field| field.parse::<f64>().is_err());
+        let wordy = !fields.iter().any(|field| is_number(field));
         match Roles::of(&names) {
             Ok(roles) => Self {
                 certain: roles.are_certain(fields, wordy, counts),
@@ -110,7 +110,7 @@ impl Roles {
     }
 
     /// Returns whether an index is before the columns of the ends, whose names are not known. A column `index` is one
-    /// if it counts the rows.
+    /// if it counts the rows before two columns that may have ids.
     fn has_index(&self, fields: &[String], counts: bool) -> bool {
         fields.first().is_some_and(|name| is_index(name) || counts && may_be_index(name))
             && self.source.or(self.target).is_none()
@@ -281,6 +281,11 @@ fn all_bare(fields: &[&str]) -> Vec<String> {
     fields.iter().map(|field| bare(field)).collect()
 }
 
+/// Returns whether the field is a number, perhaps with a decimal comma or marks between thousands, and so no name.
+fn is_number(field: &str) -> bool {
+    field.parse::<f64>().is_ok() || field.contains(',') && field.replace([',', '.'], "").parse::<f64>().is_ok()
+}
+
 /// Returns the name in lower case and without punctuation.
 fn bare(field: &str) -> String {
     let mark = |c: &char| matches!(c, '_' | '-' | ' ' | '.' | '"' | '\'');
@@ -327,17 +332,23 @@ pub(super) fn is_of_a_series(id: &str) -> bool {
     single || STEMS.iter().any(|stem| name.strip_prefix(stem).is_some_and(|rest| !rest.is_empty() && end(rest)))
 }
 
-/// Returns the notice that lists the named columns that are not used.
-pub(crate) fn ignored(fields: &[String], places: [usize; 3]) -> Option<String> {
+/// Returns the notice that lists the columns that are not used. `places` contains the indices of the source, the target
+/// and the weight, and perhaps those of other columns that are used.
+pub(crate) fn ignored(fields: &[String], places: &[usize]) -> Option<String> {
     const SHOWN: usize = 4;
-    let others = fields.iter().enumerate().filter(|(place, name)| !places.contains(place) && !name.is_empty());
-    let others: Vec<String> = others.map(|(_, name)| format!("`{name}`")).collect();
+    let others = fields.iter().enumerate().filter(|(place, _)| !places.contains(place));
+    let shown = |(place, name): (usize, &String)| match &name[..] {
+        "" => format!("{} (without a name)", place + 1),
+        name => format!("`{name}`"),
+    };
+    let others: Vec<String> = others.map(shown).collect();
     let columns = match &others[..] {
         [] => return None,
         [one] => format!("the column {one} was"),
         [several @ .., last] if others.len() <= SHOWN => format!("the columns {} and {last} were", several.join(", ")),
         _ => format!("the columns {} and {} more were", others[..SHOWN].join(", "), others.len() - SHOWN),
     };
-    let unweighted = if places[2] == NO_COLUMN { ", and every edge weighs 1: no column is named `weight`" } else { "" };
+    let unweighted =
+        if places.get(2) == Some(&NO_COLUMN) { ", and every edge weighs 1: no column is named `weight`" } else { "" };
     Some(format!("{columns} not read{unweighted}."))
 }

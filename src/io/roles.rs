@@ -341,7 +341,10 @@ impl Findings {
                 LeftOut::Other | LeftOut::Ignored => format!("`{name}`"),
                 _ => format!("`{name}` ({})", why.name()),
             });
-            notes.push(format!("left out: {}", each.collect::<Vec<_>>().join(", ")));
+            let mut each: Vec<String> = each.collect();
+            // A column without a name may be beside one that has the name by which it goes.
+            each.dedup();
+            notes.push(format!("left out: {}", each.join(", ")));
         }
         notes
     }

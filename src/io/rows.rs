@@ -30,14 +30,14 @@ pub(super) struct Rows {
     form: Form,
     /// The number of rows that have been read.
     count: usize,
-    /// The header of words, if there is one. `notice` lists the columns that the header names but that are not read.
+    /// The header of words, if there is one. `notice` lists the columns that are not read.
     header: Option<Header>,
     pub(super) notice: Option<String>,
     /// The names in a header of words until the first row is read.
     names: Option<Names>,
-    /// The number of comments after a header of words or an edge that have the form of an edge, and the first one's
-    /// line.
-    like_edges: (u64, u64),
+    /// The number of comments after a header of words or an edge that have the form of an edge, the first one's line,
+    /// and the marks that they begin with.
+    like_edges: (u64, u64, &'static str),
     /// What the first line says about the columns if it is a header. It is a header if the next row contains numbers.
     pending: Option<Result<Header, String>>,
     /// The first line that is neither a comment nor a header of words. This line is also returned as a row, unless it
@@ -87,7 +87,7 @@ impl Rows {
             header: None,
             notice: None,
             names: None,
-            like_edges: (0, 0),
+            like_edges: (0, 0, ""),
             pending: None,
             opening: None,
             layout,
@@ -133,14 +133,16 @@ impl Rows {
         true
     }
 
-    /// Counts the current line, a comment, if it has the form of an edge whose first id begins with `#`.
+    /// Counts the current line, a comment, if it has the form of an edge whose first id begins with `#` or `%`.
     fn see_comment(&mut self) -> Result<()> {
         let line = self.lines.text()?.trim();
         let (separator, columns) = match (&self.names, self.form.columns) {
             (Some(names), 0) => (self.layout.separator.unwrap_or_else(|| Separator::of(line)), names.fields.len()),
             (_, columns) => (self.form.separator, columns),
         };
-        let id = line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c != '#' && !c.is_whitespace()));
+        let (mark, marks) = if line.starts_with('#') { ('#', "#") } else { ('%', "%") };
+        let id =
+            line.strip_prefix(mark).is_some_and(|rest| rest.starts_with(|c: char| c != mark && !c.is_whitespace()));
         if !id || columns == 0 || self.form.data {
             return Ok(());
         }
@@ -149,26 +151,28 @@ impl Rows {
         let weighted = columns > 2 && places[2] != NO_COLUMN;
         let ends = !parts[0].is_empty() && !parts[1].is_empty();
         if found == columns && ends && !(weighted && self.names.is_none() && !is_number(parts[2], separator)) {
-            let (seen, first) = self.like_edges;
-            self.like_edges = (seen + 1, if seen == 0 { self.lines.at() } else { first });
+            self.like_edges = match self.like_edges {
+                (0, ..) => (1, self.lines.at(), marks),
+                (seen, first, before) => (seen + 1, first, if marks == before { marks } else { "# or %" }),
+            };
         }
         Ok(())
     }
 
     /// Returns the notices about the columns and about comments that may be edges.
     pub(super) fn notices(&mut self) -> Vec<String> {
-        let (seen, line) = self.like_edges;
+        let (seen, line, marks) = self.like_edges;
         let comments = (seen > 0).then(|| {
             let commas = match self.form.separator {
                 Separator::Comma | Separator::Semicolon => "",
                 Separator::White | Separator::Tab => "part the fields by commas and ",
             };
             let taken = match seen {
-                1 => "begins with # was taken for a comment; if it is an edge",
-                _ => "begin with # were taken for comments; if they are edges",
+                1 => format!("begins with {marks} was taken for a comment; if it is an edge"),
+                _ => format!("begin with {marks} were taken for comments; if they are edges"),
             };
             let (path, lines) = (self.lines.path().display(), count(seen, "line"));
-            format!("{path}:{line}: {lines} that {taken}, {commas}put ids that begin with # in quotes.")
+            format!("{path}:{line}: {lines} that {taken}, {commas}put ids that begin with {marks} in quotes.")
         });
         self.notice.take().into_iter().chain(comments).collect()
     }
@@ -315,10 +319,12 @@ fn places(header: Option<Header>) -> [usize; 3] {
     }
 }
 
-/// Returns whether the first column counts the rows, from 0 or 1, that follow the header in a line.
+/// Returns whether the first column counts the rows, from 0 or 1, that follow the header in a line, and both columns
+/// behind it may have ids: a column of numbers has none if one is written as a real number, such as 0.5.
 fn counts_rows(source: &Source, separator: Separator, header: u64) -> Result<bool> {
     let (mut lines, mut unquoted) = (Lines::open(source)?, StringRecord::new());
     let mut next = None;
+    let (mut numbers, mut reals) = ([true; 2], [false; 2]);
     while lines.advance()? {
         let line = lines.text()?;
         if lines.at() <= header || is_comment(line) {
@@ -329,8 +335,13 @@ fn counts_rows(source: &Source, separator: Separator, header: u64) -> Result<boo
             Some(number) => next = Some(number + 1),
             None => return Ok(false),
         }
+        for (at, field) in parts[1..].iter().enumerate() {
+            let number = is_number(field, separator);
+            numbers[at] &= number || field.is_empty();
+            reals[at] |= number && !field.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-'));
+        }
     }
-    Ok(next.is_some())
+    Ok(next.is_some() && (0..2).all(|at| !(numbers[at] && reals[at])))
 }
 
 /// Returns the line without white space at its ends. If the fields are separated by tabs, tabs at the ends are kept,
@@ -413,10 +424,10 @@ fn contradiction(lines: &Lines, line: u64, found: String) -> Error {
 }
 
 /// Returns the notice that names the columns of the ends and of the weights if their names do not say that they have
-/// them, and lists the named columns that are not used.
+/// them, and lists the columns that are not used.
 fn note(lines: &Lines, Names { line, fields, .. }: &Names, header: Header) -> Option<String> {
     let (places, unread) = match header {
-        Header::Named { places, .. } => (places, header::ignored(fields, places)),
+        Header::Named { places, .. } => (places, header::ignored(fields, &places)),
         Header::InOrder | Header::Three => (IN_ORDER, None),
     };
     let ends = fields.get(places[0]).zip(fields.get(places[1]));

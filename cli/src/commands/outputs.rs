@@ -91,6 +91,11 @@ fn check_form(path: &Path, endings: &[&str]) -> Result<(), Failure> {
     if path.is_dir() {
         return Err(Failure::Call(format!("{shown}: expected a file to write, found a folder")));
     }
+    check_around(path)
+}
+
+/// Checks that the folder around an output exists.
+pub(super) fn check_around(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let shown = folder.display();

@@ -93,10 +93,22 @@ impl Predict {
         if let Some(run) = self.run.filter(|run| *run >= model.runs()) {
             return Err(Failure::Call(format!("--run: expected a run below {}, found {run}", model.runs())));
         }
+        let check = |found: usize| match found == inputs {
+            true => Ok(()),
+            false => Err(Failure::Said(format!(
+                "{}: expected {}, as the network has, found {found}",
+                self.data.display(),
+                many(inputs, "input", "inputs")
+            ))),
+        };
         let (found, findings) = match SampleRows::open(&self.data, wanted)? {
-            Some(file) => (model.predict_rows(&ctx, &file, &runs)?, file.findings().clone()),
+            Some(file) => {
+                check(file.inputs())?;
+                (model.predict_rows(&ctx, &file, &runs)?, file.findings().clone())
+            }
             None => {
                 let table = io::read_samples(&self.data, wanted)?;
+                check(table.inputs)?;
                 let x = table.x.into_iter().map(element).collect();
                 (model.predict(&ctx, table.inputs, x, &runs)?, table.findings)
             }

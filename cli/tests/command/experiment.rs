@@ -1,6 +1,8 @@
 //! `fiedler experiment` as a user calls it: plan, run, resume, report, and calls that are wrong.
 
 use crate::call::{Files, fiedler, run};
+use crate::strangers_tables::write;
+use fiedler::io::Data;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -267,4 +269,60 @@ fn a_data_set_beside_the_file() {
     let other = files.text("other.toml", &std::fs::read_to_string(&file).expect("a file").replace("'x'", "'y'"));
     refused(&["experiment", "resume", &other, "-o", &folder], 1, &["experiment.name = \"x\"", "a new folder"]);
     assert_eq!(bytes(&folder, "spec.toml"), before);
+}
+
+/// Where runs take the parts of the file, a report claims no spread of divisions, and shows no shares.
+#[test]
+fn parts_of_the_file_are_no_division_by_seeds() {
+    let files = Files::new();
+    let x: Vec<f64> = (0..240).map(|i| f64::from(i * 37 % 101) / 50.0).collect();
+    let y: Vec<i64> = (0..120).map(|i| i * i % 7 % 2).collect();
+    let arrays = [
+        ("X_train", &[80, 2][..], Data::F64(&x[..160])),
+        ("y_train", &[80][..], Data::I64(&y[..80])),
+        ("X_test", &[20, 2][..], Data::F64(&x[160..200])),
+        ("y_test", &[20][..], Data::I64(&y[80..100])),
+        ("X_val", &[20, 2][..], Data::F64(&x[200..])),
+        ("y_val", &[20][..], Data::I64(&y[100..])),
+    ];
+    let text = "features = ['raw']\nexperiment = { name = 'p', repeats = 2 }\ndata.source = 'p.npz'\n\
+                train = { epochs = 2, batch = 16 }\ngrid = { 'model.hidden' = [[4], []] }\n\
+                compare.by = ['model.hidden']\n";
+    let file = files.text("p.toml", text);
+    for (name, count, words, [by, other]) in [
+        (
+            "three",
+            6,
+            "eeds differ in the initial parameters and the order of the samples; all runs divide the samples alike, as \
+             the file does",
+            ["fixed", "seed"],
+        ),
+        (
+            "two",
+            4,
+            "eeds differ in the choice of validation samples, the initial parameters and the order of the samples; all \
+             runs have the test samples of the file",
+            ["seed", "fixed"],
+        ),
+    ] {
+        write(&files.at("p.npz"), &arrays[..count]);
+        let folder = files.at(name);
+        let (_, plan, error) = said(&run(&["experiment", "plan", &file, "-o", &folder]));
+        assert!(plan.contains("samples as in the file") && !plan.contains("division"), "{plan}{error}");
+        let (code, out, error) = said(&run(&["experiment", "run", &file, "-o", &folder, "--no-cache"]));
+        assert!(code == Some(0) && out.contains(words) && !out.contains("Nadeau"), "{out}{error}");
+        let report = done(&["experiment", "report", &folder]);
+        let page = String::from_utf8(bytes(&folder, "report.md")).expect("UTF-8");
+        for text in [&report, &page] {
+            assert!(text.contains(words) && text.contains(&format!("[data.split]\nby = \"{by}\"\n")), "{text}");
+            for not in ["division of the samples", "Nadeau", "train = 0.7", &format!("by = \"{other}\"")] {
+                assert!(!text.contains(not), "{not} is in {text}");
+            }
+        }
+        // The file with all defaults stays the experiment of the runs.
+        let spec = format!("{folder}/spec.toml");
+        let (_, resumed, error) = said(&run(&["experiment", "resume", &spec, "-o", &folder, "--json"]));
+        let resumed: Value = serde_json::from_str(&resumed).expect(&error);
+        assert_eq!((&resumed["trained"], &resumed["finished"]), (&0.into(), &4.into()));
+    }
 }

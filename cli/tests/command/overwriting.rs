@@ -175,6 +175,18 @@ fn folders_of_results_have_one_rule() {
     }
 }
 
+/// The folder around an output has to exist, whichever command writes there.
+#[test]
+fn the_folder_around_an_output_has_one_rule() {
+    let files = Files::new();
+    let (edges, samples) = (files.text("g.txt", "0 1\n1 2\n"), files.text("t.csv", &table(60)));
+    for (call, name) in [(["encode", &edges], "e.npz"), (["train", &samples], "m")] {
+        let (code, error) = said(&[&call[..], &["-o", &files.at(&format!("none/{name}"))]].concat());
+        let wanted = format!("none/{name}: expected an existing folder {} to write to", files.at("none"));
+        assert!(code == Some(2) && error.contains(&wanted), "{call:?}: {code:?} {error}");
+    }
+}
+
 /// A pipe is written to, and is no output that exists.
 #[cfg(unix)]
 #[test]

@@ -183,6 +183,50 @@ fn features_of_others_are_not_resumed() {
     fails(1, &["features", &data, "-o", &out, "--resume"], "expected a description that `fiedler features` wrote");
 }
 
+/// What is finished of other data, with other columns or with steps, is not what --resume asks for either.
+#[test]
+fn features_of_other_data_are_not_resumed() {
+    let files = Files::new();
+    let table = "a,b,label\n1,2,5\n3,4,6\n5,6,5\n7,9,6\n";
+    let (data, longer) = (files.text("t.csv", table), files.text("u.csv", &format!("{table}8,8,5\n")));
+    let call = |data: &str, out: &str, more: &[&str]| {
+        said(&[&["features", data, "-o", out, "--no-cache", "--representations", "raw"], more].concat())
+    };
+    let (out, stepped, fit) = (files.at("f.npz"), files.at("z.npz"), files.at("z.safetensors"));
+    assert_eq!(call(&data, &out, &["--ignore", "a"]).0, 0);
+    assert_eq!(call(&data, &stepped, &["--steps", "zscore", "--fit", &fit]).0, 0);
+    let before = std::fs::read(&out).expect("an output");
+    for (data, out, more, wanted, found) in [
+        (&data, &out, &[][..], "2 columns", "1 column"),
+        (&data, &out, &[], "nothing left out", "`a` left out"),
+        (&data, &out, &["--ignore", "b"], "`b` left out", "`a` left out"),
+        (&data, &out, &["--ignore", "a", "--no-labels"], "no labels", "labels from the column `label`"),
+        (&longer, &out, &["--ignore", "a"], "5 samples", "4 samples"),
+        (&data, &stepped, &[], "columns without --steps", "columns after --steps"),
+    ] {
+        let (code, printed, error) = call(data, out, &[more, &["--resume"]].concat());
+        let sides = error.split_once(", which --resume would go on with, found one of ");
+        let (left, right) = sides.unwrap_or_else(|| panic!("{more:?}: {printed}{error}"));
+        assert!(code == 2 && left.contains(wanted) && right.contains(found), "{more:?}: {error}");
+        assert!(right.contains("--overwrite replaces it, and another --output keeps it"), "{error}");
+        assert!(!Path::new(&format!("{out}.resume")).exists());
+    }
+    assert!(before == std::fs::read(&out).expect("an output"));
+    for (out, more) in [(&out, &["--ignore", "a"][..]), (&stepped, &["--steps", "zscore", "--fit", &fit])] {
+        let (code, printed, error) = call(&data, out, &[more, &["--resume"]].concat());
+        assert!(code == 0 && printed.contains("it exists, so nothing is left to resume"), "{printed}{error}");
+    }
+}
+
+/// An index without a name beside one whose name is that by which it goes are told once.
+#[test]
+fn two_indices_of_one_name_are_told_once() {
+    let files = Files::new();
+    let table = ",Unnamed: 0,a,b,kind\n".to_owned() + &rows(40, |i, x| format!("{i},{i},{x},{}", kind(i, 40)));
+    let (last, _) = trained(&files.text("t.csv", &table), &files.at("fit"), &[]);
+    assert!(last.contains("data: 2 inputs") && last.matches("`Unnamed: 0` (index)").count() == 1, "{last}");
+}
+
 /// A training that is not finished predicts nothing, and is not called a missing file.
 #[test]
 fn an_unfinished_training_is_told() {

@@ -84,7 +84,12 @@ fn a_grid_is_trained_and_predicts() {
     assert_eq!(prediction.into_vec::<i64>().expect("integers"), [0, 1]);
     fails(2, &["predict", &dir, &x, "-o", &out, "--overwrite", "--run", "6"], "--run: expected a run below 6, found 6");
     let wide = files.f64s("wide.npy", &[1, 3], &[0.0; 3]);
-    fails(1, &["predict", &dir, &wide, "-o", &out, "--overwrite"], "2 inputs");
+    let rows = files.at("wide.npz");
+    crate::strangers_tables::write(&rows, &[("x", &[1, 3], fiedler::io::Data::F64(&[0.0; 3]))]);
+    for (data, name) in [(&wide, "wide.npy"), (&rows, "wide.npz")] {
+        let wanted = format!("{name}: expected 2 inputs, as the network has, found 3");
+        fails(1, &["predict", &dir, data, "-o", &out, "--overwrite"], &wanted);
+    }
 }
 
 /// The column of the label is where it was in training, and the inputs have the names that they had.

@@ -68,9 +68,10 @@ impl ComparisonReport {
     }
 }
 
-/// Compares everything that the experiment asks for.
+/// Compares everything that the experiment asks for. `parts` are those of the file, if runs take these.
 pub(super) fn all(
     spec: &Spec,
+    parts: Option<[usize; 3]>,
     cells: &[Cell],
     records: &[Vec<Record>],
     factors: &[String],
@@ -78,7 +79,7 @@ pub(super) fn all(
     let mut made = Vec::new();
     for Compared { factor, baseline, other } in grid::compared(spec)? {
         let [one, two] = [&records[other], &records[baseline]];
-        if let Some(mut report) = compare(spec, one, two)? {
+        if let Some(mut report) = compare(spec, parts, one, two)? {
             report.factor = factor;
             (report.configuration, report.baseline) = (other, baseline);
             (report.name, report.baseline_name) = (cells[other].name(factors), cells[baseline].name(factors));
@@ -95,14 +96,15 @@ pub(super) fn all(
 }
 
 /// Compares the runs of two configurations, or returns `None` if they have no seed in common.
-fn compare(spec: &Spec, one: &[Record], two: &[Record]) -> Result<Option<ComparisonReport>> {
+fn compare(spec: &Spec, parts: Option<[usize; 3]>, one: &[Record], two: &[Record]) -> Result<Option<ComparisonReport>> {
     let (part, metric) = spec.metric()?;
     let (a, b) = common(by_seed(one, part, metric), &by_seed(two, part, metric));
     if a.is_empty() {
         return Ok(None);
     }
     let paired = Paired::of(&a, &b, LEVEL, spec.experiment.seed)?;
-    let resampled = spec.data.split.by == SplitBy::Seed || spec.data.split.folds.is_some();
+    let divided = spec.data.split.by == SplitBy::Seed || spec.data.split.folds.is_some();
+    let resampled = divided && parts.is_none();
     let sizes = one.iter().filter(|record| record.is_good()).find_map(|record| {
         let samples = |part: Part| record.parts.get(part.name()).map(|part| part.samples);
         Some((samples(Part::Train)?, samples(part).filter(|_| part != Part::Train)?))

@@ -10,7 +10,7 @@ pub use compared::ComparisonReport;
 use super::grid;
 use super::record::Record;
 use super::run::Experiment;
-use super::spec::{Spec, SplitBy};
+use super::spec::{Spec, SplitBy, SplitTable};
 use super::store::Folder;
 use crate::error::Result;
 use crate::io;
@@ -71,7 +71,7 @@ pub struct Report {
     /// The best mean of the configurations, and what the best of as many is expected to be; `None` if no run ended
     /// well.
     pub best: Option<Best>,
-    /// The experiment, with all defaults.
+    /// The experiment, with all defaults but shares, where runs take the parts that the file of the data set has.
     pub spec: String,
     /// What the experiment took, and the seconds of a thread that each configuration took. These alone differ between
     /// two calls.
@@ -118,7 +118,7 @@ impl Experiment {
         let rows = grid::rows(spec, &cells)?;
         let records = self.records()?;
         let (part, metric) = spec.metric()?;
-        let factors = grid::factors(spec)?;
+        let (factors, parts) = (grid::factors(spec)?, self.parts());
         let of_cell = |place: usize| {
             let ids: Vec<&str> = rows.iter().filter(|row| row.cell == place).map(|row| row.id.as_str()).collect();
             let own = records.iter().filter(|(record, _)| ids.contains(&record.id.as_str()));
@@ -131,7 +131,7 @@ impl Experiment {
         let configurations: Vec<CellReport> = configurations
             .map(|(cell, own)| CellReport::new(cell, &cell.name(&factors), own, part, metric))
             .collect::<Result<_>>()?;
-        let comparisons = compared::all(spec, &cells, &owned, &factors)?;
+        let comparisons = compared::all(spec, parts, &cells, &owned, &factors)?;
         let seconds = |own: &Vec<&(Record, f64)>| own.iter().map(|(_, seconds)| seconds).sum::<f64>();
         let each: Vec<f64> = by_cell.iter().map(seconds).collect();
         let differences =
@@ -159,7 +159,7 @@ impl Experiment {
             name: spec.experiment.name.clone(),
             metric: spec.compare.metric.clone(),
             larger_is_better: metric.larger_is_better(),
-            varied: varied(spec),
+            varied: varied(spec, parts),
             runs: rows.len(),
             finished: records.len(),
             factors,
@@ -171,7 +171,7 @@ impl Experiment {
             without_stop,
             one_class,
             best: Best::of(&means, metric.larger_is_better())?,
-            spec: spec.to_toml(),
+            spec: shown(spec, parts),
             times: TimesReport { runs: each.iter().sum(), configurations: each },
         })
     }
@@ -197,25 +197,39 @@ impl Experiment {
     }
 }
 
-/// Returns what differs between the seeds, in words, and what their spread does not tell.
-fn varied(spec: &Spec) -> String {
-    let split = match (spec.data.split.by, spec.data.split.folds) {
-        (SplitBy::Seed, None) => "the division of the samples, ",
-        (SplitBy::Seed, Some(_)) => "the division of the samples into folds, ",
-        (SplitBy::Fixed, _) => "",
+/// Returns what differs between the seeds, in words, and what their spread does not tell. `parts` are those of the
+/// file, if runs take these.
+fn varied(spec: &Spec, parts: Option<[usize; 3]>) -> String {
+    let (split, alike) = match (spec.data.split.by, spec.data.split.folds, parts) {
+        // A file without validation samples leaves it to the seeds which of its training samples they are.
+        (SplitBy::Seed, _, Some([_, 0, _])) => {
+            ("the choice of validation samples, ", "all runs have the test samples of the file")
+        }
+        (_, _, Some(_)) => ("", "all runs divide the samples alike, as the file does"),
+        (SplitBy::Seed, None, None) => ("the division of the samples, ", "all seeds divide one data set"),
+        (SplitBy::Seed, Some(_), None) => ("the division of the samples into folds, ", "all seeds divide one data set"),
+        (SplitBy::Fixed, _, None) => ("", "all runs divide the samples alike"),
     };
     let differ = format!("{split}the initial parameters and the order of the samples");
     if spec.experiment.repeats == 1 {
-        let fixed = if spec.data.split.by == SplitBy::Fixed { "; all runs divide the samples alike" } else { "" };
+        let resampled = spec.data.split.by == SplitBy::Seed && parts.is_none();
+        let fixed = if resampled { String::new() } else { format!("; {alike}") };
         return format!("one seed was run, so nothing tells how far the results depend on {differ}{fixed}");
     }
-    let alike = match spec.data.split.by {
-        SplitBy::Seed => "all seeds divide one data set",
-        SplitBy::Fixed => "all runs divide the samples alike",
-    };
     format!(
         "seeds differ in {differ}; {alike}, so the interval of a mean over seeds does not tell what other samples would give"
     )
+}
+
+/// Returns the file of the experiment with what holds of its runs: with the parts of the data set, no shares do.
+fn shown(spec: &Spec, parts: Option<[usize; 3]>) -> String {
+    let mut shown = spec.clone();
+    if let Some([_, validation, _]) = parts {
+        let SplitTable { by, seed, .. } = spec.data.split;
+        let (by, seed) = if validation > 0 { (SplitBy::Fixed, None) } else { (by, seed) };
+        shown.data.split = SplitTable { by, seed, ..SplitTable::default() };
+    }
+    shown.to_toml()
 }
 
 /// Returns a table in CSV with a row for each run.

@@ -14,6 +14,7 @@ use crate::ops::operation::{Call, Operation, Precision};
 use crate::parallel;
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
+use bytemuck::allocation::zeroed_vec;
 
 /// The rows and columns of a square of products that is copied at a time.
 const SQUARE: usize = 32;
@@ -121,8 +122,10 @@ pub(in crate::ops) fn covariance<T: Real>(
     let ((means, made, unit), choice) = call::<T>(operation, shape, x.is_resident()).run(
         ctx,
         || {
-            let (means, made) = on_cpu(&x.storage().to_vec(ctx)?, shape, output);
-            let host = |cols, rows, data| Array::from_storage(Shape::new(rows, cols, shape.batch), Storage::host(data));
+            let (means, made) = on_cpu(ctx, &x.storage().to_vec(ctx)?, shape, output);
+            let host = |cols, rows, data| {
+                Array::from_storage(Shape::new(rows, cols, shape.batch), Storage::host_from(ctx, data))
+            };
             Ok((host(shape.cols, 1, means), host(shape.cols, shape.cols, made), Unit::default()))
         },
         |gpu| on_device(ctx, gpu, x, output),
@@ -131,17 +134,15 @@ pub(in crate::ops) fn covariance<T: Real>(
 }
 
 /// Returns the means and the covariances or correlations of all matrices, concatenated.
-fn on_cpu<T: Real>(x: &[T], Shape { rows, cols, batch }: Shape, output: Output) -> (Vec<T>, Vec<T>) {
+fn on_cpu<T: Real>(ctx: &Context, x: &[T], Shape { rows, cols, batch }: Shape, output: Output) -> (Vec<T>, Vec<T>) {
+    let (mut middle, mut made) = (ctx.room(cols * batch), ctx.room(cols * cols * batch));
+    let each = made.chunks_mut((cols * cols).max(1)).zip(middle.chunks_mut(cols.max(1)));
     let size = rows * cols;
-    let all = parallel::map(0..batch, |_, i| {
+    parallel::for_each(each, |i, (made, middle)| {
         let gram = of_matrix(&x[i * size..(i + 1) * size], rows, cols);
-        (means::<T>(&gram), matrix::<T>(&gram, output == Output::Correlation))
+        middle.copy_from_slice(&means::<T>(&gram));
+        complete(&gram, output == Output::Correlation, made);
     });
-    let (mut middle, mut made) = (Vec::with_capacity(cols * batch), Vec::with_capacity(cols * cols * batch));
-    for (means, matrix) in all {
-        middle.extend(means);
-        made.extend(matrix);
-    }
     (middle, made)
 }
 
@@ -254,33 +255,50 @@ pub(super) fn means<T: Real>(gram: &Gram) -> Vec<T> {
 
 /// Returns the whole covariance or correlation matrix from the lower triangle of the products.
 pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
+    let mut whole = zeroed_vec(gram.products.len());
+    complete(gram, correlation, &mut whole);
+    whole
+}
+
+/// Writes the whole covariance or correlation matrix to `whole`.
+fn complete<T: Real>(gram: &Gram, correlation: bool, whole: &mut [T]) {
     let cols = gram.means.len();
-    let lower = |i: usize, j: usize| gram.products[i.max(j) * cols + i.min(j)];
     let divisor = if gram.rows > 1 { as_f64(gram.rows - 1) } else { f64::NAN };
-    let roots: Vec<f64> = (0..cols).map(|j| lower(j, j).sqrt()).collect();
-    let entry = |i: usize, j: usize| {
-        if !correlation {
-            return lower(i, j) / divisor;
-        }
-        match lower(i, j) / roots[i] / roots[j] {
+    if !correlation {
+        return by_squares(gram, whole, |_, _, product| T::from_f64(product / divisor));
+    }
+    let roots: Vec<f64> = (0..cols).map(|j| gram.products[j * cols + j].sqrt()).collect();
+    by_squares(gram, whole, |i, j, product| {
+        T::from_f64(match product / roots[i] / roots[j] {
             _ if divisor.is_nan() => f64::NAN,
             value if i == j && value.is_finite() => 1.0,
             value => value.clamp(-1.0, 1.0),
-        }
-    };
-    let mut whole = vec![T::from_f64(0.0); cols * cols];
-    // Beyond the diagonal, rows of the result are columns of the products: they are read in squares, which stay in the
-    // cache.
-    for (k, some) in whole.chunks_mut((SQUARE * cols).max(1)).enumerate() {
+        })
+    });
+}
+
+/// Writes the result of `entry` for every row, column and product. Beyond the diagonal, rows of the result are columns
+/// of the products: they are read in squares, which stay in the cache.
+fn by_squares<T: Real>(gram: &Gram, whole: &mut [T], entry: impl Fn(usize, usize, f64) -> T + Sync) {
+    let (cols, products) = (gram.means.len(), &gram.products);
+    let rows = |k: usize, some: &mut [T]| {
         for first in (0..cols).step_by(SQUARE) {
             for (i, row) in (k * SQUARE..).zip(some.chunks_exact_mut(cols)) {
-                for (j, to) in (first..).zip(row[first..].iter_mut().take(SQUARE)) {
-                    *to = T::from_f64(entry(i, j));
+                let to = row[first..].iter_mut().take(SQUARE).zip(first..);
+                if first + SQUARE <= i {
+                    to.zip(&products[i * cols + first..]).for_each(|((to, j), product)| *to = entry(i, j, *product));
+                } else {
+                    to.for_each(|(to, j)| *to = entry(i, j, products[i.max(j) * cols + i.min(j)]));
                 }
             }
         }
+    };
+    let tasks = whole.chunks_mut((SQUARE * cols).max(1));
+    if parallel::is_in_pool() {
+        parallel::for_each(tasks, rows);
+    } else {
+        tasks.enumerate().for_each(|(k, some)| rows(k, some));
     }
-    whole
 }
 
 /// Returns the means and covariances of one matrix in f64, whatever the precision of the input.

@@ -7,6 +7,7 @@ use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::ops::split_in_eight;
 use crate::parallel;
+use bytemuck::allocation::{cast_vec, zeroed_vec};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::traits::RealField;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -104,7 +105,7 @@ fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<us
     // A column is padded with zeros to a multiple of 32 elements, which is a whole number of vectors for every vector
     // length.
     let stride = count.next_multiple_of(32);
-    let mut centered = vec![T::from_f64(0.0); stride * cols.next_multiple_of(COLUMN_PADDING)];
+    let mut centered: Vec<T> = zeroed_vec(stride * cols.next_multiple_of(COLUMN_PADDING));
     let mut means = vec![0.0; cols];
     let mut units = vec![1.0; cols];
     let at_once = (TASK / 4 / stride.max(1)).max(1);
@@ -123,26 +124,35 @@ fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<us
     let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
     let sums =
         if cols < BLOCKED { in_tiles(&centered, stride, cols) } else { in_blocks(&centered, stride, rows, cols) };
-    let mut products = vec![0.0; cols * cols];
+    let mut products = in_f64(sums);
     let at_once = PASSED.div_ceil(cols.max(1));
-    let some = (at_once * cols).max(1);
-    parallel::for_each(products.chunks_mut(some).zip(sums.chunks(some)), |k, (own, sums)| {
-        let rows = own.chunks_exact_mut(cols).zip(sums.chunks_exact(cols));
-        for (i, (own, sums)) in (k * at_once..).zip(rows) {
+    parallel::for_each(products.chunks_mut((at_once * cols).max(1)), |k, own| {
+        for (i, own) in (k * at_once..).zip(own.chunks_exact_mut(cols)) {
             let by = n * off[i];
-            for (((product, sum), off), unit) in own[..=i].iter_mut().zip(sums).zip(&off).zip(&units) {
+            for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
                 // The units are multiplied one after the other, because the product of two units may exceed f64 even if
                 // the scaled product does not.
-                *product = sum.to_f64() * units[i] * unit - by * off;
+                *product = *product * units[i] * unit - by * off;
             }
         }
     });
     Gram { rows: count as u64, means, products }
 }
 
+fn in_f64<T: Real>(sums: Vec<T>) -> Vec<f64> {
+    if !T::ON_DEVICE {
+        return cast_vec(sums);
+    }
+    let mut wide = zeroed_vec(sums.len());
+    parallel::for_each(wide.chunks_mut(PASSED).zip(sums.chunks(PASSED)), |_, (to, from)| {
+        to.iter_mut().zip(from).for_each(|(to, x)| *to = x.to_f64());
+    });
+    wide
+}
+
 /// Computes the lower triangle of the products of columns by tiles that stay in registers.
 fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<T> {
-    let mut products = vec![T::from_f64(0.0); cols * cols];
+    let mut products: Vec<T> = zeroed_vec(cols * cols);
     if stride > 0 && cols > 0 {
         let panels = (TASK / (DOWN * cols * stride)).max(1);
         parallel::for_each(products.chunks_mut(DOWN * panels * cols), |k, out| {
@@ -155,7 +165,7 @@ fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<T> {
 /// Computes the same by faer's blocks, which reuse what is in the caches. Only the lower triangle is computed.
 fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, rows: usize, cols: usize) -> Vec<T> {
     let parallel = if rows * cols * cols < TASK { Par::Seq } else { split_in_eight() };
-    let mut products = vec![T::from_f64(0.0); cols * cols];
+    let mut products: Vec<T> = zeroed_vec(cols * cols);
     let x = MatRef::from_column_major_slice(&centered[..stride * cols], stride, cols);
     // Row i of the products is column i here.
     matmul(

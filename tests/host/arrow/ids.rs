@@ -153,6 +153,15 @@ fn an_index_of_pandas_has_no_edges() {
     let named = batch(vec![("src", a), ("dst", b), ("__index_level_0__", rows)]);
     let told = graphs_of(&named).unwrap().notices;
     assert!(told[0].contains("`__index_level_0__` was not read"), "{told:?}");
+    let unnamed = batch(vec![("", integers(&[0, 1])), ("src", integers(&[0, 1])), ("dst", integers(&[1, 2]))]);
+    let words = "the column 1 (without a name) was not read, and every edge weighs 1";
+    for told in [graphs_of(&unnamed).unwrap().notices, listed(",src,dst\n0,0,1\n1,1,2\n").unwrap().notices] {
+        assert!(told.len() == 1 && told[0].contains(words), "{told:?}");
+    }
+    // The columns of the graph and of its nodes are read.
+    let [a, b, one] = [[0, 1], [1, 2], [0, 0]].map(|ids| integers(&ids));
+    let many = batch(vec![("graph", one), ("src", a), ("dst", b), ("num_nodes", integers(&[3, 3]))]);
+    assert_eq!(graphs_of(&many).unwrap().notices.len(), 0);
 }
 
 #[test]
@@ -170,6 +179,18 @@ fn a_column_index_is_an_index_or_the_sources() {
     let table = batch(vec![("index", index), ("neighbor", b), ("distance", near)]);
     assert_same(&table, "index,neighbor,distance\n0,1,0.5\n0,2,1.5\n1,2,0.5\n");
     assert_same(&table, "src,dst,weight\n0,1,0.5\n0,2,1.5\n1,2,0.5\n");
+    // Even if it counts the rows: distances are no ids, whereas text is.
+    for [near, far, other] in [["0.5", "0.25", "1.5"], ["2.0", "1.0", "3.0"]] {
+        let numbers: Vec<f64> = [near, far, other].iter().map(|number| number.parse().unwrap()).collect();
+        let distance: ArrayRef = Arc::new(Float64Array::from(numbers));
+        let columns = [("index", integers(&[0, 1, 2])), ("neighbor", integers(&[3, 2, 4])), ("distance", distance)];
+        let table = batch(columns.to_vec());
+        assert_same(&table, &format!("index,neighbor,distance\n0,3,{near}\n1,2,{far}\n2,4,{other}\n"));
+        assert_same(&table, &format!("src,dst,weight\n0,3,{near}\n1,2,{far}\n2,4,{other}\n"));
+    }
+    let table = batch(vec![("index", integers(&[0, 1])), ("p", texts(&["a", "b"])), ("q", texts(&["0.5", "a"]))]);
+    assert_same(&table, "index,p,q\n0,a,0.5\n1,b,a\n");
+    assert_same(&table, "src,dst\na,0.5\nb,a\n");
 }
 
 #[test]

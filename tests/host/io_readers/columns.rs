@@ -16,12 +16,19 @@ fn columns_are_taken_by_their_names() {
         "u,v,w\n10,11,5\n11,12,6\n",
         "w,v,u\n5,11,10\n6,12,11\n",
         "ID_2,ID_1,Score\n11,10,5\n12,11,6\n",
-        // The index column of a table, which has no name.
-        ",source,target,weight\n0,10,11,5\n1,11,12,6\n",
-        "\tsource\ttarget\tweight\n0\t10\t11\t5\n1\t11\t12\t6\n",
     ] {
         let set = parsed(content);
         assert_eq!((edges(&set), set.notices.len()), (want.to_vec(), 0), "{content:?}");
+    }
+    // The index column of a table, which has no name.
+    for content in [
+        ",source,target,weight\n0,10,11,5\n1,11,12,6\n",
+        "\tsource\ttarget\tweight\n0\t10\t11\t5\n1\t11\t12\t6\n",
+        "\"\",\"from\",\"to\",\"weight\"\n\"1\",10,11,5\n\"2\",11,12,6\n",
+    ] {
+        let set = parsed(content);
+        assert_eq!(edges(&set), want, "{content:?}");
+        assert_notice(&set, Some(1), ":1: the column 1 (without a name) was not read.");
     }
     let set = parsed("Source,Target,Type,Id,Label,Weight\n10,11,Undirected,0,,5\n11,12,Undirected,1,,6\n");
     assert_eq!(edges(&set), want);
@@ -128,7 +135,7 @@ fn a_third_field_that_is_no_number_has_no_weights_beside_named_ends() {
         ("u;v;score\nann;bob;high\nbob;cid;low\n", "the column `score` was not read"),
         ("dst,src,label\nbob,ann,\ncid,bob,x\n", "the column `label` was not read"),
         ("a,b,session_id\nann,bob,1\nbob,cid,2\n", "the column `session_id` was not read"),
-        (",a,b,id\n0,ann,bob,1\n1,bob,cid,2\n", "the column `id` was not read"),
+        (",a,b,id\n0,ann,bob,1\n1,bob,cid,2\n", "the columns 1 (without a name) and `id` were not read"),
     ] {
         let set = parsed(content);
         assert!(set.graphs.weights().is_none(), "{content:?}");
@@ -163,6 +170,17 @@ fn an_index_before_the_ends_is_not_read() {
     // Nearest neighbors, whose sources do not count the rows.
     let set = parsed("index,neighbor,distance\n0,1,0.5\n0,2,1.5\n1,2,0.5\n");
     assert_eq!((set.graphs.nodes(), listed(&set).len()), (3, 3));
+    // Or do, before distances, which are no ids.
+    for content in [
+        "index,neighbor,distance\n0,3,0.5\n1,2,0.25\n2,1,0.25\n3,0,0.5\n",
+        "index;neighbor;distance\n0;3;0,5\n1;2;0,25\n2;1;0,25\n3;0;0,5\n",
+        "index,neighbor,distance\n0,3,2.0\n1,2,1.0\n2,1,1.0\n3,0,2.0\n",
+        "index,neighbor,distance\n0,3,1\n1,2,0.25\n2,1,0.25\n3,0,1\n",
+    ] {
+        let set = parsed(content);
+        assert_eq!((set.graphs.nodes(), &set.node_ids, listed(&set)), (4, &None, vec!["0-3".into(), "1-2".into()]));
+        assert!(set.notices[0].contains("the column `distance` was read as the weights"), "{:?}", set.notices);
+    }
     let set = parsed("index,neighbor\n0,5\n1,6\n");
     assert_eq!(set.graphs.nodes(), 4);
     let content = "Unnamed: 0,index,a,b\n0,0,1,2\n";
@@ -183,9 +201,16 @@ fn comments_that_may_be_edges_are_counted() {
     assert_notice(&set, Some(2), "part the fields by commas and put ids that begin with # in quotes");
     let set = parsed("source,target\nann,\"#ml\"\n\"#ml\",bob\n\"#ml\",cid\n");
     assert_eq!((set.graphs.nodes(), set.notices.len()), (4, 0));
+    let set = parsed("source,target\n%3A,b\n%3B,c\n% a comment, of two parts\nc,d\n");
+    assert_eq!(listed(&set), ["c-d"]);
+    assert_notice(&set, Some(2), &words.replace('#', "%"));
+    let set = parsed("source,target\nc,d\n%3A,b\n#ml,c\n%3B,c\n");
+    assert_notice(&set, Some(3), "3 lines that begin with # or % were taken for comments; if they are edges, put ids");
     // Before the edges, and without their form, comments are only that.
     for content in ["#a b\n1 2\n2 3\n", "1,2\n# 2,3\n#note\n3,4\n", "##x,y\nsrc,dst\n1,2\n##x,y\n"] {
-        assert_eq!(parsed(content).notices.len(), 0, "{content:?}");
+        for content in [content.to_owned(), content.replace('#', "%")] {
+            assert_eq!(parsed(&content).notices.len(), 0, "{content:?}");
+        }
     }
 }
 
@@ -216,6 +241,12 @@ fn semicolons_on_every_line_separate_the_fields() {
         ("0;1;0,5\n1;2;1,5\n", [of("0", "1", 0.5), of("1", "2", 1.5)]),
         ("0; 1; 0.5\n1; 2; 1e1\n", [of("0", "1", 0.5), of("1", "2", 10.0)]),
         ("a;b\nb;c\n", [of("a", "b", 1.0), of("b", "c", 1.0)]),
+        // A number with a decimal comma is no name of a column.
+        ("Köln;Bonn;25,3\nBonn;Aachen;90,1\n", [of("Köln", "Bonn", 25.3), of("Bonn", "Aachen", 90.1)]),
+        (
+            "\"Köln\";\"Bonn\";\"25,3\"\n\"Bonn\";\"Aachen\";90\n",
+            [of("Köln", "Bonn", 25.3), of("Bonn", "Aachen", 90.0)],
+        ),
         ("von;nach;Länge\n0;1;0,5\n1;2;3\n", [of("0", "1", 0.5), of("1", "2", 3.0)]),
         ("3 2\n0;1;0,5\n1;2;3\n", [of("0", "1", 0.5), of("1", "2", 3.0)]),
         ("3;2\n0;1\n1;2\n", [of("0", "1", 1.0), of("1", "2", 1.0)]),
@@ -239,6 +270,7 @@ fn semicolons_on_every_line_separate_the_fields() {
         ("x;1 y;2\n", 1, "semicolons part as well as white space"),
         ("0;1;1,2,3\n", 1, "a weight that is finite and not negative, found \"1,2,3\""),
         ("0;1;2;3\n", 1, "found a fourth column, \"3\""),
+        ("Köln;Bonn;1.234,5\nBonn;Aachen;90,1\n", 1, "a weight that is finite and not negative, found \"1.234,5\""),
     ] {
         let error = read_as("g.txt", content, &Conventions::default()).unwrap_err();
         assert_parse_error(&error, "g.txt", Some(line), words);

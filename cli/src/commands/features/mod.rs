@@ -120,7 +120,9 @@ impl Features {
         let representations =
             representations.map_err(|error| Failure::Call(format!("--representations: {}", plain(&error))))?;
         if self.storing.is_finished(self.overwriting, &all) {
-            made::check(output, &about, &representations)?;
+            let found = made::check(output, &about, &representations)?;
+            let (source, _stores) = Source::open(&self, output, representations.clone())?;
+            made::check_data(output, &self.asked(&source)?, &found)?;
         }
         if self.storing.finished(self.overwriting, self.printing, &all) {
             return Ok(Outcome::Done);
@@ -178,6 +180,19 @@ impl Features {
         let (adapter, seconds) = (place.as_deref(), began.elapsed().as_secs_f64());
         self.tell(&Told { output, source: &source, columns: names.len(), report, stores: &stores, adapter, seconds });
         Ok(if report.uncertified == 0 { Outcome::Done } else { Outcome::Uncertified })
+    }
+
+    /// Returns what the description of an output of this call would say of the data set, the columns and the steps.
+    fn asked(&self, source: &Source) -> Result<serde_json::Value, Failure> {
+        let names = source.names(&self.place)?;
+        let columns: Vec<_> = names.iter().map(|name| serde_json::json!({"name": name})).collect();
+        let mut asked = serde_json::json!({"columns": columns});
+        source.add_data(&mut asked);
+        // The file of --transform may have edges and no steps.
+        if self.transform.is_none() {
+            asked["steps"] = (self.fit.is_some() && !self.steps.is_empty()).into();
+        }
+        Ok(asked)
     }
 
     fn roles(&self) -> Roles<'_> {
@@ -267,7 +282,6 @@ fn narrow(value: f64) -> f32 {
 
 /// Adds to the description of the columns what else the file is.
 fn with_facts(about: &mut serde_json::Value, samples: usize, names: &[String], report: Report) {
-    about["samples"] = samples.into();
     about["shape"] = vec![samples, names.len()].into();
     let meanings = [Status::Ok, Status::Undefined, Status::Overflow, Status::NotFinite];
     let status = meanings.iter().map(|&status| {

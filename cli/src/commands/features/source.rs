@@ -237,24 +237,33 @@ impl Source {
 
     /// Describes the columns, and the data set.
     pub(super) fn description(&self, ctx: &Context, names: &[String], report: Report) -> Result<Value> {
-        let (mut about, samples) = match self {
-            Self::Layers(data, extractor) => (extractor.description(ctx, data)?, data.len()),
-            Self::Graphs(graphs) => (graphs.extractor.description(), graphs.data.graphs.len()),
+        let mut about = match self {
+            Self::Layers(data, extractor) => extractor.description(ctx, data)?,
+            Self::Graphs(graphs) => graphs.extractor.description(),
         };
+        self.add_data(&mut about);
+        if let Self::Graphs(_) = self {
+            about["graphs"]["not_converged"] = report.uncertified.into();
+        }
+        with_facts(&mut about, self.len(), names, report);
+        Ok(about)
+    }
+
+    /// Adds the data set to a description.
+    pub(super) fn add_data(&self, about: &mut Value) {
         match self {
             Self::Layers(data, _) => {
                 let layer = |layer: &Layer| json!({"name": layer.name, "shape": shape(layer.extent)});
                 about["layers"] = data.layers().iter().map(layer).collect();
+                about["left_out"] = data.findings().left_out.iter().map(|(name, _)| name.as_str()).collect();
             }
             Self::Graphs(graphs) => {
                 let all = &graphs.data.graphs;
-                about["graphs"] = json!({"name": graphs.data.name, "nodes": all.nodes(), "entries": all.entries(),
-                    "not_converged": report.uncertified});
+                about["graphs"] = json!({"name": graphs.data.name, "nodes": all.nodes(), "entries": all.entries()});
             }
         }
         about["targets"] = self.targets_as_json();
-        with_facts(&mut about, samples, names, report);
-        Ok(about)
+        about["samples"] = self.len().into();
     }
 
     /// Returns the number of layers; graphs have none.

@@ -20,6 +20,7 @@ impl Train {
 
     /// Checks that the folder is new, that --resume can go on there, or that --overwrite is given.
     pub(super) fn check_folder(&self) -> Result<(), Failure> {
+        outputs::check_around(&self.output)?;
         let begun = self.is_finished() || self.resume && self.output.join(CHECKPOINT).exists();
         if begun {
             return Ok(());

@@ -112,6 +112,23 @@ def test_matmul(dtype, shapes):
     assert np.all(np.abs(found - truth) <= 4 * np.finfo(dtype).eps * np.sqrt(max(terms, 1)) * bound)
 
 
+def test_large_results_keep_their_memory_and_give_it_back():
+    rng = np.random.default_rng(7)
+    a, b = rng.standard_normal((700, 3)), rng.standard_normal((3, 700))
+    kept = linalg.matmul(a, b)
+    part, place = kept[5:9], kept.ctypes.data
+    assert kept.flags.writeable and kept.flags.c_contiguous and kept.nbytes > 1 << 20
+    del kept
+    again = [linalg.matmul(2 * a, b) for _ in range(3)]
+    assert np.allclose(part, a[5:9] @ b) and all(np.allclose(one, 2 * a @ b) for one in again)
+    assert place not in [one.ctypes.data for one in again]
+    again[0][:] = 7
+    assert np.allclose(again[1], 2 * a @ b)
+    places = {one.ctypes.data for one in again}
+    del again, one, part
+    assert linalg.matmul(a, b).ctypes.data in places | {place}
+
+
 def test_matmul_of_different_types():
     assert linalg.matmul(np.ones((2, 2), np.float32), np.ones((2, 2), np.float64)).dtype == np.float64
     assert linalg.matmul(np.ones((2, 2), np.int64), np.ones((2, 2), bool)).dtype == np.float64

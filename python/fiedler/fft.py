@@ -42,14 +42,15 @@ def _resized(x: np.ndarray[Any, Any], n: int | None, axis: int) -> np.ndarray[An
 
 def _scale(norm: str | None, n: int, *, inverse: bool) -> float:
     """Returns the factor by which the result is multiplied beyond the 1/n of inverse transforms."""
+    if norm is None:
+        return 1.0
     root = float(n) ** 0.5
-    scales: dict[str | None, float] = {
-        None: 1.0,
+    scales: dict[str, float] = {
         "backward": 1.0,
         "ortho": root if inverse else 1 / root,
         "forward": float(n) if inverse else 1 / n,
     }
-    if norm is not None and not isinstance(norm, str):
+    if not isinstance(norm, str):
         raise wrong("norm", "'backward', 'ortho', 'forward' or None", norm)
     if norm not in scales:
         raise ValueError(f"norm: expected 'backward', 'ortho' or 'forward', found {norm!r}")

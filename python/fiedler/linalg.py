@@ -273,12 +273,17 @@ def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | 
     (x, wrap), (y, _) = as_numpy(a), as_numpy(b, "b")
     if x.ndim == 0 or y.ndim == 0:
         raise ShapeError(f"matmul: expected arrays with axes, found the shapes {x.shape} and {y.shape}")
-    dtype = np.result_type(x, y)
-    x, y = (prepared(array.astype(dtype, copy=False), name, half=True) for array, name in ((x, "a"), (y, "b")))
+    if x.dtype != y.dtype:
+        dtype = np.result_type(x, y)
+        x, y = x.astype(dtype, copy=False), y.astype(dtype, copy=False)
+    x, y = prepared(x, "a", half=True), prepared(y, "b", half=True)
     left, right = (x[None] if x.ndim == 1 else x), (y[:, None] if y.ndim == 1 else y)
     if left.shape[-1] != right.shape[-2]:
         what = f"{x.shape} and {y.shape}"
         raise ShapeError(f"matmul: expected as many columns in a as rows in b, found the shapes {what}")
+    if left.ndim == right.ndim == 2:
+        made = _fiedler.matmul(_context(context, device), left[None], right[None])
+        return wrap(made[0] if x.ndim == y.ndim == 2 else made.reshape(x.shape[:-1] + y.shape[1:]))
     try:
         lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:

@@ -125,8 +125,8 @@ impl Context {
         self.on_threads(work)
     }
 
-    /// Does the same as [`Context::install`], but runs `work` on the calling thread alone if waking another thread would
-    /// take longer, which depends only on the workload of `choice`.
+    /// Does the same as [`Context::install`], but runs `work` on the calling thread alone if waking another thread
+    /// would take longer, which depends only on the workload of `choice`.
     pub fn install_for<R: Send>(&self, choice: &Choice, work: impl FnOnce() -> R + Send) -> R {
         let alone = choice.side == Side::Cpu && choice.workload.is_brief();
         if alone { parallel::alone(work) } else { self.on_threads(work) }

@@ -6,6 +6,7 @@
 //! each use.
 
 use crate::error::{Error, Result};
+use faer::Par;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -28,13 +29,21 @@ pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Returns whether the calling thread does everything itself ([`alone`]).
-pub(crate) fn is_alone() -> bool {
-    ALONE.get()
+/// Returns the parallelism that is passed to faer's routines. faer splits sums according to this value, so the value is
+/// a constant: the bits of a result must not depend on the number of threads. If there are fewer than eight threads,
+/// each thread computes several of the partial sums. What runs on the calling thread alone is too small to be split,
+/// and does not call this function.
+pub(crate) fn in_eight() -> Par {
+    debug_assert!(!ALONE.get(), "brief work is computed by one thread");
+    // WebAssembly has one thread, so faer's routines are compiled without threads.
+    #[cfg(not(target_arch = "wasm32"))]
+    return if ALONE.get() { Par::Seq } else { Par::rayon(8) };
+    #[cfg(target_arch = "wasm32")]
+    Par::Seq
 }
 
-/// Returns whether the calling thread belongs to a pool, so that work for several threads does not wake those of rayon's
-/// global pool. This is for functions that are also called outside of an operation.
+/// Returns whether the calling thread belongs to a pool, so that work for several threads does not wake those of
+/// rayon's global pool. This is for functions that are also called outside of an operation.
 pub(crate) fn is_in_pool() -> bool {
     rayon::current_thread_index().is_some()
 }

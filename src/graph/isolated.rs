@@ -17,7 +17,8 @@ pub struct Isolated {
 
 impl GraphBatch {
     /// Counts the nodes without edges. `without_first` has the graphs in which no listed edge names node 0, in order
-    /// ([`EdgeList::without_first`](super::EdgeList::without_first)): an edge that the conventions dropped names it, too.
+    /// ([`EdgeList::without_first`](super::EdgeList::without_first)): an edge that the conventions dropped names it,
+    /// too.
     #[must_use]
     pub fn isolated(&self, without_first: &[usize]) -> Isolated {
         self.iter().enumerate().fold(Isolated::default(), |all, (index, graph)| {

@@ -30,8 +30,6 @@ mod twisted;
 pub mod variants;
 
 use crate::device::{Adapter, Overrides, Shipped};
-use crate::parallel;
-use faer::Par;
 
 pub(crate) use certificate::ITERATED;
 pub use certificate::{Certificate, Status, all_converged};
@@ -46,19 +44,6 @@ pub use pca::{Pca, PcaOptions, pca, pca_of_stream};
 pub use sparse::spmm;
 pub use stats::{corr, cov, describe, histogram, quantiles};
 pub use svd::{Svd, Svdvals, Vectors, svd, svd_async, svd_truncated, svdvals};
-
-/// Returns the parallelism that is passed to faer's routines. faer splits sums according to this value, so the value is
-/// a constant: the bits of a result must not depend on the number of threads. If there are fewer than eight threads,
-/// each thread computes several of the partial sums. What runs on the calling thread alone is too small to be split, and
-/// does not call this function.
-fn split_in_eight() -> Par {
-    debug_assert!(!parallel::is_alone(), "brief work is computed by one thread");
-    // WebAssembly has one thread, so faer's routines are compiled without threads.
-    #[cfg(not(target_arch = "wasm32"))]
-    return if parallel::is_alone() { Par::Seq } else { Par::rayon(8) };
-    #[cfg(target_arch = "wasm32")]
-    Par::Seq
-}
 
 /// A family of operations: its name, its kernels, and a function that returns whether an adapter may use a given
 /// variant of a kernel. The adapter's limits are checked separately.

@@ -51,8 +51,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
-use crate::ops::split_in_eight;
 use crate::ops::{Certificate, Status};
+use crate::parallel;
 use crate::policy::Choice;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef};
@@ -264,7 +264,7 @@ fn orthogonality<T: Real>(vectors: &DMatrix<T>) -> f64 {
     let wide = T::all_to_f64(vectors.as_slice());
     let wide = MatRef::from_column_major_slice(&wide, n, k);
     let mut gram = Mat::<f64>::zeros(k, k);
-    matmul(gram.as_mut(), Accum::Replace, wide.transpose(), wide, 1.0, split_in_eight());
+    matmul(gram.as_mut(), Accum::Replace, wide.transpose(), wide, 1.0, parallel::in_eight());
     let away = |(i, j): (usize, usize)| (gram[(i, j)] - f64::from(u8::from(i == j))).abs();
     (0..k)
         .flat_map(|j| (0..k).map(move |i| (i, j)))

@@ -58,7 +58,8 @@ pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) 
     }
 }
 
-/// Returns whether the residuals of vectors of the random-walk Laplacian, relative to their lengths, are at most `n eps`.
+/// Returns whether the residuals of vectors of the random-walk Laplacian, relative to their lengths, are at most
+/// `n eps`.
 pub(crate) fn are_accurate(graph: GraphRef<'_>, values: &[f64], eps: f64, vectors: &[f64]) -> bool {
     let n = graph.nodes();
     let degrees = graph.degrees();

@@ -6,7 +6,6 @@ mod tiny;
 
 use super::{Activation, BiasAxis, Problem};
 use crate::array::Real;
-use crate::ops::split_in_eight;
 use crate::parallel;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -158,7 +157,7 @@ impl<'a, T: Working> Work<'a, T> {
             });
         }
         for (matrix, out) in out.chunks_mut(m * n).enumerate() {
-            self.whole(matrix, out, split_in_eight());
+            self.whole(matrix, out, parallel::in_eight());
         }
     }
 
@@ -271,8 +270,8 @@ mod tests {
     use super::{Operands, Problem, Working as _};
     use crate::ops::matmul::{Activation, Given};
 
-    /// A batch gives the threads whole products if there are enough, and parts of products if not. With 1 and 2 threads,
-    /// 4 products are enough.
+    /// A batch gives the threads whole products if there are enough, and parts of products if not. With 1 and 2
+    /// threads, 4 products are enough.
     #[test]
     fn bits_do_not_depend_on_the_number_of_threads_or_products() {
         for (m, n, k) in [(10, 11, 20_000), (1, 300, 9000), (150, 140, 130), (40, 900, 70), (3, 2, 16_384)] {

@@ -5,7 +5,6 @@ use super::cpu::{all, mean_of};
 use super::moments::as_f64;
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
-use crate::ops::split_in_eight;
 use crate::parallel;
 use bytemuck::allocation::{cast_vec, zeroed_vec};
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
@@ -164,7 +163,7 @@ fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<T> {
 
 /// Computes the same by faer's blocks, which reuse what is in the caches. Only the lower triangle is computed.
 fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, rows: usize, cols: usize) -> Vec<T> {
-    let parallel = if rows * cols * cols < TASK { Par::Seq } else { split_in_eight() };
+    let parallel = if rows * cols * cols < TASK { Par::Seq } else { parallel::in_eight() };
     let mut products: Vec<T> = zeroed_vec(cols * cols);
     let x = MatRef::from_column_major_slice(&centered[..stride * cols], stride, cols);
     // Row i of the products is column i here.

@@ -11,7 +11,6 @@ use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::SimdScalar;
 use crate::ops::reflectors::Reflectors;
-use crate::ops::split_in_eight;
 use crate::ops::twisted::{self, Tridiagonal};
 use crate::parallel;
 use faer::diag::{Diag, DiagRef};
@@ -100,7 +99,7 @@ impl<T: Real> Prepared<T> {
         let scale = power_of_two_near(peak).clamp(T::SMALLEST, 0.25 / T::SMALLEST);
         let inverse = T::from_f64(1.0 / scale);
         let matrix = mirrored(m.elements, n, inverse);
-        let par = if n < PARALLEL_FROM { Par::Seq } else { split_in_eight() };
+        let par = if n < PARALLEL_FROM { Par::Seq } else { parallel::in_eight() };
         let reduced = Reduced::new(&matrix, par);
         Some(Self { matrix, scale, reduced, par })
     }

@@ -3,7 +3,6 @@
 
 use super::triangular::Triangular;
 use crate::ops::sparse::Operator;
-use crate::ops::split_in_eight;
 use crate::parallel;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::LltRegularization;
@@ -127,7 +126,7 @@ impl Factor {
         let symbolic = analyze(pattern, &ordering)?;
         let SymbolicCholeskyRaw::Supernodal(supernodes) = symbolic.raw() else { return None };
         let structure = Triangular::new(supernodes);
-        let par = split_in_eight();
+        let par = parallel::in_eight();
         let scratch = symbolic.factorize_numeric_llt_scratch::<f64>(par, Spec::default());
         let mut memory = MemBuffer::try_new(scratch).ok()?;
         let mut values = zeros(symbolic.len_val())?;

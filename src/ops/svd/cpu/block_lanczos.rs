@@ -8,7 +8,6 @@ use crate::cancel::Cancel;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{departure, nan_max, normalize_columns, sum};
 use crate::ops::random;
-use crate::ops::split_in_eight;
 use crate::parallel;
 use crate::shape::to_u32;
 use faer::linalg::matmul::matmul;
@@ -184,7 +183,7 @@ fn project<F: Working>(
     };
     let s: Vec<F> = (0..k).map(&mut value).collect();
 
-    let par = split_in_eight();
+    let par = parallel::in_eight();
     let scaled = Mat::from_fn(long, k, |i, j| p[(i, j)] * s[j]);
     let near = product(scaled.as_ref(), q.transpose());
     let away = frobenius(Mat::from_fn(long, short, |i, j| b[(i, j)] - near[(i, j)]).as_ref());
@@ -209,7 +208,7 @@ fn project<F: Working>(
 
 fn product<F: Working>(left: MatRef<'_, F>, right: MatRef<'_, F>) -> Mat<F> {
     let mut out = Mat::zeros(left.nrows(), right.ncols());
-    matmul(out.as_mut(), Accum::Replace, left, right, F::from_f64(1.0), split_in_eight());
+    matmul(out.as_mut(), Accum::Replace, left, right, F::from_f64(1.0), parallel::in_eight());
     out
 }
 
@@ -247,7 +246,7 @@ fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, rando
         // Orthogonalizing twice is enough (Kahan and Parlett).
         for _ in 0..2 {
             let along = product(basis.transpose(), x.as_ref());
-            matmul(x.as_mut(), Accum::Add, basis, along.as_ref(), F::from_f64(-1.0), split_in_eight());
+            matmul(x.as_mut(), Accum::Add, basis, along.as_ref(), F::from_f64(-1.0), parallel::in_eight());
         }
         x
     };

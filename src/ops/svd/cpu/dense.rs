@@ -6,7 +6,7 @@ use super::refine::refine;
 use super::{Matrices, Scaled, Working, golub_kahan, graded, not_finite};
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{departure, nan_max, norm_1, normalize_columns, product, sum};
-use crate::ops::split_in_eight;
+use crate::parallel;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Mat, Par};
@@ -55,7 +55,7 @@ pub(super) fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: 
     if !scaled.finite {
         return not_finite(u, s, vh);
     }
-    let par = if problem.short() < PARALLEL_FROM { Par::Seq } else { split_in_eight() };
+    let par = if problem.short() < PARALLEL_FROM { Par::Seq } else { parallel::in_eight() };
     let solved = if graded::is_graded(problem.rows, a) {
         let factors = graded::factors(&scaled.b, problem.left());
         let residual = residual(&factors, &product(scaled.b.as_ref(), factors.q.as_ref(), par));

@@ -125,7 +125,7 @@ def test_large_results_keep_their_memory_and_give_it_back():
     again[0][:] = 7
     assert np.allclose(again[1], 2 * a @ b)
     places = {one.ctypes.data for one in again}
-    del again, one, part
+    del again, part
     assert linalg.matmul(a, b).ctypes.data in places | {place}
 
 

@@ -136,8 +136,8 @@ impl Context {
     /// half done, such as adding a chunk of a stream.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.threads {
-            Some(pool) => pool.install(work),
-            None => work(),
+            Some(pool) => pool.install(|| parallel::together(work)),
+            None => parallel::together(work),
         }
     }
 

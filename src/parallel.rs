@@ -16,16 +16,25 @@ thread_local! {
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Runs `work` as outside of [`alone`].
+pub(crate) fn together<R>(work: impl FnOnce() -> R) -> R {
+    set_alone(false, work)
+}
+
 /// Runs `work` on the calling thread alone: what it would do in parallel is done one after the other. A thread that is
 /// in no pool would otherwise wait for rayon's global pool, whose threads a forked process does not have.
 pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
+    set_alone(true, work)
+}
+
+fn set_alone<R>(alone: bool, work: impl FnOnce() -> R) -> R {
     struct Restored(bool);
     impl Drop for Restored {
         fn drop(&mut self) {
             ALONE.set(self.0);
         }
     }
-    let _restored = Restored(ALONE.replace(true));
+    let _restored = Restored(ALONE.replace(alone));
     work()
 }
 
@@ -232,6 +241,7 @@ mod tests {
         assert!(panicked.is_err());
         on(2, || assert_eq!(super::threads(), 2, "what was set within is set no more"));
         assert_eq!(alone(super::threads), 1);
+        on(2, || assert_eq!(alone(|| super::together(super::threads)), 2));
     }
 
     #[test]

@@ -98,6 +98,25 @@ def test_one_stream_for_two_threads():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc/self/task is not there")
+LARGE_DRAWS = """
+import threading
+import fiedler
+
+stream = fiedler.random.Stream(7, "x")
+def draw():
+    for _ in range(30):
+        stream.uniform((500_000,))
+threads = [threading.Thread(target=draw, daemon=True) for _ in range(2)]
+[thread.start() for thread in threads]
+[thread.join(60) for thread in threads]
+print(stream.position if not any(thread.is_alive() for thread in threads) else "hangs")
+"""
+
+
+def test_large_draws_of_one_stream_end():
+    assert script(LARGE_DRAWS) == f"{30 * 2 * 500_000}\n"
+
+
 def test_nothing_starts_before_the_first_call():
     program = """
 import os

@@ -166,9 +166,27 @@ impl<'a, T: Working> Work<'a, T> {
         let Problem { m, n, k, .. } = *self.problem;
         if m * n <= SMALL_RESULT && k >= 2 * PART && 2 * m * n * k >= WORTH_A_THREAD {
             self.in_parts(matrix, out);
+        } else if m == 1 || n == 1 {
+            self.of_vector(matrix, out);
         } else {
             self.product(matrix, 0..k, out, par);
         }
+    }
+
+    /// Computes the product of a matrix and a vector. Of such a product, faer would cut the sums by its parallelism, so
+    /// the result is cut instead.
+    fn of_vector(&self, matrix: usize, out: &mut [T]) {
+        let Problem { n, k, .. } = *self.problem;
+        let (left, right) = self.factors(matrix);
+        let each = (WORTH_A_THREAD / 4 / k).max(64);
+        parallel::for_each(out.chunks_mut(each), |i, out| {
+            let (first, len) = (i * each, out.len());
+            let (left, right, out) = match n {
+                1 => (left.subrows(first, len), right, MatMut::from_column_major_slice_mut(out, len, 1)),
+                _ => (left, right.subcols(first, len), MatMut::from_column_major_slice_mut(out, 1, len)),
+            };
+            matmul(out, Accum::Replace, left, right, self.alpha, Par::Seq);
+        });
     }
 
     /// Computes one product from parts of its sums. The parts do not depend on the number of threads, so the bits of
@@ -185,7 +203,8 @@ impl<'a, T: Working> Work<'a, T> {
         }
     }
 
-    fn product(&self, matrix: usize, terms: std::ops::Range<usize>, out: &mut [T], par: Par) {
+    /// Returns op(A) and op(B) of one matrix of the batch.
+    fn factors(&self, matrix: usize) -> (MatRef<'a, T>, MatRef<'a, T>) {
         let Problem { m, n, k, a, b, .. } = *self.problem;
         let stored = |numbers, rows, cols, transposed| {
             let all = if transposed {
@@ -195,8 +214,14 @@ impl<'a, T: Working> Work<'a, T> {
             };
             all.as_dyn_stride()
         };
-        let left = stored(self.a_of(matrix), m, k, a.transposed).subcols(terms.start, terms.len());
-        let right = stored(self.b_of(matrix), k, n, b.transposed).subrows(terms.start, terms.len());
+        (stored(self.a_of(matrix), m, k, a.transposed), stored(self.b_of(matrix), k, n, b.transposed))
+    }
+
+    fn product(&self, matrix: usize, terms: std::ops::Range<usize>, out: &mut [T], par: Par) {
+        let Problem { m, n, .. } = *self.problem;
+        let (left, right) = self.factors(matrix);
+        let left = left.subcols(terms.start, terms.len());
+        let right = right.subrows(terms.start, terms.len());
         let out = MatMut::from_column_major_slice_mut(out, m, n);
         matmul(out, Accum::Replace, left, right, self.alpha, par);
     }
@@ -274,7 +299,11 @@ mod tests {
     /// threads, 4 products are enough.
     #[test]
     fn bits_do_not_depend_on_the_number_of_threads_or_products() {
-        for (m, n, k) in [(10, 11, 20_000), (1, 300, 9000), (150, 140, 130), (40, 900, 70), (3, 2, 16_384)] {
+        let products =
+            [(10, 11, 20_000), (1, 300, 9000), (300, 1, 9000), (1500, 1, 700), (150, 140, 130), (40, 900, 70)];
+        let turned = [false, true].into_iter().flat_map(|a| [(a, false), (a, true)]);
+        for ((m, n, k), (of_a, of_b)) in products.into_iter().flat_map(|shape| turned.clone().map(move |t| (shape, t)))
+        {
             let given = |transposed| Given { transposed, shared: false };
             let made = |batch: usize, threads: usize| {
                 let of =
@@ -282,7 +311,7 @@ mod tests {
                 let (a, b) = (of(m * k), of(k * n));
                 let (activation, alpha) = (Activation::None, 1.0);
                 let (c, bias) = (None, None);
-                let problem = Problem { m, n, k, batch, a: given(false), b: given(true), alpha, c, bias, activation };
+                let problem = Problem { m, n, k, batch, a: given(of_a), b: given(of_b), alpha, c, bias, activation };
                 let mut out = vec![0.0; batch * m * n];
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
                 pool.install(|| f32::gemm(&problem, Operands { a: &a, b: &b, c: &[], bias: &[] }, &mut out));

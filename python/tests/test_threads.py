@@ -97,7 +97,6 @@ def test_one_stream_for_two_threads():
     assert sorted(np.concatenate(drawn).tolist()) == sorted(whole.tolist())
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc/self/task is not there")
 LARGE_DRAWS = """
 import threading
 import fiedler
@@ -117,6 +116,7 @@ def test_large_draws_of_one_stream_end():
     assert script(LARGE_DRAWS) == f"{30 * 2 * 500_000}\n"
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc/self/task is not there")
 def test_nothing_starts_before_the_first_call():
     program = """
 import os

@@ -150,7 +150,8 @@ pub struct Workload {
 
 impl Workload {
     /// Returns whether the CPU does the work in less time than it takes to wake another thread. This must depend only
-    /// on the workload: faer splits sums by the parallelism that it is given, and those of so little work are not split.
+    /// on the workload: faer splits sums by the parallelism that it is given, and those of so little work are not
+    /// split.
     pub(crate) fn is_brief(&self) -> bool {
         // Other families are made of several operations, or give faer several threads in any case.
         let alone = match self.family {

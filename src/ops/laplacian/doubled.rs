@@ -117,8 +117,8 @@ pub(crate) struct Refined {
 }
 
 impl Refined {
-    /// Refines vectors, the columns of `vectors`, which are orthonormal to about eps. `groups` has the tie group of each
-    /// in f64. Within a group, the vectors are in ascending order of their eigenvalues.
+    /// Refines vectors, the columns of `vectors`, which are orthonormal to about eps. `groups` has the tie group of
+    /// each in f64. Within a group, the vectors are in ascending order of their eigenvalues.
     pub(crate) fn new(graph: GraphRef<'_>, groups: &[u32], vectors: &[f64]) -> Self {
         let n = graph.nodes().max(1);
         let mut v: Vec<Vec<Doubled>> =

@@ -91,7 +91,7 @@ pub(crate) fn returned<'py, T: Element + Copy>(
     if elements.len() <= COPIED && elements.len() == shape.iter().product::<usize>() {
         let array = PyArrayDyn::zeros(py, shape, false);
         #[expect(unsafe_code, reason = "the memory of an array that was just made")]
-        // SAFETY: nobody else has seen the array.
+        // SAFETY: no other code has access to the array yet.
         unsafe { array.as_slice_mut()? }.copy_from_slice(&elements);
         return Ok(array.into_any());
     }
@@ -120,7 +120,7 @@ pub(crate) fn result<'py, T: Element + Scalar>(
     let first = elements.as_mut_ptr();
     let memory = Bound::new(py, Memory(Box::new(found)))?.into_any();
     #[expect(unsafe_code, reason = "the elements, which `memory` holds, as NumPy's array")]
-    // SAFETY: `memory` owns as many elements as the shape has, does not move them, and gives nobody else access.
+    // SAFETY: `memory` owns the elements, as many as the shape has. It neither moves them nor lets other code use them.
     let array = unsafe { PyArrayDyn::borrow_from_array(&ArrayViewD::from_shape_ptr(shape, first), memory) };
     Ok(array.into_any())
 }

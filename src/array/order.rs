@@ -10,7 +10,7 @@ const TASK: usize = 1 << 15;
 
 /// Converts each `rows x cols` matrix of a batch from row-major to column-major order. With `rows` and `cols`
 /// exchanged, converts in the other direction. Elements after the last whole matrix are left out, unless the matrices
-/// are vectors. Within an operation, large matrices are converted by all threads.
+/// are vectors. On a thread of a pool, all threads of the pool convert large matrices.
 #[must_use]
 pub fn column_major<T: bytemuck::Pod + Send + Sync>(data: &[T], rows: usize, cols: usize) -> Vec<T> {
     if rows <= 1 || cols <= 1 {

@@ -145,9 +145,9 @@ pub(super) fn pairs<T: Real>(
     for (group, taken) in &ranges {
         canonical_basis(&mut vectors[group.start * n..group.end * n], n, taken.end - group.start);
     }
-    let own = &vectors[selected.start * n..selected.end * n];
     let amplified = relative && settings.normalization == Normalization::RandomWalk && values.len() <= MOST_REFINED;
-    if amplified && !entrywise::are_accurate(graph, &values[selected.clone()], T::EPSILON, own) {
+    let accurate = || entrywise::are_accurate(graph, &groups, (&values, &vectors), selected.clone(), T::EPSILON);
+    if amplified && !accurate() {
         refine(graph, &groups, &ranges, &mut vectors);
     }
     for (group, taken) in ranges {

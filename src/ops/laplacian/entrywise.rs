@@ -17,6 +17,7 @@
 use crate::graph::GraphRef;
 use crate::ops::columns::product;
 use faer::{Mat, MatRef, Par};
+use std::ops::Range;
 
 /// How often the vectors are corrected. The second time, residuals do not have the errors of the first.
 const ROUNDS: usize = 2;
@@ -58,19 +59,41 @@ pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) 
     }
 }
 
-/// Returns whether the residuals of vectors of the random-walk Laplacian, relative to their lengths, are at most
-/// `n eps`.
-pub(crate) fn are_accurate(graph: GraphRef<'_>, values: &[f64], eps: f64, vectors: &[f64]) -> bool {
+/// Returns whether the selected vectors of the random-walk Laplacian are accurate to about `n eps` over the distance of
+/// their eigenvalue from others. `vectors` are all vectors of the symmetric Laplacian, and `groups` has the tie group of
+/// each.
+///
+/// Their residuals have to be at most `n eps`, relative to their lengths. This does not suffice where vectors of other
+/// eigenvalues are nearly parallel, as those of a node are that hangs on a weak edge: an error in their common
+/// direction has hardly a residual. The part of an error that lies along the vector `D^-1/2 v_k` is at most the
+/// residual, over the distance of the eigenvalues, times the condition number `|D^-1/2 v_k| |D^1/2 v_k|` of the
+/// eigenvalue `l_k` (Wilkinson 1965). So it is small where this number is, or where D^-1/2 amplifies v_k no more than v.
+pub(crate) fn are_accurate(
+    graph: GraphRef<'_>,
+    groups: &[u32],
+    (values, vectors): (&[f64], &[f64]),
+    selected: Range<usize>,
+    eps: f64,
+) -> bool {
     let n = graph.nodes();
     let degrees = graph.degrees();
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
     let allowed = n as f64 * eps;
-    values.iter().zip(vectors.chunks_exact(n.max(1))).all(|(&value, column)| {
-        let x: Vec<f64> = column.iter().zip(&degrees).map(|(v, d)| if *d > 0.0 { v / d.sqrt() } else { 0.0 }).collect();
+    let walk: Vec<Vec<f64>> = vectors
+        .chunks_exact(n.max(1))
+        .map(|v| v.iter().zip(&degrees).map(|(v, d)| if *d > 0.0 { v / d.sqrt() } else { 0.0 }).collect())
+        .collect();
+    let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+    let lengths: Vec<f64> = walk.iter().map(|x| length(&mut x.iter().copied())).collect();
+    let left = |x: &[f64]| length(&mut x.iter().zip(&degrees).map(|(x, d)| x * d));
+    let conditions: Vec<f64> = walk.iter().zip(&lengths).map(|(x, length)| length * left(x)).collect();
+    selected.into_iter().all(|j| {
+        let (x, allowed) = (&walk[j], allowed * lengths[j]);
         let along = |i: usize| graph.row(i).map(|(other, weight)| weight * (x[i] - x[other])).sum::<f64>();
-        let away = |i: usize| if degrees[i] > 0.0 { along(i) / degrees[i] - value * x[i] } else { 0.0 };
-        let size = |x: f64| x * x;
-        (0..n).map(|i| size(away(i))).sum::<f64>().sqrt() <= allowed * x.iter().map(|&x| size(x)).sum::<f64>().sqrt()
+        let away = |i: usize| if degrees[i] > 0.0 { along(i) / degrees[i] - values[j] * x[i] } else { 0.0 };
+        let residual = length(&mut (0..n).map(away));
+        let small = |k: usize| lengths[k] * f64::EPSILON <= allowed || conditions[k] * residual <= allowed;
+        residual <= allowed && (0..walk.len()).all(|k| groups[k] == groups[j] || small(k))
     })
 }
 

@@ -79,8 +79,15 @@ impl<T: Real> Reflectors<T> {
         Some((Self { vectors: matrix, first: 0, factor }, triangle))
     }
 
-    /// Multiplies the columns of `panel` by the orthogonal matrix, on one thread.
-    pub(super) fn apply(&self, panel: MatMut<'_, T>) {
+    /// Returns the first columns of the orthogonal matrix, one for each reflector.
+    pub(super) fn columns(&self, par: Par) -> Mat<T> {
+        let mut columns = Mat::identity(self.vectors.nrows(), self.factor.ncols());
+        self.apply(columns.as_mut(), par);
+        columns
+    }
+
+    /// Multiplies the columns of `panel` by the orthogonal matrix.
+    pub(super) fn apply(&self, panel: MatMut<'_, T>, par: Par) {
         let len = self.vectors.nrows() - self.first;
         let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
             len,
@@ -92,7 +99,7 @@ impl<T: Real> Reflectors<T> {
             self.factor.as_ref(),
             Conj::No,
             panel.subrows_mut(self.first, len),
-            Par::Seq,
+            par,
             MemStack::new(&mut MemBuffer::new(scratch)),
         );
     }

@@ -455,6 +455,15 @@ fn leading<T: Real + Into<f64>>(ctx: &Context) -> Checked {
         let other = svd_truncated(ctx, &a, k, TruncatedOptions { seed: 1, ..TruncatedOptions::default() })?;
         assert!(k < 7 || bits(&other.u)? != bits(&found.u)?);
     }
+    // Threads divide the sums of a large matrix.
+    let elements = random_batch(3000, 100, 1, 5).into_iter().map(f64::from).collect();
+    let large = array::<T>(&[Rectangle::new("large", 3000, 100, elements)]);
+    let on = |threads: usize| -> fiedler::Result<Vec<u64>> {
+        let ctx = alike(ctx).threads(threads).build()?;
+        let u = svd_truncated(&ctx, &large, 20, TruncatedOptions::default())?.u.to_host(&ctx)?;
+        Ok(u.as_slice().iter().map(|&x| Into::<f64>::into(x).to_bits()).collect())
+    };
+    assert_eq!(on(1)?, on(3)?);
     // A matrix that is not finite spoils only its own result. A request for more triplets than the matrix has is an
     // error.
     let found = svd_truncated(

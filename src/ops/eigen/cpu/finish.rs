@@ -66,7 +66,7 @@ fn transform<T: Real>(p: &Prepared<T>, values: &mut [T], vectors: &mut [T], meas
     let width = PANEL[usize::from(n >= LARGE)];
     let panels = vectors.chunks_mut(width * n).zip(values.chunks_mut(width));
     let residuals = parallel::map(panels, |_, (vectors, values)| {
-        p.reduced.q.apply(MatMut::from_column_major_slice_mut(vectors, n, values.len()));
+        p.reduced.q.apply(MatMut::from_column_major_slice_mut(vectors, n, values.len()), Par::Seq);
         vectors.chunks_exact_mut(n).for_each(normalize);
         if measured { residual(&p.matrix, values, vectors) } else { 0.0 }
     });

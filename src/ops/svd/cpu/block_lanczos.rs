@@ -8,6 +8,7 @@ use crate::cancel::Cancel;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{departure, nan_max, normalize_columns, sum};
 use crate::ops::random;
+use crate::ops::reflectors::Reflectors;
 use crate::parallel;
 use crate::shape::to_u32;
 use faer::linalg::matmul::matmul;
@@ -95,8 +96,8 @@ const RESIDUAL: f64 = 1e-8;
 const BLOCKS: usize = 5;
 
 /// Computes the k leading singular triplets P, S and Q of the tall matrix B, the relative residual
-/// `|B - P S Q'|_F / |B|_F`, and the certificate. Returns `None` if the call is cancelled, or if the decomposition of
-/// the small matrix fails.
+/// `|B - P S Q'|_F / |B|_F`, and the certificate. Returns `None` if the call is cancelled, if the decomposition of the
+/// small matrix fails, or if there is not enough memory.
 ///
 /// Block Lanczos bidiagonalization (Golub, Luk and Overton 1981) starts from a random block and orthogonalizes every
 /// block against all earlier blocks. When the basis is full, it is compressed to its leading singular vectors (Baglama
@@ -114,9 +115,9 @@ fn project<F: Working>(
     let rounding = |largest: f64| F::EPSILON * (8.0 * norm + super::super::as_f64(long).sqrt() * largest);
     let width = k.saturating_add(options.oversample).min(short);
     let mut random = Random { seed: options.seed, next: 0 };
-    let mut right = orthonormal_complement(Mat::zeros(short, 0).as_ref(), random.block(short, width), &mut random);
+    let mut right = orthonormal_complement(Mat::zeros(short, 0).as_ref(), random.block(short, width), &mut random)?;
     let images = product(b.as_ref(), right.as_ref());
-    let mut left = orthonormal_complement(Mat::zeros(long, 0).as_ref(), images.clone(), &mut random);
+    let mut left = orthonormal_complement(Mat::zeros(long, 0).as_ref(), images.clone(), &mut random)?;
     // Invariant: `B right = left small`. The last `newest` columns of `left` are the newest block.
     let mut small = product(left.transpose(), images.as_ref());
     let mut newest = width;
@@ -130,7 +131,7 @@ fn project<F: Working>(
         let z = product(b.transpose(), left.subcols(size - newest, newest));
         let room = short - size;
         let block = if room < newest { random.block(short, room) } else { z.clone() };
-        let next = orthonormal_complement(right.as_ref(), block, &mut random);
+        let next = orthonormal_complement(right.as_ref(), block, &mut random)?;
         // `z` is B' times the newest columns of `left`. For these columns, `B' left = right small' + next (next' z)`.
         // The last term is what the triplets miss.
         let missed = product(next.transpose(), z.as_ref());
@@ -155,7 +156,7 @@ fn project<F: Working>(
             small = Mat::from_fn(width, width, |i, j| F::from_f64(if i == j { found.s[i] } else { 0.0 }));
         }
         let images = product(b.as_ref(), next.as_ref());
-        let more = orthonormal_complement(left.as_ref(), images.clone(), &mut random);
+        let more = orthonormal_complement(left.as_ref(), images.clone(), &mut random)?;
         (right, left) = (joined(&right, &next), joined(&left, &more));
         let column = product(left.transpose(), images.as_ref());
         let before = small.ncols();
@@ -237,9 +238,13 @@ impl Random {
 }
 
 /// Returns an orthonormal basis of the part of `block` that is orthogonal to `basis`. If only rounding errors remain of
-/// a column, the column is replaced by a random direction that is orthogonal to `basis`.
-fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) -> Mat<F> {
+/// a column, the column is replaced by a random direction that is orthogonal to `basis`. Returns `None` if there is not
+/// enough memory.
+fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, random: &mut Random) -> Option<Mat<F>> {
     let (rows, cols) = block.shape();
+    if cols == 0 {
+        return Some(block);
+    }
     let length = |x: &Mat<F>, j: usize| x.col(j).iter().map(|x| x.to_f64().powi(2)).sum::<f64>().sqrt();
     let largest = (0..cols).map(|j| length(&block, j)).fold(0.0, f64::max);
     let taken_off = |mut x: Mat<F>| {
@@ -250,8 +255,10 @@ fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, rando
         }
         x
     };
-    let factored = taken_off(block).qr();
-    let (mut q, r) = (factored.compute_thin_Q(), factored.thin_R());
+    // faer's own `qr` splits sums by the number of threads.
+    let par = parallel::in_eight();
+    let (reflectors, r) = Reflectors::of_columns(taken_off(block), par)?;
+    let mut q = reflectors.columns(par);
     let least = 100.0 * F::EPSILON * largest;
     let lost: Vec<usize> = (0..cols).filter(|&j| r[(j, j)].to_f64().abs() <= least).collect();
     if !lost.is_empty() {
@@ -262,9 +269,9 @@ fn orthonormal_complement<F: Working>(basis: MatRef<'_, F>, block: Mat<F>, rando
                 q[(i, j)] = fresh[(i, from)] * unit;
             }
         }
-        q = taken_off(q).qr().compute_thin_Q();
+        q = Reflectors::of_columns(taken_off(q), par)?.0.columns(par);
     }
     // QR has scaled the columns to length 1. If only a small part of a column was orthogonal to the basis, this scaling
     // has also enlarged the rounding errors along the basis, so they are removed once more.
-    taken_off(q).qr().compute_thin_Q()
+    Some(Reflectors::of_columns(taken_off(q), par)?.0.columns(par))
 }

@@ -54,12 +54,12 @@ pub(super) fn decompose<F: Working>(b: &Mat<F>, par: Par) -> Option<(Certificate
         }
         match &triangle {
             Some((of_b, _)) => {
-                of_p.apply(p.as_mut().subrows_mut(0, short));
-                of_b.apply(p.as_mut());
+                of_p.apply(p.as_mut().subrows_mut(0, short), Par::Seq);
+                of_b.apply(p.as_mut(), Par::Seq);
             }
-            None => of_p.apply(p.as_mut()),
+            None => of_p.apply(p.as_mut(), Par::Seq),
         }
-        of_q.apply(q.as_mut());
+        of_q.apply(q.as_mut(), Par::Seq);
         measured(b, p, s, q)
     });
     let residual = residuals.into_iter().fold(0.0, nan_max);

@@ -51,10 +51,10 @@ pub(crate) fn in_eight() -> Par {
     Par::Seq
 }
 
-/// Returns whether the calling thread belongs to a pool, so that work for several threads does not wake those of
-/// rayon's global pool. This is for functions that are also called outside of an operation.
-pub(crate) fn is_in_pool() -> bool {
-    rayon::current_thread_index().is_some()
+/// Runs `work` in parallel on a thread of a pool, and elsewhere on the calling thread [`alone`], so that it does not wake
+/// the threads of rayon's global pool. This is for functions that are also called outside of an operation.
+pub(crate) fn in_own_pool<R>(work: impl FnOnce() -> R) -> R {
+    if rayon::current_thread_index().is_some() { work() } else { alone(work) }
 }
 
 /// Returns an error if `operation` cannot start threads, because it runs in a browser.

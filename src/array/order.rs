@@ -26,34 +26,27 @@ pub fn column_major<T: bytemuck::Pod + Send + Sync>(data: &[T], rows: usize, col
                 columns(from, rows, cols, 0, to);
             }
         };
-        each(out.chunks_mut(some).zip(data.chunks(some)), matrices);
+        parallel::in_own_pool(|| parallel::for_each(out.chunks_mut(some).zip(data.chunks(some)), matrices));
     } else {
         let width = (TASK / rows).max(1).next_multiple_of(TILE);
         let tasks = out
             .chunks_mut(size)
             .zip(data.chunks_exact(size))
             .flat_map(|(to, from)| to.chunks_mut(width * rows).enumerate().map(move |(i, to)| (i * width, to, from)));
-        each(tasks, |_, (first, to, from)| columns(from, rows, cols, first, to));
+        parallel::in_own_pool(|| {
+            parallel::for_each(tasks, |_, (first, to, from)| columns(from, rows, cols, first, to))
+        });
     }
     out
 }
 
-fn each<X: Send>(items: impl IntoIterator<Item = X>, work: impl Fn(usize, X) + Sync) {
-    if parallel::is_in_pool() {
-        parallel::for_each(items, work);
-    } else {
-        items.into_iter().enumerate().for_each(|(i, item)| work(i, item));
-    }
-}
-
-/// Writes the columns of a row-major matrix from column `first` on to `to`.
+/// Writes the columns of a row-major matrix from column `first` on to `to`. Each piece of a column is written in one go:
+/// a cache reads scattered elements better than it writes them.
 fn columns<T: Copy>(matrix: &[T], rows: usize, cols: usize, first: usize, to: &mut [T]) {
     for (j, to) in (first..).step_by(TILE).zip(to.chunks_mut(TILE * rows)) {
-        for i in (0..rows).step_by(TILE) {
-            for i in i..rows.min(i + TILE) {
-                for (j, x) in matrix[i * cols + j..(i + 1) * cols].iter().take(to.len() / rows).enumerate() {
-                    to[i + j * rows] = *x;
-                }
+        for (i, tile) in (0..).step_by(TILE).zip(matrix.chunks(TILE * cols)) {
+            for (j, to) in (j..).zip(to.chunks_exact_mut(rows)) {
+                to[i..rows.min(i + TILE)].iter_mut().zip(tile[j..].iter().step_by(cols)).for_each(|(to, x)| *to = *x);
             }
         }
     }

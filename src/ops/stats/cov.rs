@@ -2,7 +2,7 @@
 
 use super::count;
 use super::gpu_cov::{self, Found, Output, Unit};
-use super::gram::{Gram, ROWS, of_matrix};
+use super::gram::{Gram, ROWS, of_matrix, only_leaf};
 use super::moments::as_f64;
 use super::running::in_chunks;
 use crate::array::{Array, Real, Storage};
@@ -138,10 +138,19 @@ fn on_cpu<T: Real>(ctx: &Context, x: &[T], Shape { rows, cols, batch }: Shape, o
     let (mut middle, mut made) = (ctx.room(cols * batch), ctx.room(cols * cols * batch));
     let each = made.chunks_mut((cols * cols).max(1)).zip(middle.chunks_mut(cols.max(1)));
     let size = rows * cols;
+    let correlation = output == Output::Correlation;
     parallel::for_each(each, |i, (made, middle)| {
-        let gram = of_matrix(&x[i * size..(i + 1) * size], rows, cols);
-        middle.copy_from_slice(&means::<T>(&gram));
-        complete(&gram, output == Output::Correlation, made);
+        let x = &x[i * size..(i + 1) * size];
+        if 0 < rows && rows <= ROWS {
+            // Without sums in f64, which would be more memory than the result.
+            let leaf = only_leaf(x, rows, cols, made);
+            middle.iter_mut().zip(leaf.means()).for_each(|(to, &mean)| *to = T::from_f64(mean));
+            finish(rows as u64, cols, correlation, made, |i, j, sum| leaf.product(i, j, sum.to_f64()));
+        } else {
+            let gram = of_matrix(x, rows, cols);
+            middle.copy_from_slice(&means::<T>(&gram));
+            complete(&gram, correlation, made);
+        }
     });
     (middle, made)
 }
@@ -262,14 +271,26 @@ pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
 
 /// Writes the whole covariance or correlation matrix to `whole`.
 fn complete<T: Real>(gram: &Gram, correlation: bool, whole: &mut [T]) {
-    let cols = gram.means.len();
-    let divisor = if gram.rows > 1 { as_f64(gram.rows - 1) } else { f64::NAN };
+    let (cols, products) = (gram.means.len(), &gram.products);
+    finish(gram.rows, cols, correlation, whole, |i, j, _| products[i * cols + j]);
+}
+
+/// Writes the whole covariance or correlation matrix of `rows` rows to `whole`. `product` returns the sum of products
+/// for a row, a column that is not beyond the diagonal, and what is in this place.
+fn finish<T: Real>(
+    rows: u64,
+    cols: usize,
+    correlation: bool,
+    whole: &mut [T],
+    product: impl Fn(usize, usize, T) -> f64 + Sync,
+) {
+    let divisor = if rows > 1 { as_f64(rows - 1) } else { f64::NAN };
     if !correlation {
-        return by_squares(gram, whole, |_, _, product| T::from_f64(product / divisor));
+        return symmetric(cols, whole, |i, j, x| T::from_f64(product(i, j, x) / divisor));
     }
-    let roots: Vec<f64> = (0..cols).map(|j| gram.products[j * cols + j].sqrt()).collect();
-    by_squares(gram, whole, |i, j, product| {
-        T::from_f64(match product / roots[i] / roots[j] {
+    let roots: Vec<f64> = (0..cols).map(|j| product(j, j, whole[j * cols + j]).sqrt()).collect();
+    symmetric(cols, whole, |i, j, x| {
+        T::from_f64(match product(i, j, x) / roots[i] / roots[j] {
             _ if divisor.is_nan() => f64::NAN,
             value if i == j && value.is_finite() => 1.0,
             value => value.clamp(-1.0, 1.0),
@@ -277,28 +298,41 @@ fn complete<T: Real>(gram: &Gram, correlation: bool, whole: &mut [T]) {
     });
 }
 
-/// Writes the result of `entry` for every row, column and product. Beyond the diagonal, rows of the result are columns
-/// of the products: they are read in squares, which stay in the cache.
-fn by_squares<T: Real>(gram: &Gram, whole: &mut [T], entry: impl Fn(usize, usize, f64) -> T + Sync) {
-    let (cols, products) = (gram.means.len(), &gram.products);
-    let rows = |k: usize, some: &mut [T]| {
-        for first in (0..cols).step_by(SQUARE) {
-            for (i, row) in (k * SQUARE..).zip(some.chunks_exact_mut(cols)) {
-                let to = row[first..].iter_mut().take(SQUARE).zip(first..);
-                if first + SQUARE <= i {
-                    to.zip(&products[i * cols + first..]).for_each(|((to, j), product)| *to = entry(i, j, *product));
-                } else {
-                    to.for_each(|(to, j)| *to = entry(i, j, products[i.max(j) * cols + i.min(j)]));
-                }
+/// Replaces each element of the lower triangle by the result of `entry` for its row, its column and itself, and makes
+/// the matrix symmetric.
+fn symmetric<T: Real>(cols: usize, whole: &mut [T], entry: impl Fn(usize, usize, T) -> T + Sync) {
+    parallel::in_own_pool(|| {
+        parallel::for_each(whole.chunks_mut((SQUARE * cols).max(1)), |k, rows| {
+            for (i, row) in (k * SQUARE..).zip(rows.chunks_exact_mut(cols)) {
+                row[..=i].iter_mut().enumerate().for_each(|(j, x)| *x = entry(i, j, *x));
+            }
+        });
+        mirror(whole, cols, 0);
+    });
+}
+
+/// Copies what is below the diagonal to what is beyond it, in `rows`, which begin with row `first`: from the lower half
+/// of the rows to the upper half, and within both halves likewise.
+fn mirror<T: Real>(rows: &mut [T], cols: usize, first: usize) {
+    let count = rows.len() / cols.max(1);
+    if count <= SQUARE {
+        for i in 1..count {
+            let (above, row) = rows.split_at_mut(i * cols);
+            above.chunks_exact_mut(cols).zip(&row[first..]).for_each(|(to, x)| to[first + i] = *x);
+        }
+        return;
+    }
+    let half = (count / 2).next_multiple_of(SQUARE);
+    let (upper, lower) = rows.split_at_mut(half * cols);
+    let below = &*lower;
+    parallel::for_each(upper.chunks_mut(SQUARE * cols), |k, rows| {
+        for (j, below) in (first + half..).step_by(SQUARE).zip(below.chunks(SQUARE * cols)) {
+            for (i, row) in (first + k * SQUARE..).zip(rows.chunks_exact_mut(cols)) {
+                row[j..].iter_mut().zip(below[i..].iter().step_by(cols)).for_each(|(to, x)| *to = *x);
             }
         }
-    };
-    let tasks = whole.chunks_mut((SQUARE * cols).max(1));
-    if parallel::is_in_pool() {
-        parallel::for_each(tasks, rows);
-    } else {
-        tasks.enumerate().for_each(|(k, some)| rows(k, some));
-    }
+    });
+    parallel::both(|| mirror(upper, cols, first), || mirror(lower, cols, first + half));
 }
 
 /// Returns the means and covariances of one matrix in f64, whatever the precision of the input.

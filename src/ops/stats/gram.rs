@@ -3,38 +3,32 @@
 
 use super::cpu::{all, mean_of};
 use super::moments::as_f64;
+use super::tiles::{COLUMN_PADDING, TASK, in_tiles};
+use super::tree::{Tree, subtrees};
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::parallel;
 use bytemuck::allocation::{cast_vec, zeroed_vec};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::linalg::matmul::matmul;
 use faer::traits::RealField;
 use faer::{Accum, MatMut, MatRef, Par};
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// The number of rows in a leaf. With 16 lanes, a lane adds up 128 products, and summing over the lanes is a tenth of
 /// the work.
 pub(super) const ROWS: usize = 2048;
-/// The multiple to which the number of columns is padded. The height and the width of every tile divide this multiple.
-const COLUMN_PADDING: usize = 12;
-/// The number of columns on one side of a tile, which is the block of products of these columns with [`WIDE`] or
-/// [`NARROW`] other columns. Vectors of these columns stay in registers while vectors of the other columns are loaded
-/// one by one.
-const DOWN: usize = 4;
-/// The number of columns on the other side of a tile if registers have 64 bytes; a CPU with such registers has 32 of
-/// them.
-const WIDE: usize = 6;
-/// The number of columns on the other side of a tile if registers have fewer than 64 bytes.
-const NARROW: usize = 2;
-/// The number of columns that stay in the cache while panels of [`DOWN`] columns are multiplied with them, one panel at
-/// a time.
-const PASSING: usize = 48;
-/// The number of columns from which on faer computes the products of a leaf.
+/// The number of columns from which on faer computes the products of a leaf, a band of columns with those before them.
 const BLOCKED: usize = 96;
+/// The multiple and the maximum of the number of columns in a band.
+const BAND: [usize; 2] = [16, 128];
+/// The number of columns from which on the products of several leaves are summed band by band, in the cache. Fewer are
+/// summed leaf by leaf: then a leaf is in the cache as well.
+const BAND_BY_BAND: usize = 512;
+/// The maximum number of elements of the leaves that are summed band by band together.
+const TOGETHER: usize = 1 << 24;
 /// The number of products that are worth a separate task when they are only read and written.
 const PASSED: usize = 1 << 15;
-/// The number of multiply-adds that are worth a separate task.
-const TASK: usize = 1 << 20;
 
 /// The number of rows, the means of the columns, and the sums of products of distances from these means. The sum for
 /// columns i and j, where j <= i, is at index `i * cols + j`.
@@ -51,32 +45,108 @@ impl Gram {
         if self.rows == 0 || other.rows == 0 {
             return if self.rows == 0 { other.clone() } else { self };
         }
+        let mut own = Means { rows: self.rows, means: self.means };
+        let others = Means { rows: other.rows, means: other.means.clone() };
+        others.merge_products(&own, 0, &mut self.products, &other.products);
+        own.merge(&others);
+        Self { rows: own.rows, means: own.means, products: self.products }
+    }
+}
+
+/// A number of rows and the means of their columns.
+#[derive(Clone, Debug)]
+struct Means {
+    rows: u64,
+    means: Vec<f64>,
+}
+
+impl Means {
+    /// Makes the means those of the rows of `self` and `other` together (Chan, Golub and LeVeque 1979).
+    fn merge(&mut self, other: &Self) {
         let (a, b) = (as_f64(self.rows), as_f64(other.rows));
+        self.means.iter_mut().zip(&other.means).for_each(|(mean, other)| *mean += (other - *mean) * (b / (a + b)));
+        self.rows += other.rows;
+    }
+
+    /// Adds the sums of products `more` of the rows of `self` to `own`, those of the rows of `before`. Both are a band of
+    /// the lower triangle that begins with row `first`.
+    fn merge_products(&self, before: &Self, first: usize, own: &mut [f64], more: &[f64]) {
+        let (a, b) = (as_f64(before.rows), as_f64(self.rows));
         let weight = a * (b / (a + b));
-        let away: Vec<f64> = self.means.iter().zip(&other.means).map(|(a, b)| b - a).collect();
-        let cols = away.len();
-        for (i, (own, others)) in
-            self.products.chunks_exact_mut(cols).zip(other.products.chunks_exact(cols)).enumerate()
-        {
+        let away: Vec<f64> = before.means.iter().zip(&self.means).map(|(a, b)| b - a).collect();
+        let cols = away.len().max(1);
+        for ((own, more), i) in own.chunks_exact_mut(cols).zip(more.chunks_exact(cols)).zip(first..) {
             let by = weight * away[i];
-            for ((own, more), away) in own[..=i].iter_mut().zip(others).zip(&away) {
+            for ((own, more), away) in own[..=i].iter_mut().zip(more).zip(&away) {
                 *own += more + by * away;
             }
         }
-        self.means.iter_mut().zip(&away).for_each(|(mean, away)| *mean += away * (b / (a + b)));
-        self.rows += other.rows;
-        self
+    }
+}
+
+/// What turns the sums of products of the centered elements of a leaf into those of the distances from the means.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    of: Means,
+    /// The differences between the means and the numbers of the input's type that were subtracted.
+    off: Vec<f64>,
+    /// The powers of two by which the distances were divided.
+    units: Vec<f64>,
+}
+
+impl Leaf {
+    pub(super) fn means(&self) -> &[f64] {
+        &self.of.means
+    }
+
+    /// Returns the sum of products of the distances from the means of columns i and j. `sum` is that of the centered
+    /// elements.
+    #[inline(always)]
+    pub(super) fn product(&self, i: usize, j: usize, sum: f64) -> f64 {
+        // The units are multiplied one after the other, because the product of two units may exceed f64 even if the
+        // scaled product does not.
+        sum * self.units[i] * self.units[j] - as_f64(self.of.rows) * self.off[i] * self.off[j]
     }
 }
 
 /// Computes the sums of products of the columns of a matrix `(rows, cols)`, over all rows.
 pub(super) fn of_matrix<T: Real>(x: &[T], rows: usize, cols: usize) -> Gram {
-    let none = || Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] };
-    let one = |number: u64| {
+    if T::ON_DEVICE {
+        of_matrix_f32(bytemuck::cast_slice(x), rows, cols)
+    } else {
+        of_matrix_f64(bytemuck::cast_slice(x), rows, cols)
+    }
+}
+
+/// Instantiates [`of_leaves`] here, once, instead of in every crate that calls it.
+fn of_matrix_f32(x: &[f32], rows: usize, cols: usize) -> Gram {
+    of_leaves(x, rows, cols)
+}
+
+fn of_matrix_f64(x: &[f64], rows: usize, cols: usize) -> Gram {
+    of_leaves(x, rows, cols)
+}
+
+fn of_leaves<T: Real + RealField>(x: &[T], rows: usize, cols: usize) -> Gram {
+    let rows_of = |number: u64| {
         let begin = usize::try_from(number).unwrap_or(usize::MAX) * ROWS;
-        leaf(x, rows, cols, begin..(begin + ROWS).min(rows))
+        begin..(begin + ROWS).min(rows)
     };
-    all(rows.div_ceil(ROWS) as u64, &one, &|a: Gram, b: Gram| a.merge(&b)).unwrap_or_else(none)
+    let leaves = rows.div_ceil(ROWS) as u64;
+    let none = || Gram { rows: 0, means: vec![0.0; cols], products: vec![0.0; cols * cols] };
+    let merge = |a: Gram, b: Gram| a.merge(&b);
+    if cols < BAND_BY_BAND {
+        let one = |number: u64| of_rows(x, rows, cols, rows_of(number));
+        return all(leaves, &one, &merge).unwrap_or_else(none);
+    }
+    let most = (TOGETHER / (ROWS * cols)).max(1).ilog2();
+    let mut tree = Tree::default();
+    for (level, first) in subtrees(0..leaves, most) {
+        let some = parallel::map(first..first + (1 << level), |_, number| center(x, rows, cols, rows_of(number)));
+        let Ok(()) = tree.push(level, band_by_band(&some, cols), |a, b| Ok::<_, Infallible>(merge(a, b)));
+    }
+    let Ok(root) = tree.root(None, |a, b| Ok::<_, Infallible>(merge(a, b)));
+    root.unwrap_or_else(none)
 }
 
 /// Computes the sums of products of the columns of a matrix with `rows` rows. The sums are over the rows in the range
@@ -89,7 +159,6 @@ pub(super) fn leaf<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>
     }
 }
 
-/// Instantiates [`of_rows`] here, once, instead of in every crate that calls it.
 fn leaf_f32(x: &[f32], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     of_rows(x, rows, cols, own)
 }
@@ -98,18 +167,44 @@ fn leaf_f64(x: &[f64], rows: usize, cols: usize, own: Range<usize>) -> Gram {
     of_rows(x, rows, cols, own)
 }
 
-fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
+/// Writes the sums of products of the centered elements of a matrix with at most [`ROWS`] rows to the lower triangle of
+/// `sums`, `(cols, cols)`.
+pub(super) fn only_leaf<T: Real>(x: &[T], rows: usize, cols: usize, sums: &mut [T]) -> Leaf {
+    if T::ON_DEVICE {
+        only_leaf_f32(bytemuck::cast_slice(x), rows, cols, bytemuck::cast_slice_mut(sums))
+    } else {
+        only_leaf_f64(bytemuck::cast_slice(x), rows, cols, bytemuck::cast_slice_mut(sums))
+    }
+}
+
+fn only_leaf_f32(x: &[f32], rows: usize, cols: usize, out: &mut [f32]) -> Leaf {
+    let (leaf, centered) = center(x, rows, cols, 0..rows);
+    sums(&centered, cols, out);
+    leaf
+}
+
+fn only_leaf_f64(x: &[f64], rows: usize, cols: usize, out: &mut [f64]) -> Leaf {
+    let (leaf, centered) = center(x, rows, cols, 0..rows);
+    sums(&centered, cols, out);
+    leaf
+}
+
+/// The centered elements of a leaf, column after column, which is padded with zeros to `stride` elements.
+struct Centered<T> {
+    elements: Vec<T>,
+    stride: usize,
+}
+
+fn center<T: Real>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> (Leaf, Centered<T>) {
     let count = own.len();
-    let n = as_f64(count as u64);
-    // A column is padded with zeros to a multiple of 32 elements, which is a whole number of vectors for every vector
-    // length.
+    // A multiple of 32 elements is a whole number of vectors for every vector length.
     let stride = count.next_multiple_of(32);
-    let mut centered: Vec<T> = zeroed_vec(stride * cols.next_multiple_of(COLUMN_PADDING));
+    let mut elements: Vec<T> = zeroed_vec(stride * cols.next_multiple_of(COLUMN_PADDING));
     let mut means = vec![0.0; cols];
     let mut units = vec![1.0; cols];
     let at_once = (TASK / 4 / stride.max(1)).max(1);
     let some =
-        centered.chunks_mut(at_once * stride.max(1)).zip(means.chunks_mut(at_once)).zip(units.chunks_mut(at_once));
+        elements.chunks_mut(at_once * stride.max(1)).zip(means.chunks_mut(at_once)).zip(units.chunks_mut(at_once));
     parallel::for_each(some, |i, ((to, means), units)| {
         let columns = to.chunks_exact_mut(stride.max(1)).zip(means).zip(units).zip(i * at_once..cols);
         for (((to, mean), unit), j) in columns {
@@ -118,24 +213,64 @@ fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<us
             *unit = T::in_lanes(Center { from, to: &mut to[..count], near: T::from_f64(*mean) });
         }
     });
-    // The means were rounded to `T` before they were subtracted from the columns. `off` holds the difference between
-    // each mean and its rounded value.
-    let off: Vec<f64> = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
-    let sums =
-        if cols < BLOCKED { in_tiles(&centered, stride, cols) } else { in_blocks(&centered, stride, rows, cols) };
-    let mut products = in_f64(sums);
+    // The means were rounded to `T` before they were subtracted from the columns.
+    let off = means.iter().map(|&mean| mean - T::from_f64(mean).to_f64()).collect();
+    (Leaf { of: Means { rows: count as u64, means }, off, units }, Centered { elements, stride })
+}
+
+fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<usize>) -> Gram {
+    let (leaf, centered) = center(x, rows, cols, own);
+    let mut own: Vec<T> = zeroed_vec(cols * cols);
+    sums(&centered, cols, &mut own);
+    let mut products = in_f64(own);
     let at_once = PASSED.div_ceil(cols.max(1));
     parallel::for_each(products.chunks_mut((at_once * cols).max(1)), |k, own| {
         for (i, own) in (k * at_once..).zip(own.chunks_exact_mut(cols)) {
-            let by = n * off[i];
-            for ((product, off), unit) in own[..=i].iter_mut().zip(&off).zip(&units) {
-                // The units are multiplied one after the other, because the product of two units may exceed f64 even if
-                // the scaled product does not.
-                *product = *product * units[i] * unit - by * off;
-            }
+            own[..=i].iter_mut().enumerate().for_each(|(j, product)| *product = leaf.product(i, j, *product));
         }
     });
-    Gram { rows: count as u64, means, products }
+    Gram { rows: leaf.of.rows, means: leaf.of.means, products }
+}
+
+/// Computes the sums of products of the columns of leaves, `2^level` of them. A thread adds up a band of all leaves, which
+/// stays in the cache.
+fn band_by_band<T: Real + RealField>(leaves: &[(Leaf, Centered<T>)], cols: usize) -> Gram {
+    let mut products = zeroed_vec(cols * cols);
+    let width = band_width(cols);
+    let bands: Vec<&mut [f64]> = products.chunks_mut(width * cols).collect();
+    let last = bands.len() - 1;
+    // The longest rows first.
+    let roots = parallel::map(bands.into_iter().rev(), |k, out| {
+        let mut sums = zeroed_vec(out.len());
+        of_band(leaves, cols, (last - k) * width, &mut sums, out)
+    });
+    let Means { rows, means } = roots.into_iter().next().unwrap_or(Means { rows: 0, means: vec![0.0; cols] });
+    Gram { rows, means, products }
+}
+
+/// Computes the band of products that begins with row `first`. `sums` is scratch.
+fn of_band<T: Real + RealField>(
+    leaves: &[(Leaf, Centered<T>)],
+    cols: usize,
+    first: usize,
+    sums: &mut [T],
+    out: &mut [f64],
+) -> Means {
+    if let [(leaf, centered)] = leaves {
+        band(centered, cols, first, sums);
+        for ((out, sums), i) in out.chunks_exact_mut(cols).zip(sums.chunks_exact(cols)).zip(first..) {
+            let entries = out[..=i].iter_mut().zip(sums).enumerate();
+            entries.for_each(|(j, (out, sum))| *out = leaf.product(i, j, sum.to_f64()));
+        }
+        return leaf.of.clone();
+    }
+    let (before, after) = leaves.split_at(leaves.len() / 2);
+    let mut own = of_band(before, cols, first, sums, out);
+    let mut more = zeroed_vec(out.len());
+    let others = of_band(after, cols, first, sums, &mut more);
+    others.merge_products(&own, first, out, &more);
+    own.merge(&others);
+    own
 }
 
 fn in_f64<T: Real>(sums: Vec<T>) -> Vec<f64> {
@@ -149,36 +284,34 @@ fn in_f64<T: Real>(sums: Vec<T>) -> Vec<f64> {
     wide
 }
 
-/// Computes the lower triangle of the products of columns by tiles that stay in registers.
-fn in_tiles<T: Real>(centered: &[T], stride: usize, cols: usize) -> Vec<T> {
-    let mut products: Vec<T> = zeroed_vec(cols * cols);
-    if stride > 0 && cols > 0 {
-        let panels = (TASK / (DOWN * cols * stride)).max(1);
-        parallel::for_each(products.chunks_mut(DOWN * panels * cols), |k, out| {
-            T::in_lanes(Panels { centered, stride, cols, first: k * DOWN * panels, out });
-        });
+/// Computes the lower triangle of the products of centered columns.
+fn sums<T: Real + RealField>(centered: &Centered<T>, cols: usize, out: &mut [T]) {
+    if centered.stride == 0 || cols == 0 {
+        return out.fill(T::from_f64(0.0));
     }
-    products
+    if cols < BLOCKED {
+        return in_tiles(&centered.elements, centered.stride, cols, out);
+    }
+    let width = band_width(cols);
+    let bands: Vec<&mut [T]> = out.chunks_mut(width * cols).collect();
+    let last = bands.len() - 1;
+    parallel::for_each(bands.into_iter().rev(), |k, out| band(centered, cols, (last - k) * width, out));
 }
 
-/// Computes the same by faer's blocks, which reuse what is in the caches. Only the lower triangle is computed.
-fn in_blocks<T: Real + RealField>(centered: &[T], stride: usize, rows: usize, cols: usize) -> Vec<T> {
-    let parallel = if rows * cols * cols < TASK { Par::Seq } else { parallel::in_eight() };
-    let mut products: Vec<T> = zeroed_vec(cols * cols);
-    let x = MatRef::from_column_major_slice(&centered[..stride * cols], stride, cols);
+fn band_width(cols: usize) -> usize {
+    let [multiple, most] = BAND;
+    (cols / 8).next_multiple_of(multiple).min(most)
+}
+
+/// Computes the rows of the lower triangle from row `first` on. Elements beyond the diagonal are not defined.
+fn band<T: Real + RealField>(centered: &Centered<T>, cols: usize, first: usize, out: &mut [T]) {
+    let Centered { elements, stride } = centered;
+    let count = out.len() / cols;
+    let x = MatRef::from_column_major_slice(&elements[..stride * cols], *stride, cols);
     // Row i of the products is column i here.
-    matmul(
-        MatMut::from_column_major_slice_mut(&mut products, cols, cols),
-        BlockStructure::TriangularUpper,
-        Accum::Replace,
-        x.transpose(),
-        BlockStructure::Rectangular,
-        x,
-        BlockStructure::Rectangular,
-        T::from_f64(1.0),
-        parallel,
-    );
-    products
+    let out = MatMut::from_column_major_slice_mut(out, cols, count).subrows_mut(0, first + count);
+    let (left, right) = (x.subcols(0, first + count).transpose(), x.subcols(first, count));
+    matmul(out, Accum::Replace, left, right, T::from_f64(1.0), Par::Seq);
 }
 
 /// The task that writes the distances of the elements from `near`, divided by a unit, and returns the unit. The unit is
@@ -235,85 +368,6 @@ fn larger<T: Real>(x: T, most: T) -> T {
     if size > most { size } else { most }
 }
 
-/// The task that computes the rows of the lower triangle of the products from row `first` on. The length of `out`
-/// determines the number of rows.
-struct Panels<'a, T> {
-    centered: &'a [T],
-    stride: usize,
-    cols: usize,
-    first: usize,
-    out: &'a mut [T],
-}
-
-impl<T: Real> Task<T> for Panels<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector<Scalar = T>>(self, token: V::Token) {
-        if size_of::<V>() >= 64 {
-            self.tiles::<V, WIDE>(token);
-        } else {
-            self.tiles::<V, NARROW>(token);
-        }
-    }
-}
-
-impl<T: Real> Panels<'_, T> {
-    #[inline(always)]
-    fn tiles<V: Vector<Scalar = T>, const ACROSS: usize>(self, token: V::Token) {
-        let Self { centered, stride, cols, first, out } = self;
-        let last = first + out.len() / cols;
-        for passing in (0..last).step_by(PASSING) {
-            for (panel, rows) in out.chunks_mut(DOWN * cols).enumerate() {
-                let i = first + panel * DOWN;
-                for j in (passing..(passing + PASSING).min((i + DOWN).min(last))).step_by(ACROSS) {
-                    let sums = tile::<V, ACROSS>(token, &centered[i * stride..], &centered[j * stride..], stride);
-                    for (own, sums) in rows.chunks_exact_mut(cols).zip(&sums) {
-                        let width = ACROSS.min(cols - j);
-                        for (to, sum) in own[j..j + width].iter_mut().zip(sums) {
-                            *to = sum.sum();
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Returns the products of each of [`DOWN`] columns with each of `ACROSS` columns, with one partial sum per lane.
-#[inline(always)]
-fn tile<V: Vector, const ACROSS: usize>(
-    token: V::Token,
-    down: &[V::Scalar],
-    across: &[V::Scalar],
-    stride: usize,
-) -> [[V; ACROSS]; DOWN]
-where
-    V::Scalar: Real,
-{
-    let zero = V::splat(token, V::Scalar::from_f64(0.0));
-    let mut sums = [[zero; ACROSS]; DOWN];
-    let down: [&[V::Scalar]; DOWN] = std::array::from_fn(|i| &down[i * stride..(i + 1) * stride]);
-    let across: [&[V::Scalar]; ACROSS] = std::array::from_fn(|j| &across[j * stride..(j + 1) * stride]);
-    let mut at = 0;
-    while at + V::LANES <= stride {
-        let own: [V; DOWN] = [
-            V::load(token, &down[0][at..at + V::LANES]),
-            V::load(token, &down[1][at..at + V::LANES]),
-            V::load(token, &down[2][at..at + V::LANES]),
-            V::load(token, &down[3][at..at + V::LANES]),
-        ];
-        for j in 0..ACROSS {
-            let other = V::load(token, &across[j][at..at + V::LANES]);
-            for i in 0..DOWN {
-                sums[i][j] = own[i].mul_add(other, sums[i][j]);
-            }
-        }
-        at += V::LANES;
-    }
-    sums
-}
-
 #[cfg(test)]
 mod tests {
     use super::{ROWS, leaf, of_matrix};
@@ -349,7 +403,7 @@ mod tests {
 
     #[test]
     fn leaves_of_other_threads_change_no_bit() {
-        for cols in [50, 200] {
+        for cols in [50, 200, 520] {
             let x: Vec<f32> = (0..3000 * cols).map(|k| ((k * 7919) % 1013) as f32).collect();
             let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
             let (one, many) = (alone.install(|| of_matrix(&x, 3000, cols)), of_matrix(&x, 3000, cols));

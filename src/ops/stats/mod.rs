@@ -30,6 +30,7 @@ mod quantiles;
 mod running;
 mod running_cov;
 mod select;
+mod tiles;
 mod tree;
 
 pub use cov::{choose_cov, corr, cov};

@@ -1,6 +1,21 @@
-//! The native half of the Python package `fiedler`: it borrows NumPy arrays, calls the library without the GIL, and
-//! returns NumPy arrays. Names, defaults, shapes and kinds of input are decided in `fiedler/*.py`, which is the public
-//! half.
+//! The native half of the Python package `fiedler`, the module `fiedler._fiedler`. Names, defaults, shapes, kinds of
+//! input and the library of the result are decided in `fiedler/*.py`, which is the public half. It tells the kinds of
+//! graphs, arrays and tables apart without importing other libraries (`_graphs.py`, `_edges.py`, `_arrays.py`,
+//! `_tables.py`).
+//!
+//! A call takes this way:
+//!
+//! 1. `arrays.rs` borrows arrays of NumPy (`Array::from_owner`), or an operation copies them in the order of the
+//!    library (`Array::from_row_major`). Results become NumPy arrays without a copy.
+//! 2. `context.rs` opens threads, and a device once a call is worth it, in each process: a fork has threads of its own.
+//!    Each call takes a context of its own from it, with a `Cancel`.
+//! 3. `wait.rs` runs the call without the GIL, on the threads of the context. Work that waits for these threads, such
+//!    as the extraction of features, runs beside them, and calls of less than a millisecond run on the calling thread.
+//!    Otherwise the calling thread answers signals, reports progress and hands log records to `logging` (`logs.rs`).
+//! 4. Some calls have steps that cannot be divided, such as the factorization of a large graph. They own everything
+//!    that they read (`released`). If one does not end in time after a signal, it is left behind with its threads, and
+//!    the next call opens others (`Session::leave`).
+//! 5. Errors become exceptions (`errors.rs`, `_errors.py`), and so do panics (`panics.rs`).
 
 #![warn(unreachable_pub)]
 

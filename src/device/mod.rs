@@ -1,5 +1,21 @@
 //! The device floor, which handles buffers, kernels, submissions and faults, and contains no mathematics. Only this
-//! module uses wgpu and naga.
+//! module uses wgpu and naga. The documentation of each file below describes how it works.
+//!
+//! | for | see |
+//! |---|---|
+//! | the interface to the floors above: an opened adapter | `gpu` |
+//! | what an adapter can do, and which forms of kernels it prefers | `adapter` |
+//! | kernels as structs that are compared with their WGSL | `kernel`, `shader` |
+//! | overrides as constants, and the removal of code that can then never run | `fold` |
+//! | compiled kernels | `pipelines` |
+//! | arrays on the device, and the memory that they reuse | `buffer`, `pool` |
+//! | recording, uploading and submitting work | `recorder`, `staging`, `submit` |
+//! | reading results | `read` |
+//! | the loss of the device, and errors that arrive later | `faults` |
+//! | the time of each kernel | `timing` |
+//!
+//! In `cargo test`, `translate` translates every variant of every kernel with four back ends of naga, and `browser`
+//! writes the WGSL that a browser receives for it. `mirror` compares the constants of Rust and WGSL.
 //!
 //! Within this module, `gpu` uses `recorder` and `read`, and `recorder` uses `staging` and `submit`. These five modules
 //! use `core`. The type that `core` defines contains the types of `pool`, `pipelines`, `faults` and `timing`.

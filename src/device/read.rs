@@ -1,5 +1,6 @@
 //! Reading arrays back from the device. Starting a read does not block. The caller then blocks until the data arrives,
-//! or polls or awaits the read as a future.
+//! or polls or awaits the read as a future. A caller that needs several arrays starts all reads before it waits for the
+//! first.
 
 use super::buffer::Element;
 use super::core::Core;

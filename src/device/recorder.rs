@@ -1,6 +1,8 @@
 //! Records dispatches and copies in a list, then encodes and submits them together. A submission contains at most about
-//! 100 ms of work, because operating systems reset a device that is busy for too long. A submission exceeds this
-//! limit only if a single dispatch needs longer. Only a few submissions are in flight at a time.
+//! 100 ms of work, because operating systems reset a device that is busy for too long. A submission exceeds this limit
+//! only if a single dispatch needs longer. It also ends if the buffer for the uniforms or the staging memory for
+//! uploads is full. At most three submissions are in flight. A dispatch has at most as many workgroups as the adapter
+//! allows, which is 65,535 on most.
 
 use super::Buffer;
 use super::buffer::{Bound, Element};

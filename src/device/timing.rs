@@ -1,4 +1,5 @@
-//! Measures the device time of every kernel with timestamps at the start and the end of its pass.
+//! Measures the device time of every kernel with timestamps at the start and the end of its pass. Off unless a profile
+//! is requested.
 
 use crate::profile::Stopwatch;
 use std::collections::VecDeque;

@@ -26,6 +26,23 @@
 //! println!("{}", report.to_markdown());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # From a file to a report
+//!
+//! 1. `spec` reads the file. Its serde types are the form of the file. What is not given is set to its default, and
+//!    everything that does not depend on the data is checked. `grid.rs` makes the configurations ([`Cell`]) and the
+//!    runs ([`Row`]). The id of a row is a hash of everything that decides its result but the numbers of the data set.
+//! 2. `tables.rs` opens the data set, and computes the columns of several configurations in one read
+//!    ([`Extractor`](crate::features::Extractor)): as many as fit in half of the memory budget. `groups.rs` puts runs
+//!    together that differ in hyperparameters and seeds only. They are one call of a
+//!    [`Trainer`](crate::train::Trainer).
+//! 3. `run.rs` has the order of these steps. `store.rs` has the folder: a lock, a file with the finished runs of each
+//!    group (`record.rs`), and checkpoints. A call trains only rows that have no finished run.
+//! 4. `report` computes the statistics from the finished runs alone. `statistics` is about numbers only. The page of a
+//!    report is in the command (`cli/src/experiment`).
+//! 5. `verify` checks claims. Each kind of claim has a file, which returns estimates, intervals and the rule.
+//! 6. [`tournament`] has a file for each score (`kl.rs`, `qgan.rs`, `c2st.rs`), and `relation.rs` says what a score is
+//!    worth. Of the other parts of this module, it uses `statistics` only.
 
 mod grid;
 mod groups;

@@ -1,11 +1,17 @@
-//! A test harness that runs each test once on every backend that the test is for: on the CPU, and on each adapter
-//! of the machine. One such run is a trial.
+//! A test harness that runs each test once on every backend that the test is for: on the CPU, and on each adapter of
+//! the machine. One such run is a trial. A test that needs no backend has a process of its own, and a test that breaks
+//! its device opens another one (`solve::apart`).
 //!
 //! The same binary plays two roles. Started by `cargo test` it is a libtest-mimic program, whose arguments (filter,
-//! `--list`, `--test-threads`, `--nocapture`) work as usual. Started by itself it is a worker (see `workers`), so
-//! that a driver that crashes, hangs or loses its device makes only one trial fail. With `FIEDLER_TRIAL_TIMES` set,
-//! it prints the seconds that each trial takes, and the reason of a failure at once: whoever ends the program early
-//! reads no summary. `FIEDLER_TRIAL_LIMIT` has the seconds after which a trial is taken to hang.
+//! `--list`, `--test-threads`, `--nocapture`) work as usual. Started by itself it is a worker (see `workers`), so that
+//! a driver that crashes, hangs or loses its device makes only one trial fail.
+//!
+//! | environment variable | meaning |
+//! |---|---|
+//! | `FIEDLER_TRIAL_TIMES` | set: prints the seconds that each trial takes, and the reason of a failure at once. Whoever ends the program early reads no summary |
+//! | `FIEDLER_TRIAL_LIMIT` | the seconds after which a trial is taken to hang |
+//! | `FIEDLER_TRIAL_DUMP` | the folder for the matrices and signals of which a check failed (`dump`) |
+//! | `FIEDLER_REQUIRE_ADAPTERS` | adapters, separated by commas, whose absence is a failure: `llvmpipe,SwiftShader` |
 
 use super::workers::{Worker, Workers, serve};
 use std::collections::{HashMap, HashSet};

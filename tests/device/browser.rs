@@ -1,5 +1,8 @@
 //! Every shipped variant in the compiler of a browser: Chromium's tint, which refuses shaders that naga accepts, for
-//! example because a barrier is in control flow that may not be uniform.
+//! example because a barrier is in control flow that may not be uniform. Variants with matrix units are left out.
+//!
+//! The test is ignored on machines without Chromium. It fails there if `FIEDLER_REQUIRE_ADAPTERS` names SwiftShader,
+//! which is a part of Chromium. `FIEDLER_CHROMIUM` names a Chromium that is not on the search path.
 
 use common::{Test, chromium, device_free, suite};
 use fiedler::ops::variants::KernelVariant;

@@ -3,8 +3,9 @@
 //!
 //! Every number is a function of the seed, the layer, the sample and the element, by Philox streams
 //! ([`ops::random`](crate::ops::random)), and of additions, multiplications, divisions and square roots alone. So the
-//! same call makes the same bytes on every machine, on any number of threads, and in blocks of any size. Data sets are
-//! written block by block and may be larger than the memory. A file or a folder appears as a whole or not at all.
+//! same call makes the same bytes on every machine, on any number of threads, and in blocks of any size. Data sets may
+//! be larger than the memory: a block is written while the next one is made (`io/stream.rs`). A file or a folder
+//! appears as a whole or not at all.
 
 mod digits;
 mod series;

@@ -1,4 +1,13 @@
 //! Reads the input of feature extraction: samples that consist of named layers of numbers.
+//!
+//! `files.rs` decides what the paths are. There are four kinds of sources: a file of arrays (`arrays.rs`), files each
+//! of which is a sample (`sample_files.rs`), a text (`table.rs`), and layers in memory (`memory.rs`). `io/stored` finds
+//! arrays in files and converts their elements to floats; [`SampleRows`](super::SampleRows) uses it too. `io/roles.rs`
+//! has the rule which column of a table has the labels and which is no input, and `io/array_roles.rs` the same for
+//! arrays. `io/table` reads all texts, for [`Layers`] and for [`read_samples`](super::read_samples).
+//!
+//! [`Layers::origins`] identifies the content of files without reading them (`origin.rs`). A caller that has stored
+//! results under an origin need not read the numbers again.
 
 mod arrays;
 mod files;

@@ -14,13 +14,13 @@
 //!
 //! The block iterations (`chebyshev` and `subspace`) work on a `Space`, which holds the blocks of vectors of one
 //! problem on the CPU (`cpu`) or of a batch of problems on the device (`gpu`). The problems of a batch share dispatches
-//! and nothing else: each has its own polynomial, restarts and deflations. The number of columns of a block is computed
-//! from the number of wanted pairs. On the CPU, an f64 iteration begins in f32 and ends in f64. A pair has converged if
-//! its residual is at most the tolerance, which is relative to the norm of the matrix. If a thousandth of the last
-//! wanted eigenvalue is less than the tolerance, the residual must be smaller: at most a thousandth of that eigenvalue
-//! or a tenth of the tolerance, whichever is larger. A pair is Unresolved if its residual does not distinguish its
-//! eigenvalue from 0. For encodings (`Wanted::separate`), an f64 iteration continues until each residual is also small
-//! compared with the distance to the next eigenvalue.
+//! and nothing else: each has its own polynomial, restarts (Rayleigh-Ritz steps) and deflations. The number of columns
+//! of a block is computed from the number of wanted pairs. On the CPU, an f64 iteration begins in f32 and ends in f64.
+//! A pair has converged if its residual is at most the tolerance, which is relative to the norm of the matrix. If a
+//! thousandth of the last wanted eigenvalue is less than the tolerance, the residual must be smaller: at most a
+//! thousandth of that eigenvalue or a tenth of the tolerance, whichever is larger. A pair is Unresolved if its residual
+//! does not distinguish its eigenvalue from 0. For encodings (`Wanted::separate`), an f64 iteration continues until
+//! each residual is also small compared with the distance to the next eigenvalue.
 
 mod auto;
 mod basis;

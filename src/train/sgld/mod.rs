@@ -1,4 +1,9 @@
 //! Sampling of network parameters at a ladder of inverse temperatures, through the trainer.
+//!
+//! A *chain* is a run that samples parameters instead of minimizing the loss. A *rung* is the place of an inverse
+//! temperature in the ladder, in ascending order. [`Sgld`] makes runs of the law and the ladder, each with
+//! hyperparameters and a number of epochs of its own, and a [`Trainer`] trains them. [`Chains`] has the results by
+//! temperature. The generalization bound (`bound.rs`) is computed from the losses alone.
 
 mod chains;
 

@@ -3,6 +3,11 @@
 //! or update the parameters of one run. Sums run over inputs and samples in order, or in
 //! [`STRIP`](super::layout::STRIP) fixed parts, so the bits of a run depend neither on its neighbors nor on the number
 //! of threads, nor on the width of the vectors on machines with fused multiply-add.
+//!
+//! `step.rs` has the order of a step. Its parts are `product.rs`, `blocked.rs`, `between.rs`, `norm.rs`, `loss.rs` and
+//! `update.rs`, generic over the width of vectors and over f32 and f64. In mixed precision, `narrow.rs` rounds the
+//! operands of products, and `ops/mlp/mixed.rs` decides whether a step counts. An adversarial pair (`gan.rs`) stays on
+//! one thread from its first step to its last.
 
 mod between;
 mod blocked;

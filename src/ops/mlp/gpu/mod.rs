@@ -5,6 +5,10 @@
 //! The form of the kernels and the width of their workgroups follow the network, the batch, the optimizer and the
 //! adapter's tuning alone, and sums have a fixed order. So the bits of a run depend neither on the other runs nor on
 //! how its steps are divided into dispatches.
+//!
+//! The kernels of both precisions share their WGSL except for the files that hold a run's numbers: `memory.wgsl` and
+//! `plain.wgsl` in f32, `narrow.wgsl` and `scaler.wgsl` in mixed precision (`kernels.rs`). The kernels of `layered` use
+//! the same tables, and the same WGSL except for products and sums.
 
 mod capacity;
 mod form;

@@ -1,6 +1,13 @@
 //! `fiedler bench --card`: a report card of this machine within a number of minutes. Every step runs in a process of
 //! its own with a share of the time, and the card is written again after each, so that neither a hanging kernel nor the
 //! loss of the device costs what was measured before.
+//!
+//! A step is another process of the same program, with a hidden option; the step `kernels` has several at a time.
+//! `steps.rs` is that process: it reports in JSON lines which item it begins, and the result. `supervise.rs` reads
+//! these lines, ends a process that hangs or whose time is up, and starts another one after the item that failed. This
+//! file divides the time among the steps. It also writes the card every few seconds during the other steps. `work.rs`
+//! says what is measured. `bench/drawn.rs` draws the shapes whose results are checked, and `bench/larger.rs` has the
+//! workloads of whole data sets. `bench/page/card.rs` makes the page from the card alone.
 
 mod fault;
 mod steps;

@@ -1,6 +1,7 @@
-//! Products on the CPU: faer for large matrices, this crate's SIMD kernels for batches of small ones. Both use all
-//! threads.
+//! Products on the CPU: faer for large matrices, this crate's SIMD kernels for batches of small ones (`tiny`) and for
+//! results of a few rows or columns (`dots`). All use all threads.
 
+mod dots;
 pub(super) mod split;
 mod tiny;
 
@@ -218,7 +219,15 @@ impl<'a, T: Working> Work<'a, T> {
     }
 
     fn product(&self, matrix: usize, terms: std::ops::Range<usize>, out: &mut [T], par: Par) {
-        let Problem { m, n, .. } = *self.problem;
+        let Problem { m, n, k, a, b, .. } = *self.problem;
+        let factor = |data: &'a [T], lines: usize, by_line: bool| {
+            let (first, stride) = if by_line { (terms.start * lines, lines) } else { (terms.start, k) };
+            dots::Factor { data: &data[first..], lines, stride, by_line }
+        };
+        let factors = [factor(self.a_of(matrix), m, !a.transposed), factor(self.b_of(matrix), n, b.transposed)];
+        if dots::serves(&factors[0], &factors[1], terms.len()) {
+            return dots::product(factors, terms.len(), self.alpha, out);
+        }
         let (left, right) = self.factors(matrix);
         let left = left.subcols(terms.start, terms.len());
         let right = right.subrows(terms.start, terms.len());

@@ -101,6 +101,13 @@ pub trait Vector:
     fn any(self, mask: Self::Mask) -> bool;
     /// Runs `f` on the current thread with the SIMD instructions of these vectors.
     fn with_instructions<R>(token: Self::Token, f: impl FnOnce() -> R) -> R;
+    /// Separates the parts of `LANES` adjacent complex numbers, which two vectors hold: returns the real and the
+    /// imaginary parts, each in the same order of lanes, which [`Vector::mixed`] reverts.
+    #[must_use]
+    fn parted(numbers: [Self; 2]) -> [Self; 2];
+    /// Does the reverse of [`Vector::parted`].
+    #[must_use]
+    fn mixed(parts: [Self; 2]) -> [Self; 2];
     /// Returns the sum over the lanes. The order of the additions depends only on the number of lanes.
     fn sum(self) -> Self::Scalar;
 }
@@ -114,7 +121,7 @@ pub(crate) fn element<V: Vector>(x: &[V], i: usize) -> V::Scalar {
 macro_rules! laned {
     ($scalar:ty, $Vector:ident, $numbers:ident, $mask:ident, $lanes:ident, $first_true:ident, $splat:ident, $add:ident, $sub:ident,
      $mul:ident, $div:ident, $neg:ident, $mul_add:ident, $neg_mul_add:ident, $sqrt:ident, $max:ident, $min:ident, $lt:ident, $le:ident,
-     $and:ident, $select:ident, $sum:ident, $as_simd:ident, $as_mut_simd:ident) => {
+     $and:ident, $select:ident, $sum:ident, $as_simd:ident, $as_mut_simd:ident, $parted:ident, $mixed:ident) => {
         #[derive(Clone, Copy)]
         struct $Vector<S: Simd> {
             simd: S,
@@ -271,6 +278,14 @@ macro_rules! laned {
                 simd.vectorize(f)
             }
             #[inline(always)]
+            fn parted([a, b]: [Self; 2]) -> [Self; 2] {
+                a.simd.$parted([a.x, b.x]).map(|x| a.with(x))
+            }
+            #[inline(always)]
+            fn mixed([a, b]: [Self; 2]) -> [Self; 2] {
+                a.simd.$mixed([a.x, b.x]).map(|x| a.with(x))
+            }
+            #[inline(always)]
             fn sum(self) -> $scalar {
                 self.simd.$sum(self.x)
             }
@@ -326,7 +341,9 @@ laned!(
     select_f32s,
     reduce_sum_f32s,
     as_simd_f32s,
-    as_mut_simd_f32s
+    as_mut_simd_f32s,
+    deinterleave_shfl_f32s,
+    interleave_shfl_f32s
 );
 laned!(
     f64,
@@ -352,5 +369,7 @@ laned!(
     select_f64s,
     reduce_sum_f64s,
     as_simd_f64s,
-    as_mut_simd_f64s
+    as_mut_simd_f64s,
+    deinterleave_shfl_f64s,
+    interleave_shfl_f64s
 );

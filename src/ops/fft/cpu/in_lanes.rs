@@ -1,15 +1,16 @@
 //! Transforms of many lines, one line per SIMD lane.
 //!
 //! rustfft's shuffles between lanes are fast for some lengths only. In lanes, every smooth length is transformed at the
-//! same rate by `passes`. A prime length n for which n - 1 is smooth becomes a cyclic convolution of length n - 1
-//! (Rader, Discrete Fourier transforms when the number of data samples is prime, Proc. IEEE 56, 1968).
+//! same rate by `passes`. A prime length n for which n - 1 is smooth becomes a cyclic convolution (`rader`).
 
-use super::passes::{Pair, Passes, is_smooth, root, splat, times};
+use super::across::ComplexStrip;
+use super::passes::{Pair, Passes, in_passes, is_smooth, root, splat, times};
+use super::rader::Rader;
+use super::strided::{Room, Strip};
 use super::{Engine, Lines, Working};
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use num_complex::Complex;
-use rustfft::FftPlanner;
 use std::any::Any;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -18,20 +19,34 @@ use std::sync::Arc;
 const TILE: usize = 64;
 
 /// The number of lanes of the widest vectors.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 /// The primes and the real lengths that may be transformed in lanes. With longer lines, the working memory does not fit
 /// in the second-level cache.
 const PRIMES: RangeInclusive<usize> = 50..=1500;
 const REALS: RangeInclusive<usize> = 50..=2600;
+/// The lengths of lines across rows that may be transformed in lanes.
+const ACROSS: RangeInclusive<usize> = 2..=2048;
 /// The number of elements in a task of one thread, rounded to a multiple of [`LANES`] lines.
 const TASK: usize = 1 << 15;
 
-/// Returns whether complex transforms of lines of length `n` are computed in lanes. With at least as many lines as
-/// lanes, rustfft takes 1.0 to 1.7 times as long for these lengths, on one core with AVX2 (2026-11-24). A call with
-/// fewer lines takes as long as if it filled the lanes. The choice does not depend on the number of lines, so that a
-/// line has the same bits in every batch.
+/// Returns whether complex transforms of lines of length `n` are computed in lanes. The choice depends on the length
+/// and on whether lines are contiguous, not on the number of lines, so that a line has the same bits in every batch.
+///
+/// Of contiguous lines, at least as many as lanes, rustfft takes 1.0 to 1.7 times as long for these lengths, on one core
+/// with AVX2 (2026-11-24). A call with fewer lines takes as long as if it filled the lanes. Lines across rows are in lanes
+/// when they are loaded. With rows of 16 elements or more, columns that are turned for rustfft take 1.1 to 1.9 times as
+/// long for smooth lengths, and 1.4 to 6.8 times for others; with rows of 2 to 8 elements, 0.4 to 0.6 times (one core
+/// with AVX-512, 2026-11-28).
 pub(super) fn takes(n: usize, lines: Lines) -> bool {
-    lines.inner == 1 && PRIMES.contains(&n) && is_smooth(n - 1) && is_prime(n)
+    if lines.inner > 1 {
+        return ACROSS.contains(&n) && (in_passes(n) || is_rader(n));
+    }
+    is_rader(n)
+}
+
+/// Returns whether lines of length `n` become cyclic convolutions.
+fn is_rader(n: usize) -> bool {
+    PRIMES.contains(&n) && is_smooth(n - 1) && is_prime(n)
 }
 
 /// Returns whether real transforms of lines of length `n` are computed in lanes. For smooth even lengths whose
@@ -40,7 +55,7 @@ pub(super) fn takes(n: usize, lines: Lines) -> bool {
 pub(super) fn takes_reals(n: usize, lines: Lines) -> bool {
     let half = n / 2;
     let even = n.is_multiple_of(2) && is_smooth(half) && !half.is_multiple_of(8) && !half.is_multiple_of(12);
-    even && lines.inner == 1 && REALS.contains(&n) || takes(n, lines)
+    lines.inner == 1 && (even && REALS.contains(&n) || is_rader(n))
 }
 
 /// Returns the number of lines in a task of one thread.
@@ -54,94 +69,29 @@ fn is_prime(n: usize) -> bool {
 
 /// A plan for forward transforms of one length.
 pub(in super::super) struct Plan<F> {
-    n: usize,
+    pub(super) n: usize,
     method: Method<F>,
 }
 
 enum Method<F> {
-    Smooth(Passes<F>),
+    Passes(Passes<F>),
     Prime(Rader<F>),
 }
 
-/// The transform of the elements 1, 2, ... of a line of prime length n is a convolution of length n - 1.
-struct Rader<F> {
-    passes: Passes<F>,
-    /// The powers of a primitive root g modulo n: element q is g^q.
-    powers: Vec<usize>,
-    /// The transform of the roots of unity with the exponents g^-q, divided by n - 1.
-    kernel: Vec<Complex<F>>,
-}
-
 impl<F: Working> Plan<F> {
-    /// Plans transforms of a length that is smooth, or prime and one more than a smooth length.
+    /// Plans transforms of a length that [`takes`] has accepted.
     pub(super) fn new(n: usize) -> Self {
-        let smooth = Passes::new(n);
-        Self { n, method: smooth.map_or_else(|| Method::Prime(Rader::new(n)), Method::Smooth) }
+        let passes = if is_rader(n) { None } else { Passes::new(n) };
+        Self { n, method: passes.map_or_else(|| Method::Prime(Rader::new(n)), Method::Passes) }
     }
 
     /// Transforms the lines whose elements are the first n of `x`. `y` is scratch memory.
     #[inline(always)]
-    fn run<V: Vector<Scalar = F>>(&self, token: V::Token, x: &mut Vec<Pair<V>>, y: &mut Vec<Pair<V>>) {
+    pub(super) fn run<V: Vector<Scalar = F>>(&self, token: V::Token, x: &mut Vec<Pair<V>>, y: &mut Vec<Pair<V>>) {
         match &self.method {
-            Method::Smooth(passes) => passes.run(token, x, y),
+            Method::Passes(passes) => passes.run(token, x, y),
             Method::Prime(rader) => rader.run(token, x, y),
         }
-    }
-}
-
-/// Returns the transform of `kernel`, divided by its length. It is computed in f64.
-fn transformed<F: Real>(mut kernel: Vec<Complex<f64>>) -> Vec<Complex<F>> {
-    FftPlanner::new().plan_fft_forward(kernel.len()).process(&mut kernel);
-    let scale = 1.0 / kernel.len() as f64;
-    kernel.iter().map(|z| Complex::new(F::from_f64(z.re * scale), F::from_f64(z.im * scale))).collect()
-}
-
-impl<F: Working> Rader<F> {
-    fn new(n: usize) -> Self {
-        let powers = (2..n).map(|g| powers(g, n)).find(|powers| powers.len() == n - 1);
-        let (Some(powers), Some(passes)) = (powers, Passes::new(n - 1)) else {
-            unreachable!("{n} is prime and {n} - 1 is smooth, or `takes` would have said no")
-        };
-        // g^-q is g^(n - 1 - q).
-        let kernel = (0..n - 1).map(|q| root(powers[(n - 1 - q) % (n - 1)], n)).collect();
-        Self { passes, kernel: transformed(kernel), powers }
-    }
-
-    #[inline(always)]
-    fn run<V: Vector<Scalar = F>>(&self, token: V::Token, x: &mut Vec<Pair<V>>, y: &mut Vec<Pair<V>>) {
-        let first = x[0];
-        for (to, power) in y.iter_mut().zip(&self.powers) {
-            *to = x[*power];
-        }
-        self.passes.run(token, y, x);
-        let sum = y[0];
-        // The inverse transform is the forward transform with the parts of all numbers exchanged.
-        for (y, kernel) in y.iter_mut().zip(&self.kernel) {
-            let [re, im] = times(*y, splat(token, *kernel));
-            *y = [im, re];
-        }
-        // A constant at frequency 0 is added to every element of the result.
-        y[0] = [y[0][0] + first[1], y[0][1] + first[0]];
-        self.passes.run(token, y, x);
-        // Element q of the convolution is the result with the index g^-q.
-        let count = self.powers.len();
-        for q in 0..count {
-            let [im, re] = y[q];
-            x[self.powers[(count - q) % count]] = [re, im];
-        }
-        x[0] = [first[0] + sum[0], first[1] + sum[1]];
-    }
-}
-
-/// Returns the powers of `g` modulo `n`, from g^0 to the last before 1 or 0 comes again.
-fn powers(g: usize, n: usize) -> Vec<usize> {
-    let mut powers = vec![1];
-    loop {
-        let next = powers[powers.len() - 1] * g % n;
-        if next <= 1 || powers.len() == n {
-            return powers;
-        }
-        powers.push(next);
     }
 }
 
@@ -169,6 +119,15 @@ impl<F: Working> Engine<Complex<F>, Complex<F>> for Complexes<F> {
 
     fn run(&self, from: &[Complex<F>], to: &mut [Complex<F>], scratch: &mut Scratch) {
         F::in_lanes(ComplexLines { engine: self, from, to, scratch });
+    }
+
+    fn across(
+        &self,
+        strip: Strip<'_, '_, Complex<F>, Complex<F>>,
+        _: &mut Room<Complex<F>, Complex<F>>,
+        scratch: &mut Scratch,
+    ) {
+        F::in_lanes(ComplexStrip { engine: self, strip, scratch });
     }
 }
 
@@ -311,15 +270,19 @@ pub(super) fn unfold<F: Real, V: Vector<Scalar = F>>(token: V::Token, x: &mut [P
 }
 
 /// The working memory of a thread, whose type depends on the vectors.
-type Scratch = Option<Box<dyn Any + Send>>;
+pub(super) type Scratch = Option<Box<dyn Any + Send>>;
 
 /// The lines of a group, and as much memory again.
-type Memory<V> = (Vec<Pair<V>>, Vec<Pair<V>>);
+pub(super) type Memory<V> = (Vec<Pair<V>>, Vec<Pair<V>>);
 
 /// Returns the working memory for lines of `len` elements. The scratch of an engine always has the same type and
 /// length.
 #[inline(always)]
-fn memory<V: Vector<Scalar: Real>>(token: V::Token, len: usize, scratch: &mut Scratch) -> Option<&mut Memory<V>> {
+pub(super) fn memory<V: Vector<Scalar: Real>>(
+    token: V::Token,
+    len: usize,
+    scratch: &mut Scratch,
+) -> Option<&mut Memory<V>> {
     let zero = V::splat(token, V::Scalar::from_f64(0.0));
     let made = scratch.get_or_insert_with(|| Box::new((vec![[zero; 2]; len], vec![[zero; 2]; len])));
     made.downcast_mut()
@@ -458,13 +421,18 @@ mod tests {
 
     #[test]
     fn taken_lengths() {
-        let lines = Lines { inner: 1, outer: 1 };
-        for (n, complex, real) in
-            [(1000, false, true), (1009, true, true), (1013, false, false), (1024, false, false), (720, false, false)]
-        {
+        let (lines, strided) = (Lines { inner: 1, outer: 1 }, Lines { inner: 2, outer: 1 });
+        for (n, complex, real, across) in [
+            (957, false, false, true),
+            (1000, false, true, true),
+            (1009, true, true, true),
+            (1013, false, false, false),
+            (1024, false, false, true),
+            (720, false, false, true),
+            (2500, false, true, false),
+        ] {
             assert_eq!((takes(n, lines), takes_reals(n, lines)), (complex, real), "{n}");
-            let strided = Lines { inner: 2, outer: 1 };
-            assert!(!takes(n, strided) && !takes_reals(n, strided), "strided lines of {n}");
+            assert_eq!((takes(n, strided), takes_reals(n, strided)), (across, false), "strided lines of {n}");
         }
         for n in 0..=3 {
             assert!(!takes(n, lines) && !takes_reals(n, lines), "{n}");

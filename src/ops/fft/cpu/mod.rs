@@ -1,12 +1,16 @@
 //! Computes transforms on the CPU: many lines of some lengths in SIMD lanes, and all others with rustfft and realfft.
 //! The lines are distributed over all threads.
 
+mod across;
 mod in_lanes;
+mod large;
 mod passes;
 mod plans;
 mod power;
+mod rader;
 mod raising;
 mod real;
+mod strided;
 
 use super::gpu::Kind;
 use crate::array::{Real, Scalar};
@@ -21,12 +25,10 @@ use real::RealForward;
 use realfft::ComplexToReal;
 use rustfft::{Fft, FftNum};
 use std::sync::Arc;
+use strided::{Room, Strip};
 
 /// The default number of elements in a task of one thread: a few microseconds of work.
 const TASK: usize = 1 << 13;
-/// The number of lines of a strided array that are gathered together. This number of complex f32 fills one line of the
-/// cache.
-const BLOCK: usize = 8;
 
 /// Returns the name of the algorithm that transforms lines of length `n`.
 pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines) -> &'static str {
@@ -99,8 +101,13 @@ macro_rules! working {
 }
 working!(f32, f64);
 
-/// A transform of contiguous lines.
-trait Engine<I, O>: Sync {
+/// The elements of lines.
+trait Element: bytemuck::Pod + Send + Sync {}
+
+impl<T: bytemuck::Pod + Send + Sync> Element for T {}
+
+/// A transform of lines.
+trait Engine<I: Element, O: Element>: Sync + Sized {
     /// Returns the numbers of elements of a line before and after the transform.
     fn lengths(&self) -> [usize; 2];
     /// Returns the number of lines in a task of one thread.
@@ -110,8 +117,12 @@ trait Engine<I, O>: Sync {
     /// The scratch memory of one thread.
     type Scratch: Send;
     fn scratch(&self) -> Self::Scratch;
-    /// Transforms the lines in `from` and writes the results to `to`.
+    /// Transforms the contiguous lines in `from` and writes the results to `to`.
     fn run(&self, from: &[I], to: &mut [O], scratch: &mut Self::Scratch);
+    /// Transforms the lines of a strip. Unless the engine has a better way, they become contiguous.
+    fn across(&self, strip: Strip<'_, '_, I, O>, room: &mut Room<I, O>, scratch: &mut Self::Scratch) {
+        strided::turned(self, strip, room, scratch);
+    }
 }
 
 struct Whole<F> {
@@ -244,51 +255,23 @@ fn complex<F: Working>(
 }
 
 /// Transforms all lines. `in_f32` says that the numbers are f32, whose tiny lines are scaled.
-fn every<I, O, E: Engine<I, O>>(engine: &E, in_f32: bool, lines: Lines, from: &[I], to: &mut [O])
-where
-    I: bytemuck::Pod + Send + Sync,
-    O: bytemuck::Pod + Send + Sync,
-{
+fn every<I: Element, O: Element, E: Engine<I, O>>(engine: &E, in_f32: bool, lines: Lines, from: &[I], to: &mut [O]) {
     by_layout(&Raising { engine, in_f32 }, lines, from, to);
 }
 
 /// Transforms all lines, in parallel if there is enough work. Every element of `to` is written.
-fn by_layout<I, O, E: Engine<I, O>>(engine: &E, lines: Lines, from: &[I], to: &mut [O])
-where
-    I: bytemuck::Pod + Send + Sync,
-    O: bytemuck::Pod + Send + Sync,
-{
-    let [before, after] = engine.lengths();
-    let Lines { inner, outer } = lines;
+fn by_layout<I: Element, O: Element, E: Engine<I, O>>(engine: &E, lines: Lines, from: &[I], to: &mut [O]) {
     if to.is_empty() {
         return;
     }
-    if inner == 1 {
+    if lines.inner == 1 {
         return side_by_side(engine, from, to);
     }
-    // Each block is gathered into contiguous lines, transformed, and scattered back to its strides.
-    let (block_in, block_out) = (inner * before, inner * after);
-    if outer >= parallel::threads() {
-        let run = (TASK / block_in.max(block_out)).max(1);
-        let tasks = to.chunks_mut(run * block_out).zip(from.chunks(run * block_in));
-        parallel::for_each_with(
-            tasks,
-            || (None, engine.scratch()),
-            |(buffers, scratch), _, (to, from)| {
-                for (to, from) in to.chunks_mut(block_out).zip(from.chunks(block_in)) {
-                    strided(engine, inner, from, to, buffers, scratch);
-                }
-            },
-        );
-    } else {
-        to.chunks_exact_mut(block_out)
-            .zip(from.chunks_exact(block_in))
-            .for_each(|(to, from)| all_threads(engine, inner, from, to));
-    }
+    strided::run(engine, lines, from, to);
 }
 
 /// Transforms lines that are contiguous in memory, in parallel if there is enough work.
-fn side_by_side<I: Send + Sync, O: Send + Sync, E: Engine<I, O>>(engine: &E, from: &[I], to: &mut [O]) {
+fn side_by_side<I: Element, O: Element, E: Engine<I, O>>(engine: &E, from: &[I], to: &mut [O]) {
     let [before, after] = engine.lengths();
     let lines = engine.lines();
     if to.len() <= lines * after {
@@ -296,64 +279,6 @@ fn side_by_side<I: Send + Sync, O: Send + Sync, E: Engine<I, O>>(engine: &E, fro
     }
     let tasks = to.chunks_mut(lines * after).zip(from.chunks(lines * before));
     parallel::for_each_with(tasks, || engine.scratch(), |scratch, _, (to, from)| engine.run(from, to, scratch));
-}
-
-/// Transforms one block of strided lines on one thread.
-fn strided<I: bytemuck::Pod, O: bytemuck::Pod, E: Engine<I, O>>(
-    engine: &E,
-    inner: usize,
-    from: &[I],
-    to: &mut [O],
-    buffers: &mut Option<(Vec<I>, Vec<O>)>,
-    scratch: &mut E::Scratch,
-) {
-    let [before, after] = engine.lengths();
-    let (lines, made) = buffers.get_or_insert_with(|| (zeroed(BLOCK * before), zeroed(BLOCK * after)));
-    for first in (0..inner).step_by(BLOCK) {
-        let count = BLOCK.min(inner - first);
-        take(from, inner, first, &mut lines[..count * before], count);
-        engine.run(&lines[..count * before], &mut made[..count * after], scratch);
-        for (e, row) in to.chunks_exact_mut(inner).enumerate() {
-            for (i, x) in row[first..first + count].iter_mut().enumerate() {
-                *x = made[i * after + e];
-            }
-        }
-    }
-}
-
-/// Transforms one block of strided lines on all threads.
-fn all_threads<I, O, E: Engine<I, O>>(engine: &E, inner: usize, from: &[I], to: &mut [O])
-where
-    I: bytemuck::Pod + Send + Sync,
-    O: bytemuck::Pod + Send + Sync,
-{
-    let [before, after] = engine.lengths();
-    let mut made = zeroed::<O>(inner * after);
-    parallel::for_each_with(
-        made.chunks_mut(BLOCK * after),
-        || (zeroed::<I>(BLOCK * before), engine.scratch()),
-        |(lines, scratch), block, made| {
-            let count = made.len() / after;
-            take(from, inner, block * BLOCK, &mut lines[..count * before], count);
-            engine.run(&lines[..count * before], made, scratch);
-        },
-    );
-    parallel::for_each(to.chunks_mut(BLOCK * inner), |block, rows| {
-        for (i, line) in made.chunks_exact(after).enumerate() {
-            let elements = &line[block * BLOCK..block * BLOCK + rows.len() / inner];
-            elements.iter().enumerate().for_each(|(e, x)| rows[e * inner + i] = *x);
-        }
-    });
-}
-
-/// Gathers `count` strided lines, starting with line `first`, into contiguous ones.
-fn take<I: Copy>(from: &[I], inner: usize, first: usize, lines: &mut [I], count: usize) {
-    let before = lines.len() / count;
-    for (e, row) in from.chunks_exact(inner).enumerate() {
-        for (i, x) in row[first..first + count].iter().enumerate() {
-            lines[i * before + e] = *x;
-        }
-    }
 }
 
 fn zeroed<X: bytemuck::Pod>(len: usize) -> Vec<X> {

@@ -4,6 +4,7 @@
 //! A transform of one line needs shuffles between lanes, and SIMD libraries have fast shuffles for some lengths only.
 //! Here, lanes never mix, so every length is computed at the same rate.
 
+use super::large::{self, Large, Places};
 use crate::array::Real;
 use crate::lanes::Vector;
 use num_complex::Complex;
@@ -13,6 +14,8 @@ pub(super) type Pair<V> = [V; 2];
 
 /// The largest prime factor of a smooth length. The work of a pass grows with the square of its radix.
 const LARGEST: usize = 7;
+/// The largest radix that has code of its own.
+const FIXED: usize = 8;
 
 /// The passes of a forward transform.
 pub(super) struct Passes<F> {
@@ -29,16 +32,31 @@ struct Pass<F> {
     twiddles: Vec<Complex<F>>,
     /// exp(-2 pi i t / radix) for each t < radix.
     roots: Vec<Complex<F>>,
+    /// What a radix above [`FIXED`] needs.
+    large: Option<Large<F>>,
 }
 
-/// Returns exp(-2 pi i k / n).
+/// Returns exp(-2 pi i k / n). The sine and the cosine are those of an angle of at most pi/4, whose rounding is small.
 pub(super) fn root<F: Real>(k: usize, n: usize) -> Complex<F> {
-    let (sin, cos) = (-std::f64::consts::TAU * (k % n) as f64 / n as f64).sin_cos();
-    Complex::new(F::from_f64(cos), F::from_f64(sin))
+    let eighths = 8 * (k % n);
+    let (octant, rest) = (eighths / n, eighths % n);
+    let rest = if octant % 2 == 0 { rest } else { n - rest };
+    let (sin, cos) = (std::f64::consts::FRAC_PI_4 * rest as f64 / n as f64).sin_cos();
+    let (cos, sin) = match octant {
+        0 => (cos, sin),
+        1 => (sin, cos),
+        2 => (-sin, cos),
+        3 => (-cos, sin),
+        4 => (-cos, -sin),
+        5 => (-sin, -cos),
+        6 => (sin, -cos),
+        _ => (cos, -sin),
+    };
+    Complex::new(F::from_f64(cos), F::from_f64(-sin))
 }
 
-/// Returns the radices whose product is `n`; `None` if `n` has a prime factor above [`LARGEST`].
-fn radices(mut n: usize) -> Option<Vec<usize>> {
+/// Returns the radices whose product is `n`, the large ones first; `None` if `n` has a prime factor above `largest`.
+fn radices(mut n: usize, largest: usize) -> Option<Vec<usize>> {
     let twos = n.trailing_zeros() as usize;
     n >>= twos;
     let mut radices: Vec<usize> = match twos {
@@ -48,32 +66,41 @@ fn radices(mut n: usize) -> Option<Vec<usize>> {
     };
     let done: usize = radices.iter().map(|r| r.trailing_zeros() as usize).sum();
     radices.extend(std::iter::repeat_n(8, (twos - done) / 3));
-    for odd in (3..=LARGEST).step_by(2) {
+    for odd in (3..=largest).step_by(2) {
         while n.is_multiple_of(odd) {
             n /= odd;
             radices.push(odd);
         }
     }
+    radices.sort_by_key(|&radix| radix <= FIXED);
     (n == 1).then_some(radices)
 }
 
 /// Returns whether all prime factors of `n` are small.
 pub(super) fn is_smooth(n: usize) -> bool {
-    n > 0 && radices(n).is_some()
+    n > 0 && radices(n, LARGEST).is_some()
+}
+
+/// Returns whether passes can transform lines of length `n`.
+pub(super) fn in_passes(n: usize) -> bool {
+    n > 0 && radices(n, large::LARGEST).is_some()
 }
 
 impl<F: Real> Passes<F> {
-    /// Plans transforms of length `n`; `None` if `n` is not smooth.
+    /// Plans transforms of length `n`; `None` if a prime factor of `n` is too large.
     pub(super) fn new(n: usize) -> Option<Self> {
         let mut done = 1;
         let pass = |radix: usize| {
             let rest = n / done / radix;
-            let twiddles = (0..rest).flat_map(|p| (1..radix).map(move |u| root(p * u, radix * rest))).collect();
-            let pass = Pass { radix, done, rest, twiddles, roots: (0..radix).map(|t| root(t, radix)).collect() };
+            let of_place = |p| (1..radix).map(move |u| root(p * u, radix * rest));
+            let twiddles: Vec<_> = (0..rest).flat_map(of_place).collect();
+            let roots = (0..radix).map(|t| root(t, radix)).collect();
+            let large = (radix > FIXED).then(|| Large::new(radix));
+            let pass = Pass { radix, done, rest, twiddles, roots, large };
             done *= radix;
             pass
         };
-        Some(Self { all: radices(n)?.into_iter().map(pass).collect() })
+        Some(Self { all: radices(n, large::LARGEST)?.into_iter().map(pass).collect() })
     }
 
     /// Transforms the lines in `x`. `y` is scratch memory of the same length.
@@ -91,6 +118,12 @@ impl<F: Real> Passes<F> {
                         || $pass,
                     )
                 };
+            }
+            if let Some(large) = &pass.large {
+                let places = Places { done: pass.done, rest: pass.rest, twiddles: &pass.twiddles };
+                run!(large.run(token, &places, x_in, y_out));
+                std::mem::swap(x, y);
+                continue;
             }
             match pass.radix {
                 2 => run!(pass.run::<V, Two, 2>(token, Two, x_in, y_out)),

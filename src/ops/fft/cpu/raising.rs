@@ -1,7 +1,8 @@
 //! Lines of tiny numbers, which are transformed at an ordinary scale. Otherwise the terms of their sums would be
 //! rounded to subnormal numbers.
 
-use super::Engine;
+use super::strided::{self, Room, Strip};
+use super::{Element, Engine};
 use crate::ops::convert::tiny::{exponent, times_power};
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
@@ -12,11 +13,7 @@ pub(super) struct Raising<'a, E> {
     pub(super) in_f32: bool,
 }
 
-impl<I, O, E: Engine<I, O>> Engine<I, O> for Raising<'_, E>
-where
-    I: Pod + Send + Sync,
-    O: Pod + Send + Sync,
-{
+impl<I: Element, O: Element, E: Engine<I, O>> Engine<I, O> for Raising<'_, E> {
     type Scratch = E::Scratch;
 
     fn lengths(&self) -> [usize; 2] {
@@ -50,6 +47,30 @@ where
         let made = cast_slice_mut::<O, f32>(to).chunks_exact_mut(after);
         made.zip(exponents).for_each(|(line, e)| scale(line, e));
     }
+
+    fn across(&self, strip: Strip<'_, '_, I, O>, room: &mut Room<I, O>, scratch: &mut Self::Scratch) {
+        if self.in_f32 && has_tiny(&strip) {
+            strided::turned(self, strip, room, scratch);
+        } else {
+            self.engine.across(strip, room, scratch);
+        }
+    }
+}
+
+/// Returns whether a line of the strip may be tiny.
+fn has_tiny<I: Pod, O>(strip: &Strip<'_, '_, I, O>) -> bool {
+    let each = size_of::<I>() / 4;
+    let mut peaks = vec![0.0_f32; strip.width()];
+    for row in strip.rows() {
+        for (peak, x) in peaks.iter_mut().zip(cast_slice::<I, f32>(row).chunks_exact(each)) {
+            *peak = x.iter().fold(*peak, |peak, x| peak.max(x.abs()));
+        }
+        // Most lines begin with a number that is not tiny.
+        if peaks.iter().all(|&peak| exponent([peak.into()]) == 0 && peak > 0.0) {
+            return false;
+        }
+    }
+    peaks.iter().any(|&peak| exponent([peak.into()]) != 0)
 }
 
 /// Multiplies numbers by 2^e.

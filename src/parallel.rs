@@ -51,8 +51,8 @@ pub(crate) fn in_eight() -> Par {
     Par::Seq
 }
 
-/// Runs `work` in parallel on a thread of a pool, and elsewhere on the calling thread [`alone`], so that it does not wake
-/// the threads of rayon's global pool. This is for functions that are also called outside of an operation.
+/// Runs `work` in parallel on a thread of a pool, and elsewhere on the calling thread [`alone`], so that it does not
+/// wake the threads of rayon's global pool. This is for functions that are also called outside of an operation.
 pub(crate) fn in_own_pool<R>(work: impl FnOnce() -> R) -> R {
     if rayon::current_thread_index().is_some() { work() } else { alone(work) }
 }

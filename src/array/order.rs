@@ -40,8 +40,8 @@ pub fn column_major<T: bytemuck::Pod + Send + Sync>(data: &[T], rows: usize, col
     out
 }
 
-/// Writes the columns of a row-major matrix from column `first` on to `to`. Each piece of a column is written in one go:
-/// a cache reads scattered elements better than it writes them.
+/// Writes the columns of a row-major matrix from column `first` on to `to`. Each piece of a column is written in one
+/// go: a cache reads scattered elements better than it writes them.
 fn columns<T: Copy>(matrix: &[T], rows: usize, cols: usize, first: usize, to: &mut [T]) {
     for (j, to) in (first..).step_by(TILE).zip(to.chunks_mut(TILE * rows)) {
         for (i, tile) in (0..).step_by(TILE).zip(matrix.chunks(TILE * cols)) {

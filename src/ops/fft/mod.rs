@@ -17,8 +17,9 @@
 //! `Point` holds the same element of two transforms (`point_pair.wgsl`). Strides describe the axes. The module `tables`
 //! computes lookup tables in f64, and the device caches them.
 //!
-//! The CPU uses rustfft and realfft, whose plans the context keeps. Contiguous lines of some lengths are transformed one
-//! per SIMD lane instead, where that is faster for batches, and so are lines across rows of most lengths up to 2048.
+//! The CPU uses rustfft and realfft, whose plans the context keeps. Contiguous lines of some lengths are transformed
+//! one per SIMD lane instead, where that is faster for batches, and so are lines across rows of most lengths up to
+//! 2048.
 
 mod batches;
 mod cpu;

@@ -60,14 +60,15 @@ pub(crate) fn correct(graph: GraphRef<'_>, values: &[f64], vectors: &mut [f64]) 
 }
 
 /// Returns whether the selected vectors of the random-walk Laplacian are accurate to about `n eps` over the distance of
-/// their eigenvalue from others. `vectors` are all vectors of the symmetric Laplacian, and `groups` has the tie group of
-/// each.
+/// their eigenvalue from others. `vectors` are all vectors of the symmetric Laplacian, and `groups` has the tie group
+/// of each.
 ///
 /// Their residuals have to be at most `n eps`, relative to their lengths. This does not suffice where vectors of other
 /// eigenvalues are nearly parallel, as those of a node are that hangs on a weak edge: an error in their common
 /// direction has hardly a residual. The part of an error that lies along the vector `D^-1/2 v_k` is at most the
 /// residual, over the distance of the eigenvalues, times the condition number `|D^-1/2 v_k| |D^1/2 v_k|` of the
-/// eigenvalue `l_k` (Wilkinson 1965). So it is small where this number is, or where D^-1/2 amplifies v_k no more than v.
+/// eigenvalue `l_k` (Wilkinson 1965). So it is small where this number is, or where D^-1/2 amplifies v_k no more than
+/// v.
 pub(crate) fn are_accurate(
     graph: GraphRef<'_>,
     groups: &[u32],

@@ -68,8 +68,8 @@ impl Means {
         self.rows += other.rows;
     }
 
-    /// Adds the sums of products `more` of the rows of `self` to `own`, those of the rows of `before`. Both are a band of
-    /// the lower triangle that begins with row `first`.
+    /// Adds the sums of products `more` of the rows of `self` to `own`, those of the rows of `before`. Both are a band
+    /// of the lower triangle that begins with row `first`.
     fn merge_products(&self, before: &Self, first: usize, own: &mut [f64], more: &[f64]) {
         let (a, b) = (as_f64(before.rows), as_f64(self.rows));
         let weight = a * (b / (a + b));
@@ -232,8 +232,8 @@ fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<us
     Gram { rows: leaf.of.rows, means: leaf.of.means, products }
 }
 
-/// Computes the sums of products of the columns of leaves, `2^level` of them. A thread adds up a band of all leaves, which
-/// stays in the cache.
+/// Computes the sums of products of the columns of leaves, `2^level` of them. A thread adds up a band of all leaves,
+/// which stays in the cache.
 fn band_by_band<T: Real + RealField>(leaves: &[(Leaf, Centered<T>)], cols: usize) -> Gram {
     let mut products = zeroed_vec(cols * cols);
     let width = band_width(cols);

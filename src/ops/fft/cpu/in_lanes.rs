@@ -32,11 +32,11 @@ const TASK: usize = 1 << 15;
 /// Returns whether complex transforms of lines of length `n` are computed in lanes. The choice depends on the length
 /// and on whether lines are contiguous, not on the number of lines, so that a line has the same bits in every batch.
 ///
-/// Of contiguous lines, at least as many as lanes, rustfft takes 1.0 to 1.7 times as long for these lengths, on one core
-/// with AVX2 (2026-11-24). A call with fewer lines takes as long as if it filled the lanes. Lines across rows are in lanes
-/// when they are loaded. With rows of 16 elements or more, columns that are turned for rustfft take 1.1 to 1.9 times as
-/// long for smooth lengths, and 1.4 to 6.8 times for others; with rows of 2 to 8 elements, 0.4 to 0.6 times (one core
-/// with AVX-512, 2026-11-28).
+/// Of contiguous lines, at least as many as lanes, rustfft takes 1.0 to 1.7 times as long for these lengths, on one
+/// core with AVX2 (2026-11-24). A call with fewer lines takes as long as if it filled the lanes. Lines across rows are
+/// in lanes when they are loaded. With rows of 16 elements or more, columns that are turned for rustfft take 1.1 to 1.9
+/// times as long for smooth lengths, and 1.4 to 6.8 times for others; with rows of 2 to 8 elements, 0.4 to 0.6 times
+/// (one core with AVX-512, 2026-11-28).
 pub(super) fn takes(n: usize, lines: Lines) -> bool {
     if lines.inner > 1 {
         return ACROSS.contains(&n) && (in_passes(n) || is_rader(n));

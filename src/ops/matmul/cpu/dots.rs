@@ -31,9 +31,9 @@ pub(super) struct Factor<'a, T> {
 }
 
 impl<T> Factor<'_, T> {
-    /// Returns the factor without the lines before `line`. The terms of a line must be adjacent.
-    fn from_line(self, line: usize) -> Self {
-        Self { data: &self.data[line * self.stride..], lines: self.lines - line, ..self }
+    /// Returns the factor without its first lines. The terms of a line must be adjacent.
+    fn without(self, lines: usize) -> Self {
+        Self { data: &self.data[lines * self.stride..], lines: self.lines - lines, ..self }
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn product<T: Working>([left, right]: [Factor<'_, T>; 2], k: usize, a
     // Each part has some lines of the larger factor: all rows of some columns, or some rows of all columns.
     let mut parts: Vec<Part<'_, T>> = (0..many.lines)
         .step_by(at_once)
-        .map(|line| Part { few_rows, k, few, many: many.from_line(line), alpha, out: Vec::new() })
+        .map(|line| Part { few_rows, k, few, many: many.without(line), alpha, out: Vec::new() })
         .collect();
     if few_rows {
         let pieces = out.chunks_mut(at_once * rows).zip(&mut parts);
@@ -118,7 +118,7 @@ impl<T: Working> Part<'_, T> {
         let mut at = 0;
         while at < len {
             let width = if len - at >= MANY { MANY } else { 1 };
-            let lines = many.from_line(at);
+            let lines = many.without(at);
             if whole < k {
                 for (c, end) in ends.iter_mut().enumerate().take(width) {
                     let mut some = zero;

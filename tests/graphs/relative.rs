@@ -28,6 +28,7 @@ pub fn tests() -> Vec<Test> {
             on_cpu("the smallest and the largest weights", extremes),
             on_cpu("a node on a leaf of a star by a weak edge", weak_leaf),
             on_each("random graphs are certified", random),
+            on_cpu("larger random graphs are certified", larger),
         ],
     )
 }
@@ -326,6 +327,28 @@ fn random(ctx: &Context) -> Checked {
                 let found = e.certificate(0);
                 assert_eq!(found.status, Status::Converged, "{name} in f64: {found:?}");
             }
+        }
+    }
+    Ok(())
+}
+
+/// Sparse graphs of 40 to 120 nodes with weights of six decades, whose second eigenvalue may be just so large that an
+/// ordinary decomposition is hardly accurate enough.
+fn larger(ctx: &Context) -> Checked {
+    for seed in 0..60 {
+        let mut random = SplitMix64::new(seed);
+        let mut below = |count: u64| random.next_u64() % count;
+        let n = 40 + below(81);
+        let ends = (1..n).map(|i| (below(i), i)).collect::<Vec<_>>();
+        let more = (0..2 * n).map(|_| (below(n), below(n))).filter(|(a, b)| a != b).collect::<Vec<_>>();
+        let unique: BTreeMap<(u64, u64), ()> =
+            ends.into_iter().chain(more).map(|(a, b)| ((a.min(b), a.max(b)), ())).collect();
+        let weight = |k: u64| 10.0_f64.powf(-6.0 * (k as f64) / (1 << 20) as f64);
+        let given: Edges = unique.keys().map(|&(a, b)| (a as u32, b as u32, weight(below(1 << 20)))).collect();
+        let graph = graph(n, &given)?;
+        for normalization in ALL {
+            let found = encode::<f64>(ctx, &graph, normalization)?.certificate(0);
+            assert_eq!(found.status, Status::Converged, "{n} nodes, seed {seed}, {normalization:?}: {found:?}");
         }
     }
     Ok(())

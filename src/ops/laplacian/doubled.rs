@@ -280,14 +280,14 @@ impl Task<f64> for Inner<'_> {
 
 /// Returns the products of the symmetric Laplacian with the columns.
 fn times(graph: GraphRef<'_>, v: &[Vec<Doubled>]) -> Vec<Vec<Doubled>> {
-    let roots: Vec<Doubled> = graph.degrees().iter().map(|&degree| Doubled::from(degree).sqrt()).collect();
-    let scaled = |x: Doubled, i: usize| if roots[i].high > 0.0 { x / roots[i] } else { Doubled::default() };
+    let inverse = |&degree: &f64| if degree > 0.0 { Doubled::ONE / Doubled::from(degree).sqrt() } else { 0.0.into() };
+    let inverses: Vec<Doubled> = graph.degrees().iter().map(inverse).collect();
     let one = |v: &Vec<Doubled>| {
-        let x: Vec<Doubled> = v.iter().enumerate().map(|(i, &x)| scaled(x, i)).collect();
+        let x: Vec<Doubled> = v.iter().zip(&inverses).map(|(&x, &inverse)| x * inverse).collect();
         let along = |i: usize| {
             graph.row(i).fold(Doubled::default(), |sum, (other, weight)| sum + (x[i] - x[other]) * weight.into())
         };
-        (0..x.len()).map(|i| scaled(along(i), i)).collect()
+        (0..x.len()).map(|i| along(i) * inverses[i]).collect()
     };
     v.iter().map(one).collect()
 }

@@ -3,10 +3,10 @@
 //! The vectors that a solver found in f64 are the basis in which the Laplacian is nearly diagonal. What is beside the
 //! diagonal, divided by the distances of the eigenvalues, is the turn that makes it diagonal to the square of that
 //! (Ogita and Aishima, Iterative refinement for symmetric eigenvalue decomposition, Japan J. Indust. Appl. Math. 35,
-//! 2018): only products of two columns are computed in these numbers, and the turn itself, which is small, in f64. Pairs
-//! whose eigenvalues are closer than f64 can tell are turned by Jacobi's method. What combines vectors afterwards has to
-//! do so in these numbers, too: entries that cancel may be those that D^-1/2 amplifies. The arithmetic of double-double
-//! numbers is that of Hida, Li and Bailey (2001), with Dekker's product (1971).
+//! 2018): only products of two columns are computed in these numbers, and the turn itself, which is small, in f64.
+//! Pairs whose eigenvalues are closer than f64 can tell are turned by Jacobi's method. What combines vectors afterwards
+//! has to do so in these numbers, too: entries that cancel may be those that D^-1/2 amplifies. The arithmetic of
+//! double-double numbers is that of Hida, Li and Bailey (2001), with Dekker's product (1971).
 
 use crate::graph::GraphRef;
 use crate::lanes::{SimdScalar, Task, Vector};

@@ -190,7 +190,7 @@ pub(super) fn pairs<T: Real>(
     Pairs { values, vectors, tie_group, tie_cut, certificate, components, random_walk }
 }
 
-/// The most vectors that are refined in twice the digits, which takes 0.3 s for all of them.
+/// The most vectors that are refined in twice the digits, which takes up to 0.1 s for all of them.
 const MOST_REFINED: usize = 128;
 
 /// Finds the vectors in twice the digits. Of each tie group, only eigenvalues that are equal in these digits share a

@@ -97,7 +97,7 @@ pub(super) fn tables(plan: &FftPlan) -> Vec<[f32; 2]> {
 
 /// Returns `exp(-2 pi i power / order)`, computed from an angle of at most an eighth of a turn, so that the roots have
 /// the exact symmetry of the circle.
-fn root(power: usize, order: usize) -> Complex<f64> {
+pub(super) fn root(power: usize, order: usize) -> Complex<f64> {
     let eighth = 8 * (power % order);
     let (octant, rest) = (eighth / order, eighth % order);
     let angle = |eighths: usize| TAU * eighths as f64 / (8.0 * order as f64);

@@ -15,29 +15,21 @@ const BLOCK: usize = 4;
 
 /// A pass of radix R = 2 h + 1.
 pub(super) struct Large<F> {
-    pub(super) h: usize,
+    h: usize,
     /// exp(-2 pi i u t / R) for each u and t from 1 to h, in the order of use: the blocks of u, in each of them all t,
     /// for each of these the values of u.
     roots: Vec<Complex<F>>,
 }
 
-/// The places of a pass: `done` is the product of the radices of the passes before, and `rest` that of the passes
-/// after. `twiddles` are those of `passes::Pass`.
-pub(super) struct Places<'a, F> {
-    pub(super) done: usize,
-    pub(super) rest: usize,
-    pub(super) twiddles: &'a [Complex<F>],
-}
-
 /// The sums and the differences of the elements t and R - t.
-pub(super) struct Folded<V> {
+struct Folded<V> {
     sums: Vec<Pair<V>>,
     apart: Vec<Pair<V>>,
 }
 
 impl<V: Vector<Scalar: Real>> Folded<V> {
     #[inline(always)]
-    pub(super) fn new(token: V::Token, h: usize) -> Self {
+    fn new(token: V::Token, h: usize) -> Self {
         let zero = [V::splat(token, V::Scalar::from_f64(0.0)); 2];
         Self { sums: vec![zero; h], apart: vec![zero; h] }
     }
@@ -53,16 +45,17 @@ impl<F: Real> Large<F> {
         Self { h, roots: us.chunks(BLOCK).flat_map(block).collect() }
     }
 
-    /// Does what `passes::Pass` does.
+    /// Does what `passes::Pass` does. `done` is the product of the radices of the passes before, and `rest` that of the
+    /// passes after.
     #[inline(always)]
     pub(super) fn run<V: Vector<Scalar = F>>(
         &self,
         token: V::Token,
-        places: &Places<'_, F>,
+        [done, rest]: [usize; 2],
+        twiddles: &[Complex<F>],
         x: &[Pair<V>],
         y: &mut [Pair<V>],
     ) {
-        let &Places { done, rest, twiddles } = places;
         let radix = 2 * self.h + 1;
         let mut folded = Folded::new(token, self.h);
         for p in 0..rest {
@@ -77,7 +70,7 @@ impl<F: Real> Large<F> {
 
     /// Transforms R elements, whose distances are `from` and `to`.
     #[inline(always)]
-    pub(super) fn one<V: Vector<Scalar = F>>(
+    fn one<V: Vector<Scalar = F>>(
         &self,
         token: V::Token,
         folded: &mut Folded<V>,

@@ -4,7 +4,8 @@
 //! A transform of one line needs shuffles between lanes, and SIMD libraries have fast shuffles for some lengths only.
 //! Here, lanes never mix, so every length is computed at the same rate.
 
-use super::large::{self, Large, Places};
+use super::super::tables;
+use super::large::{self, Large};
 use crate::array::Real;
 use crate::lanes::Vector;
 use num_complex::Complex;
@@ -36,23 +37,10 @@ struct Pass<F> {
     large: Option<Large<F>>,
 }
 
-/// Returns exp(-2 pi i k / n). The sine and the cosine are those of an angle of at most pi/4, whose rounding is small.
+/// Returns exp(-2 pi i k / n).
 pub(super) fn root<F: Real>(k: usize, n: usize) -> Complex<F> {
-    let eighths = 8 * (k % n);
-    let (octant, rest) = (eighths / n, eighths % n);
-    let rest = if octant % 2 == 0 { rest } else { n - rest };
-    let (sin, cos) = (std::f64::consts::FRAC_PI_4 * rest as f64 / n as f64).sin_cos();
-    let (cos, sin) = match octant {
-        0 => (cos, sin),
-        1 => (sin, cos),
-        2 => (-sin, cos),
-        3 => (-cos, sin),
-        4 => (-cos, -sin),
-        5 => (-sin, -cos),
-        6 => (sin, -cos),
-        _ => (cos, -sin),
-    };
-    Complex::new(F::from_f64(cos), F::from_f64(-sin))
+    let root = tables::root(k, n);
+    Complex::new(F::from_f64(root.re), F::from_f64(root.im))
 }
 
 /// Returns the radices whose product is `n`, the large ones first; `None` if `n` has a prime factor above `largest`.
@@ -120,8 +108,7 @@ impl<F: Real> Passes<F> {
                 };
             }
             if let Some(large) = &pass.large {
-                let places = Places { done: pass.done, rest: pass.rest, twiddles: &pass.twiddles };
-                run!(large.run(token, &places, x_in, y_out));
+                run!(large.run(token, [pass.done, pass.rest], &pass.twiddles, x_in, y_out));
                 std::mem::swap(x, y);
                 continue;
             }

@@ -1,11 +1,11 @@
-//! Lines that lie across the rows of a matrix. The columns of a matrix are divided into strips, which the threads
-//! transform in place of one another: no thread waits for a second pass over the result.
+//! Lines across the rows of a matrix. Its columns are divided into strips, each of which one thread transforms and
+//! writes, so that there is no second pass over the result.
 
 use super::{Element, Engine, TASK, zeroed};
 use crate::ops::convert::tiny::Lines;
 use crate::parallel;
 
-/// The number of columns that are a multiple of every group of columns, which are 128 bytes wide or more.
+/// The multiple of the number of columns in a strip, so that every group of lanes in it is full.
 const COLUMNS: usize = 32;
 /// The number of strips of a thread. With several, a thread that is late is waited for briefly.
 const STRIPS: usize = 4;

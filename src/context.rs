@@ -1,8 +1,9 @@
 //! The context that every operation takes as its first argument.
 
+mod budget;
 mod builder;
 
-pub(crate) use builder::DEFAULT_BUDGET;
+pub(crate) use budget::DEFAULT_BUDGET;
 pub use builder::{ContextBuilder, bytes_from};
 
 use crate::cancel::Cancel;
@@ -14,6 +15,7 @@ use crate::memory::HostMemory;
 use crate::parallel;
 use crate::policy::{Backend, Choice, Policy, Side, Workload};
 use crate::profile::{Profile, Stopwatch};
+use budget::Budget;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ use std::sync::Arc;
 pub struct Context {
     gpu: Option<Arc<Gpu>>,
     policy: Policy,
-    budget: u64,
+    budget: Budget,
     without_gpu: Option<String>,
     extensions: Arc<Extensions>,
     stopwatch: Stopwatch,
@@ -159,10 +161,15 @@ impl Context {
         self.without_gpu.as_deref()
     }
 
-    /// Returns the byte budget for working memory. The same budget applies separately to the device and to the host.
+    /// Returns the byte budget for working memory on the host ([`ContextBuilder::memory_budget`]).
     #[must_use]
     pub fn memory_budget(&self) -> u64 {
-        self.budget
+        self.budget.host
+    }
+
+    /// Returns the byte budget for buffers on the device.
+    pub(crate) fn device_budget(&self) -> u64 {
+        self.budget.device
     }
 
     /// Returns where `workload` would run, and why. `fits` says whether the device's kernels can handle the workload.
@@ -234,12 +241,12 @@ impl Context {
     /// Returns a vector for a result of `len` elements, of which the caller writes every element.
     /// [`Storage::host_from`](crate::array::Storage::host_from) makes it an array whose memory is used again.
     pub(crate) fn room<T: bytemuck::Pod + Send>(&self, len: usize) -> Vec<T> {
-        self.host_memory().take(len, self.budget)
+        self.host_memory().take(len, self.budget.host)
     }
 
     /// Does the same as [`Context::room`], for a result of which elements that are not written are 0.
     pub(crate) fn zeroed_room<T: bytemuck::Pod + Send>(&self, len: usize) -> Vec<T> {
-        self.host_memory().take_zeroed(len, self.budget)
+        self.host_memory().take_zeroed(len, self.budget.host)
     }
 
     /// Returns the host memory that large results use again.

@@ -43,7 +43,8 @@ class Context:
     threads : int, optional
         The number of CPU threads. By default, that of `get_num_threads`. It changes no bit of any result.
     memory_budget : int or str, optional
-        The bytes of working memory, such as ``'2G'`` (the default), for the device and for the host.
+        The bytes of working memory, such as ``'2G'``, for the device and for the host. By default, half of the
+        machine's memory for the host and 2 GiB for the device.
     cache_dir : path, optional
         The folder of the cache of encodings. By default, the folder of the command.
     rates : str, optional

@@ -5,7 +5,7 @@ use super::listed::{Fault, Limits, Listed};
 use super::made::{Layout, Precision};
 use super::rows::{Rows, too_many};
 use super::{refused, wrong};
-use crate::context::Context;
+use crate::context::{Context, DEFAULT_BUDGET};
 use crate::encode::{Encoding, SpectralEncoder, lanes, numerics};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Conventions, GraphBatch, Isolated};
@@ -123,7 +123,7 @@ impl Encoder {
     fn limits(&self, ctx: &Context) -> Limits {
         let Layout { k, walk_steps, .. } = self.layout();
         // A part of the budget, because the solver needs memory of its own, and the next rows are read meanwhile.
-        let bytes = ctx.memory_budget() / 8;
+        let bytes = ctx.memory_budget().min(DEFAULT_BUDGET) / 8;
         Limits {
             per_node: k.max(walk_steps),
             bytes,

@@ -1,6 +1,7 @@
 //! The builder of a context, which sets the adapter, the rates, the budget and other options.
 
 use super::Context;
+use super::budget::Budget;
 use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::device::{Adapter, Chosen, DeviceOptions, Gpu, WgpuDevice};
@@ -9,10 +10,6 @@ use crate::forms::KernelForm;
 use crate::policy::{self, Backend, DeviceClass, Machine, Policy, Rates, Stored, Tuning};
 use crate::profile::Stopwatch;
 use std::sync::Arc;
-
-/// The default byte budget. It is a quarter of the memory of the smallest discrete GPU in common use, and small enough
-/// for the memory of any host. The memory of WebAssembly ends at 4 GiB, of which a page seldom gets all.
-pub(crate) const DEFAULT_BUDGET: u64 = if cfg!(target_arch = "wasm32") { 512 << 20 } else { 2 << 30 };
 
 /// Why a context has no adapter if its caller wants none.
 const UNWANTED: &str = "GPU detection was disabled";
@@ -98,6 +95,8 @@ impl ContextBuilder {
     }
 
     /// Sets the maximum number of bytes of working memory. The limit applies separately to the device and to the host.
+    /// By default, the host's is half of the memory that this process may use, and the device's is 2 GiB, because
+    /// WebGPU does not tell how much memory a device has. In a browser, both are 512 MiB.
     #[must_use]
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);
@@ -340,7 +339,7 @@ impl ContextBuilder {
         let class = self.class(gpu.as_ref().map(|gpu| gpu.adapter()));
         let policy = Policy { backend: self.backend.unwrap_or_default(), class, rates: rates.into(), measured };
         let stopwatch = gpu.as_ref().map_or_else(|| Stopwatch::new(self.profile), |gpu| gpu.stopwatch().clone());
-        let (budget, cancel) = (self.budget(), self.cancel.clone());
+        let (budget, cancel) = (Budget::of(self.budget), self.cancel.clone());
         Context { gpu, policy, budget, without_gpu, extensions: Arc::default(), stopwatch, cancel, threads }
     }
 
@@ -390,14 +389,11 @@ impl ContextBuilder {
         Rates::of(self.class(adapter), adapter.map_or(0, |adapter| adapter.vendor), threads)
     }
 
-    fn budget(&self) -> u64 {
-        self.budget.unwrap_or(DEFAULT_BUDGET)
-    }
-
     fn options(&self, rates: &Rates) -> DeviceOptions {
         let Self { checked, poison, profile, timestamps, refused, .. } = *self;
         let kernels = self.kernels.clone();
-        let (budget, spoiled, cancel) = (self.budget(), self.spoiled.clone(), self.cancel.clone());
+        let budget = Budget::of(self.budget).device;
+        let (spoiled, cancel) = (self.spoiled.clone(), self.cancel.clone());
         let (slower, matrix_units) = (rates.gpu.slower.clone(), rates.gpu.matrix_units);
         DeviceOptions {
             budget,

@@ -3,7 +3,7 @@
 //! divided into chunks.
 
 use super::settings::{Method, Settings};
-use crate::context::Context;
+use crate::context::{Context, DEFAULT_BUDGET};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{GraphBatch, WeightsRef};
 use crate::ops::eigen::{choose_eigh, device_order_limit};
@@ -108,20 +108,22 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     // weighted or unweighted graphs.
     let weighted: Vec<bool> = graphs.iter().map(|graph| graph.is_weighted()).collect();
     sorted.sort_by_key(|&i| (sparse[i], weighted[i], orders[i]));
-    let most = ctx.memory_budget().saturating_sub(graph_bytes(graphs)) / 8;
+    // A large budget makes single graphs possible, and chunks no faster.
+    let most = ctx.memory_budget().saturating_sub(graph_bytes(graphs)).min(DEFAULT_BUDGET) / 8;
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut filled = u64::MAX;
     for i in sorted {
         let (sparse, weighted, side) = (sparse[i], weighted[i], sides[i]);
         let bytes = if sparse { sparse_bytes(settings, orders[i]) } else { working_bytes(orders[i], side) };
-        if bytes > ctx.memory_budget() {
+        let budget = if side == Side::Gpu { ctx.device_budget() } else { ctx.memory_budget() };
+        if bytes > budget {
             let what = format!(
                 "bytes for the {} of graph {} ({} nodes)",
                 if sparse { "vectors" } else { "dense matrices" },
                 i + settings.first_graph,
                 orders[i]
             );
-            return Err(Error::budget(what, bytes, ctx.memory_budget()));
+            return Err(Error::budget(what, bytes, budget));
         }
         match chunks.last_mut() {
             Some(chunk)

@@ -138,7 +138,7 @@ pub struct ReadOptions {
     /// OGB folder's `graph-label.csv.gz`.
     pub graph_labels: bool,
     /// The maximum number of bytes of a stream, or to which compressed content may expand if it expands more than a
-    /// thousandfold. With `None`, 2 GiB, which is also the default budget of a [`Context`](crate::Context).
+    /// thousandfold. With `None`, 2 GiB.
     pub memory_budget: Option<u64>,
     /// The switch that ends the reading, and the building of the graphs, with
     /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled).

@@ -61,7 +61,7 @@ pub(super) trait Operation {
 
     /// Returns the side on which the call runs, and the reason.
     fn choose(&self, ctx: &Context) -> Choice {
-        let fits = self.precision().on_device && ctx.gpu().is_ok_and(|gpu| self.fits(gpu, ctx.memory_budget()));
+        let fits = self.precision().on_device && ctx.gpu().is_ok_and(|gpu| self.fits(gpu, ctx.device_budget()));
         if fits && self.cannot_wait(ctx) {
             let choice = ctx.explain(&self.workload(ctx), false);
             let beyond = choice.reason == Reason::BeyondKernels;
@@ -72,7 +72,7 @@ pub(super) trait Operation {
 
     /// Returns whether the device would have to be waited for where that is impossible.
     fn cannot_wait(&self, ctx: &Context) -> bool {
-        !MAY_WAIT && ctx.gpu().is_ok_and(|gpu| self.waits(gpu, ctx.memory_budget()))
+        !MAY_WAIT && ctx.gpu().is_ok_and(|gpu| self.waits(gpu, ctx.device_budget()))
     }
 
     /// Returns the result of [`Operation::choose`] if the chosen side can run the call.

@@ -114,7 +114,8 @@ impl Speed {
 pub fn speed(ctx: &Context) -> Result<Vec<Speed>> {
     let mut all = Vec::new();
     let measured = |on: &str, class: &str, backend: Backend, bytes: u64| -> Result<Speed> {
-        let bytes = bytes.min(ctx.memory_budget() / 4).max(16) / 16 * 16;
+        let budget = if backend == Backend::Gpu { ctx.pool().budget } else { ctx.memory_budget() };
+        let bytes = bytes.min(budget / 4).max(16) / 16 * 16;
         let found = ceilings(&ctx.with_backend(backend), bytes, 3)?;
         let expected = CLASSES.into_iter().find(|expected| expected.class == class);
         Ok(Speed { on: on.to_owned(), found, expected })

@@ -32,7 +32,7 @@ pub(super) fn solve<T: Real>(
         let found = ctx.on_host(|| Ok(on_cpu(ctx, layout, &a.to_vec(ctx)?, request)))?;
         return Ok(Solved { certificates: found.certificates.rounded(), ..found });
     }
-    let most = gpu::elements_within(gpu, layout, ctx.memory_budget());
+    let most = gpu::elements_within(gpu, layout, ctx.device_budget());
     let whole = || {
         let mut found = record(gpu, layout, &*a.on_device(ctx, gpu)?, request)?;
         if let Storage::Host(a) = a {

@@ -55,7 +55,7 @@ pub(super) fn transform<I: Scalar, O: Scalar>(
     if let Storage::Device(buffer) = a {
         ctx.gpu_of(buffer)?;
     }
-    let most = most(gpu, ctx.memory_budget(), plan, task.kind)?;
+    let most = most(gpu, ctx.device_budget(), plan, task.kind)?;
     let count = task.lines.inner * task.lines.outer;
     let window = window.map(|window| window.storage().on_device(ctx, gpu)).transpose()?;
     let batches = Batches { gpu, task, plan, window: window.as_deref() };

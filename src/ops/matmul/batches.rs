@@ -32,7 +32,7 @@ pub(super) fn solve<T: Multiplied>(
     if problem.result().is_empty() {
         return Ok(Storage::host(Vec::new()));
     }
-    let room = Room::new(gpu, problem, T::words(2) == 1, precision, ctx.memory_budget())?;
+    let room = Room::new(gpu, problem, T::words(2) == 1, precision, ctx.device_budget())?;
     let cut = || {
         let mut here = Vec::with_capacity(4);
         for operand in operands {

@@ -2,7 +2,7 @@
 
 use super::cpu::{most_threads, update_threads};
 use super::spec::Norm;
-use super::{Fleet, Held, Optimizer, Program};
+use super::{DeviceRuns, Held, Optimizer, Program};
 use crate::array::Scalar;
 use crate::context::Context;
 use crate::device::Gpu;
@@ -110,10 +110,10 @@ impl Course {
     /// Returns where the training would run, and why. If it stops early, it takes less time on either side.
     pub(crate) fn choose<T: Scalar>(&self, ctx: &Context, program: &Program) -> Choice {
         let moments = program.optimizer.most_moments();
-        let capacity = |gpu: &Gpu, budget| Fleet::capacity(gpu, program, self.held, moments, budget);
+        let capacity = |gpu: &Gpu, budget| DeviceRuns::capacity(gpu, program, self.held, moments, budget);
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
-        let together = gpu.and_then(|gpu| capacity(gpu, ctx.memory_budget()).ok()).map(|capacity| capacity.runs);
-        let form = gpu.filter(|_| together.is_some()).map_or("", |gpu| Fleet::form(gpu, program));
+        let together = gpu.and_then(|gpu| capacity(gpu, ctx.device_budget()).ok()).map(|capacity| capacity.runs);
+        let form = gpu.filter(|_| together.is_some()).map_or("", |gpu| DeviceRuns::form(gpu, program));
         let waves = self.runs.div_ceil(together.unwrap_or(usize::MAX).max(1));
         let team = ctx.threads().div_ceil(self.runs.max(1));
         let workload = self.workload(program, form, (waves, team), moments);

@@ -80,7 +80,7 @@ impl Map {
                 Ok(Storage::host(map.on_cpu(&map.raised(&x), given)))
             },
             |gpu| {
-                fits(gpu, given, cols, ctx.memory_budget())?;
+                fits(gpu, given, cols, ctx.device_budget())?;
                 Ok(Storage::device(match x.storage() {
                     Storage::Host(x) => {
                         let map = self.scaled(&x[..]);

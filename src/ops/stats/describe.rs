@@ -167,8 +167,8 @@ pub fn describe<T: Real>(
     let on_cpu = || Ok(Description::of(&cpu::describe(&x.storage().to_vec(ctx)?, view, nan), shape, ddof));
     let call = call::<T>("describe", x.shape(), x.is_resident());
     let (made, choice) = call.run(ctx, on_cpu, |gpu| match x.storage() {
-        Storage::Host(data) if view.len() > most_numbers(gpu, view, ctx.memory_budget()) => {
-            let most = most_numbers(gpu, view, ctx.memory_budget());
+        Storage::Host(data) if view.len() > most_numbers(gpu, view, ctx.device_budget()) => {
+            let most = most_numbers(gpu, view, ctx.device_budget());
             in_batches(gpu, &T::for_device(data), view, shape, options, most)
         }
         Storage::Host(data) => Ok(Description::resident(raised(gpu, &T::for_device(data), view, options)?, shape)),

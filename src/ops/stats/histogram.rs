@@ -94,7 +94,7 @@ pub fn histogram<T: Real>(
         ctx,
         || Ok(on_cpu(&x.storage().to_vec(ctx)?, view, shape, edges.clone())),
         |gpu| {
-            select::histogram_fits(gpu, view, bins, ctx.memory_budget())?;
+            select::histogram_fits(gpu, view, bins, ctx.device_budget())?;
             let all = select::histogram(gpu, &*x.storage().on_device(ctx, gpu)?, view, &edges)?;
             Ok(spread(&all, view, shape, edges.clone()))
         },

@@ -64,9 +64,9 @@ pub fn quantiles<T: Real>(
         ctx,
         || Ok(Storage::host(on_cpu(&x.storage().to_vec(ctx)?, view, q, nan))),
         |gpu| {
-            select::fits(gpu, view, q.len(), ctx.memory_budget())?;
+            select::fits(gpu, view, q.len(), ctx.device_budget())?;
             let x = x.storage().on_device(ctx, gpu)?;
-            Ok(Storage::device(select::quantiles(gpu, &x, view, q, nan, ctx.memory_budget())?))
+            Ok(Storage::device(select::quantiles(gpu, &x, view, q, nan, ctx.device_budget())?))
         },
     )?;
     Ok(Array::from_storage(shape, made).chosen(&choice))

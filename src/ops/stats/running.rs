@@ -81,7 +81,7 @@ impl<T: Real> RunningStats<T> {
                 Storage::Host(data) => {
                     let (gpu, sides) = (ctx.gpu()?, (shape.rows, shape.cols));
                     let push = |chunk: &Buffer<f32>, len| stream.push(gpu, chunk, View { len, ..view });
-                    in_chunks(gpu, ctx.memory_budget(), &T::for_device(data), sides, push)?;
+                    in_chunks(gpu, ctx.device_budget(), &T::for_device(data), sides, push)?;
                 }
             },
             State::Device(..) => {}

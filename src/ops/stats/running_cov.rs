@@ -74,8 +74,8 @@ impl<T: Real> RunningCovariance<T> {
                 Side::Cpu => State::Host(Stream::new(self.cols), None),
                 Side::Gpu => {
                     let gpu = ctx.gpu()?;
-                    gpu_cov::fits(gpu, shape, ctx.memory_budget())?;
-                    State::Device(gpu_cov::Stream::new(gpu, self.cols, 1, ctx.memory_budget()), Vec::new())
+                    gpu_cov::fits(gpu, shape, ctx.device_budget())?;
+                    State::Device(gpu_cov::Stream::new(gpu, self.cols, 1, ctx.device_budget()), Vec::new())
                 }
             };
         }
@@ -91,7 +91,7 @@ impl<T: Real> RunningCovariance<T> {
                 Storage::Host(data) => {
                     let (gpu, sides) = (ctx.gpu()?, (shape.rows, shape.cols));
                     let push = |chunk: &Buffer<f32>, rows| stream.push(gpu, chunk, rows);
-                    in_chunks(gpu, ctx.memory_budget(), &T::for_device(data), sides, push)?;
+                    in_chunks(gpu, ctx.device_budget(), &T::for_device(data), sides, push)?;
                 }
             },
             State::Device(..) => {}
@@ -121,7 +121,7 @@ impl<T: Real> RunningCovariance<T> {
             }
             (State::Device(stream, before), State::Device(other, others)) => {
                 let gpu = ctx.gpu()?;
-                let fresh = gpu_cov::Stream::new(gpu, self.cols, 1, ctx.memory_budget());
+                let fresh = gpu_cov::Stream::new(gpu, self.cols, 1, ctx.device_budget());
                 before.extend(std::mem::replace(stream, fresh).closed(gpu)?);
                 before.extend(others);
                 before.extend(other.closed(gpu)?);

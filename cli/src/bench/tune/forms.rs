@@ -61,7 +61,7 @@ pub(super) fn slower(
 pub(super) fn context(ctx: &Context, rates: &Rates, forms: &[KernelForm]) -> Result<Option<Context>> {
     let Some(adapter) = ctx.adapter() else { return Ok(None) };
     let builder = Context::builder().adapter(&adapter.name).backend(Backend::Gpu).rates(rates.clone());
-    match builder.memory_budget(ctx.memory_budget()).kernels(forms).build() {
+    match builder.memory_budget(ctx.pool().budget).kernels(forms).build() {
         Ok(again) => Ok(Some(again)),
         Err(error) if matches!(error.kind(), ErrorKind::NoAdapter { .. }) => Ok(None),
         Err(error) => Err(error),

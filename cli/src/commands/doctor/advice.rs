@@ -51,7 +51,7 @@ pub(super) fn advice(report: &Report) -> Vec<String> {
     if !a.features.contains(&"timestamps") {
         lines.push(format!("{} has no timestamps, so --profile uses the host's clock", a.name));
     }
-    if report.ctx.memory_budget() < a.limits.storage_binding {
+    if report.ctx.pool().budget < a.limits.storage_binding {
         lines.push(format!(
             "the memory budget is smaller than one binding of {} ({} MiB), so large batches are split into small ones; \
              raise FIEDLER_MEMORY_BUDGET",

@@ -64,7 +64,9 @@ impl Tuning {
 /// Returns the lines of the report: the name of each item and its state.
 pub(super) fn state(ctx: &Context, stored: Option<&Path>, tuned: &[Tuned]) -> Vec<(&'static str, String)> {
     let pool = ctx.pool();
-    let mut lines = vec![("memory budget", format!("{} (FIEDLER_MEMORY_BUDGET)", mib(ctx.memory_budget())))];
+    let device = ctx.adapter().map(|_| format!(", {} on the device", mib(pool.budget))).unwrap_or_default();
+    let budget = format!("{}{device} (FIEDLER_MEMORY_BUDGET)", mib(ctx.memory_budget()));
+    let mut lines = vec![("memory budget", budget)];
     if ctx.adapter().is_some() {
         let words = format!(
             "{} in use, {} allocated, at most {} in use during the tests",

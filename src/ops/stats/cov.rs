@@ -2,13 +2,14 @@
 
 use super::count;
 use super::gpu_cov::{self, Found, Output, Unit};
-use super::gram::{Gram, ROWS, of_matrix, only_leaf};
+use super::gram::{Gram, Products, ROWS, of_matrix, only_leaf};
 use super::moments::as_f64;
 use super::running::in_chunks;
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::lanes::{Task, Vector};
 use crate::ops::convert::tiny::{Lines, Raised};
 use crate::ops::operation::{Call, Operation, Precision};
 use crate::parallel;
@@ -145,18 +146,18 @@ fn on_cpu<T: Real>(ctx: &Context, x: &[T], Shape { rows, cols, batch }: Shape, o
             // Without sums in f64, which would be more memory than the result.
             let leaf = only_leaf(x, rows, cols, made);
             middle.iter_mut().zip(leaf.means()).for_each(|(to, &mean)| *to = T::from_f64(mean));
-            finish(rows as u64, cols, correlation, made, |i, j, sum| leaf.product(i, j, sum.to_f64()));
+            finish(rows as u64, cols, correlation, made, &leaf);
         } else {
             let gram = of_matrix(x, rows, cols);
             middle.copy_from_slice(&means::<T>(&gram));
-            complete(&gram, correlation, made);
+            finish(gram.rows, cols, correlation, made, &gram);
         }
     });
     (middle, made)
 }
 
 fn on_device<T: Real>(ctx: &Context, gpu: &Gpu, x: &Array<T>, output: Output) -> Result<(Array<T>, Array<T>, Unit)> {
-    let (shape, budget) = (x.shape(), ctx.memory_budget());
+    let (shape, budget) = (x.shape(), ctx.device_budget());
     gpu_cov::fits(gpu, shape, budget)?;
     let shapes = (Shape::new(1, shape.cols, shape.batch), Shape::new(shape.cols, shape.cols, shape.batch));
     let one = Shape { batch: 1, ..shape };
@@ -265,50 +266,65 @@ pub(super) fn means<T: Real>(gram: &Gram) -> Vec<T> {
 /// Returns the whole covariance or correlation matrix from the lower triangle of the products.
 pub(super) fn matrix<T: Real>(gram: &Gram, correlation: bool) -> Vec<T> {
     let mut whole = zeroed_vec(gram.products.len());
-    complete(gram, correlation, &mut whole);
+    finish(gram.rows, gram.means.len(), correlation, &mut whole, gram);
     whole
 }
 
-/// Writes the whole covariance or correlation matrix to `whole`.
-fn complete<T: Real>(gram: &Gram, correlation: bool, whole: &mut [T]) {
-    let (cols, products) = (gram.means.len(), &gram.products);
-    finish(gram.rows, cols, correlation, whole, |i, j, _| products[i * cols + j]);
-}
-
-/// Writes the whole covariance or correlation matrix of `rows` rows to `whole`. `product` returns the sum of products
-/// for a row, a column that is not beyond the diagonal, and what is in this place.
-fn finish<T: Real>(
-    rows: u64,
-    cols: usize,
-    correlation: bool,
-    whole: &mut [T],
-    product: impl Fn(usize, usize, T) -> f64 + Sync,
-) {
+/// Writes the whole covariance or correlation matrix of `rows` rows to `whole`, which has what `products` are computed
+/// from.
+fn finish<T: Real>(rows: u64, cols: usize, correlation: bool, whole: &mut [T], products: &impl Products<T>) {
     let divisor = if rows > 1 { as_f64(rows - 1) } else { f64::NAN };
-    if !correlation {
-        return symmetric(cols, whole, |i, j, x| T::from_f64(product(i, j, x) / divisor));
-    }
-    let roots: Vec<f64> = (0..cols).map(|j| product(j, j, whole[j * cols + j]).sqrt()).collect();
-    symmetric(cols, whole, |i, j, x| {
-        T::from_f64(match product(i, j, x) / roots[i] / roots[j] {
-            _ if divisor.is_nan() => f64::NAN,
-            value if i == j && value.is_finite() => 1.0,
-            value => value.clamp(-1.0, 1.0),
-        })
+    let roots = correlation.then(|| {
+        let mut squares = vec![0.0; cols];
+        for (j, square) in squares.chunks_exact_mut(1).enumerate() {
+            products.write(j, j..j + 1, &whole[j * cols + j..][..1], square);
+        }
+        squares.iter().map(|square| square.sqrt()).collect::<Vec<f64>>()
     });
-}
-
-/// Replaces each element of the lower triangle by the result of `entry` for its row, its column and itself, and makes
-/// the matrix symmetric.
-fn symmetric<T: Real>(cols: usize, whole: &mut [T], entry: impl Fn(usize, usize, T) -> T + Sync) {
+    let roots = roots.as_deref();
     parallel::in_own_pool(|| {
         parallel::for_each(whole.chunks_mut((SQUARE * cols).max(1)), |k, rows| {
-            for (i, row) in (k * SQUARE..).zip(rows.chunks_exact_mut(cols)) {
-                row[..=i].iter_mut().enumerate().for_each(|(j, x)| *x = entry(i, j, *x));
-            }
+            T::in_lanes(Finish { products, first: k * SQUARE, rows, cols, divisor, roots });
         });
         mirror(whole, cols, 0);
     });
+}
+
+/// The task that replaces the elements up to the diagonal, of rows that begin with row `first`, by covariances, or by
+/// correlations if the square roots of the sums of squares are given.
+struct Finish<'a, T, P> {
+    products: &'a P,
+    first: usize,
+    rows: &'a mut [T],
+    cols: usize,
+    divisor: f64,
+    roots: Option<&'a [f64]>,
+}
+
+impl<T: Real, P: Products<T>> Task<T> for Finish<'_, T, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<Scalar = T>>(self, _: V::Token) {
+        let Self { products, first, rows, cols, divisor, roots } = self;
+        let mut sums = vec![0.0; cols];
+        for (i, row) in (first..).zip(rows.chunks_exact_mut(cols)) {
+            let (row, sums) = (&mut row[..=i], &mut sums[..=i]);
+            products.write(i, 0..i + 1, row, sums);
+            match roots {
+                _ if divisor.is_nan() => row.fill(T::from_f64(f64::NAN)),
+                None => row.iter_mut().zip(&*sums).for_each(|(to, sum)| *to = T::from_f64(sum / divisor)),
+                Some(roots) => {
+                    for ((to, sum), root) in row.iter_mut().zip(&*sums).zip(roots) {
+                        *to = T::from_f64((sum / roots[i] / root).clamp(-1.0, 1.0));
+                    }
+                    if !row[i].to_f64().is_nan() {
+                        row[i] = T::from_f64(1.0);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Copies what is below the diagonal to what is beyond it, in `rows`, which begin with row `first`: from the lower half

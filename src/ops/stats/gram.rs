@@ -8,7 +8,7 @@ use super::tree::{Tree, subtrees};
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::parallel;
-use bytemuck::allocation::{cast_vec, zeroed_vec};
+use bytemuck::allocation::zeroed_vec;
 use faer::linalg::matmul::matmul;
 use faer::traits::RealField;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -98,14 +98,34 @@ impl Leaf {
     pub(super) fn means(&self) -> &[f64] {
         &self.of.means
     }
+}
 
-    /// Returns the sum of products of the distances from the means of columns i and j. `sum` is that of the centered
-    /// elements.
+/// The sums of products of the distances of columns from their means.
+pub(super) trait Products<T>: Sync {
+    /// Writes the sums for column `i` and `columns` to `out`. The columns are not beyond column `i`, and `found` is
+    /// what was computed for them before.
+    fn write(&self, i: usize, columns: Range<usize>, found: &[T], out: &mut [f64]);
+}
+
+/// What was found are the sums of the centered elements.
+impl<T: Real> Products<T> for Leaf {
     #[inline(always)]
-    pub(super) fn product(&self, i: usize, j: usize, sum: f64) -> f64 {
-        // The units are multiplied one after the other, because the product of two units may exceed f64 even if the
-        // scaled product does not.
-        sum * self.units[i] * self.units[j] - as_f64(self.of.rows) * self.off[i] * self.off[j]
+    fn write(&self, i: usize, columns: Range<usize>, found: &[T], out: &mut [f64]) {
+        let (unit, off) = (self.units[i], as_f64(self.of.rows) * self.off[i]);
+        let others = self.units[columns.clone()].iter().zip(&self.off[columns]);
+        for ((out, sum), (other_unit, other_off)) in out.iter_mut().zip(found).zip(others) {
+            // The units are multiplied one after the other, because the product of two units may exceed f64 even if
+            // the scaled product does not.
+            *out = sum.to_f64() * unit * other_unit - off * other_off;
+        }
+    }
+}
+
+/// What was found does not matter.
+impl<T> Products<T> for Gram {
+    #[inline(always)]
+    fn write(&self, i: usize, columns: Range<usize>, _: &[T], out: &mut [f64]) {
+        out.copy_from_slice(&self.products[i * self.means.len()..][columns]);
     }
 }
 
@@ -222,12 +242,11 @@ fn of_rows<T: Real + RealField>(x: &[T], rows: usize, cols: usize, own: Range<us
     let (leaf, centered) = center(x, rows, cols, own);
     let mut own: Vec<T> = zeroed_vec(cols * cols);
     sums(&centered, cols, &mut own);
-    let mut products = in_f64(own);
-    let at_once = PASSED.div_ceil(cols.max(1));
-    parallel::for_each(products.chunks_mut((at_once * cols).max(1)), |k, own| {
-        for (i, own) in (k * at_once..).zip(own.chunks_exact_mut(cols)) {
-            own[..=i].iter_mut().enumerate().for_each(|(j, product)| *product = leaf.product(i, j, *product));
-        }
+    let mut products = zeroed_vec(own.len());
+    let at_once = (PASSED.div_ceil(cols.max(1)) * cols).max(1);
+    parallel::for_each(products.chunks_mut(at_once).zip(own.chunks(at_once)), |k, (to, own)| {
+        let rows = to.chunks_exact_mut(cols).zip(own.chunks_exact(cols)).zip(k * at_once / cols..);
+        rows.for_each(|((to, own), i)| leaf.write(i, 0..i + 1, &own[..=i], &mut to[..=i]));
     });
     Gram { rows: leaf.of.rows, means: leaf.of.means, products }
 }
@@ -259,8 +278,7 @@ fn of_band<T: Real + RealField>(
     if let [(leaf, centered)] = leaves {
         band(centered, cols, first, sums);
         for ((out, sums), i) in out.chunks_exact_mut(cols).zip(sums.chunks_exact(cols)).zip(first..) {
-            let entries = out[..=i].iter_mut().zip(sums).enumerate();
-            entries.for_each(|(j, (out, sum))| *out = leaf.product(i, j, sum.to_f64()));
+            leaf.write(i, 0..i + 1, &sums[..=i], &mut out[..=i]);
         }
         return leaf.of.clone();
     }
@@ -271,17 +289,6 @@ fn of_band<T: Real + RealField>(
     others.merge_products(&own, first, out, &more);
     own.merge(&others);
     own
-}
-
-fn in_f64<T: Real>(sums: Vec<T>) -> Vec<f64> {
-    if !T::ON_DEVICE {
-        return cast_vec(sums);
-    }
-    let mut wide = zeroed_vec(sums.len());
-    parallel::for_each(wide.chunks_mut(PASSED).zip(sums.chunks(PASSED)), |_, (to, from)| {
-        to.iter_mut().zip(from).for_each(|(to, x)| *to = x.to_f64());
-    });
-    wide
 }
 
 /// Computes the lower triangle of the products of centered columns.

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::io::{Extent, LayerRows, Layers, Numbers};
 use crate::ops::series::{Columns, Program, SampleShape};
-use crate::ops::svd::svdvals;
+use crate::ops::svd::{LANES_FOR, svdvals};
 use crate::policy::Backend;
 use crate::shape::Shape;
 use std::collections::HashMap;
@@ -241,17 +241,20 @@ fn singular_values<T: Real>(ctx: &Context, shape: SampleShape, numbers: &[T], ce
             scales.push(scale);
         }
     }
+    // The bits of a sample must not depend on the size of its chunk, so a small one gets matrices of zeros.
+    let count = samples.len() / n;
+    samples.resize(count.max(LANES_FOR) * n, 0.0);
     // A matrix stored row by row is its transpose stored column by column, with the same singular values.
     let matrices = Shape::new(columns, n / columns, samples.len() / n);
+    let all = count * columns.min(n / columns);
     if !on_device {
         let found = svdvals(ctx, &Array::from_vec(matrices, samples)?)?.ok(ctx)?;
-        return Ok(found.s.to_host(ctx)?.as_slice().to_vec());
+        return Ok(found.s.to_host(ctx)?.as_slice()[..all].to_vec());
     }
     #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
     let narrow = samples.iter().map(|&x| x as f32).collect();
     let found = svdvals(ctx, &Array::<f32>::from_vec(matrices, narrow)?)?.ok(ctx)?;
     let found = found.s.to_host(ctx)?;
-    let each = columns.min(n / columns);
-    let scaled = found.as_slice().chunks(each).zip(scales);
+    let scaled = found.as_slice()[..all].chunks(columns.min(n / columns)).zip(scales);
     Ok(scaled.flat_map(|(s, scale)| s.iter().map(move |&s| f64::from(s) * scale)).collect())
 }

@@ -33,7 +33,7 @@ pub(super) fn solve<T: Real>(
         let found = ctx.on_host(|| Ok(cpu::svd(ctx, problem, &a.to_vec(ctx)?, vectors)))?;
         return Ok(Parts { certificates: found.certificates.rounded(), ..found });
     }
-    let most = within(gpu, problem, ctx.memory_budget())?;
+    let most = within(gpu, problem, ctx.device_budget())?;
     let whole = || {
         let mut found = gpu::svd(gpu, problem, &*a.on_device(ctx, gpu)?, vectors)?;
         if let Storage::Host(a) = a {

@@ -18,6 +18,8 @@ use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
 use std::sync::Arc;
+
+pub(crate) use cpu::LANES_FOR;
 pub use truncated::{SvdTruncated, TruncatedOptions, choose_svd_truncated, svd_truncated};
 
 /// How many columns of U and rows of Vh are wanted.
@@ -53,12 +55,12 @@ pub struct Svdvals<T = f32> {
 /// Computes the singular value decomposition of every matrix of `a`, with NumPy's conventions: `A = U diag(S) Vh`,
 /// where S is in descending order.
 ///
-/// The device, and the CPU for small matrices, use Householder QR and then one-sided Jacobi on the rows of R (Hestenes
-/// 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting). The orthogonal rows, scaled
-/// to length 1, are the columns of V. A second QR, of A V, gives U as its Q factor and S as the diagonal of its R
-/// factor. Both bases are therefore orthonormal regardless of the rank. The CPU solves larger matrices by
+/// The device, and the CPU for batches of small matrices, use Householder QR and then one-sided Jacobi on the rows of R
+/// (Hestenes 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting). The orthogonal rows,
+/// scaled to length 1, are the columns of V. A second QR, of A V, gives U as its Q factor and S as the diagonal of its R
+/// factor. Both bases are therefore orthonormal regardless of the rank. The CPU solves other matrices by
 /// bidiagonalization with divide and conquer. All methods compute in the precision of the input. However, if f32 is not
-/// accurate enough for one of these larger matrices, the CPU solves the matrix again in f64.
+/// accurate enough for one of these other matrices, the CPU solves the matrix again in f64.
 ///
 /// If the rows or columns of a matrix on the host differ greatly in size, the CPU solves it by one-sided Jacobi with
 /// pivoting in f64 (LAPACK's dgejsv), on either side. Each singular value of `D1 B D2` with diagonal matrices D1 and D2

@@ -19,10 +19,10 @@ const ELEMENTS: usize = 1 << 14;
 const THIN: usize = 16;
 const THIN_ELEMENTS: usize = 1 << 16;
 
-/// The minimum number of matrices that are solved as a group if their smaller dimension is beyond [`THIN`], because
-/// fewer matrices would leave too many lanes empty. At 64 x 64, a group of 16 lanes takes 4 ms, regardless of how many
-/// of its lanes are used. A matrix of the same shape that is solved separately takes 0.7 ms (AVX-512, 2026-11-21).
-const LANES_FOR: usize = 6;
+/// The minimum number of matrices that are solved as a group, because fewer would leave too many lanes empty. A group
+/// of 16 lanes takes as long for one matrix as for 16: 4 ms at 64 x 64, 0.53 ms at 306 x 15 and 27 us at 8 x 8 in f32,
+/// where a matrix that is solved separately takes 0.7 ms, 0.20 ms and 19 us (AVX-512, 2026-11-28).
+pub(crate) const LANES_FOR: usize = 6;
 
 /// The maximum number of sweeps. Convergence is quadratic at the end, so a matrix that needs more sweeps does not
 /// converge. 4 to 10 sweeps were observed.
@@ -33,8 +33,7 @@ const MAX_SWEEPS: u32 = 30;
 pub(super) fn takes(problem: &Problem) -> bool {
     let (long, short) = (problem.long(), problem.short());
     let most = if short <= THIN { THIN_ELEMENTS } else { ELEMENTS };
-    let worth_it = short <= THIN || problem.batch >= LANES_FOR;
-    short > 0 && short <= SHORT && worth_it && long.saturating_mul(problem.left()) <= most
+    short > 0 && short <= SHORT && problem.batch >= LANES_FOR && long.saturating_mul(problem.left()) <= most
 }
 
 /// Solves the matrices of `a`, as many at a time as there are lanes.

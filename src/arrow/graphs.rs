@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
 use crate::graph::{Conventions, GraphBatch, WeightsRef};
-use crate::io::{DataSet, Format, NodeIds, STAMPS, TableTargets};
+use crate::io::{DataSet, Format, NodeIds, TIMESTAMP_BOUND, TableTargets};
 use arrow_array::builder::{Int64Builder, ListBuilder, PrimitiveBuilder, StringBuilder, UInt32Builder};
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{ArrayRef, RecordBatch};
@@ -152,19 +152,19 @@ pub fn read(
     if found.is_long() && listed.count == 0 {
         return Err(Error::parse(path, None, "at least one edge", "none before the end"));
     }
-    let stamps = found.weights.filter(|_| found.is_long() && listed.has_only_weights_above(STAMPS));
+    let timestamps = found.weights.filter(|_| found.is_long() && listed.has_only_weights_above(TIMESTAMP_BOUND));
     let (graphs, _) = listed.graphs(&Cancel::new(), conventions)?;
     no_graph(&listed)?;
     let ids: Vec<GraphIds> = listed.ids.into_iter().map(|(_, ids)| ids).collect();
     let node_ids = found.edges.ids().and_then(|kind| joined(&ids, kind));
-    let stamps = stamps.map(|weights| {
+    let timestamps = timestamps.map(|weights| {
         let name = schema.field(weights).name();
         format!(
             "the column `{name}` was read as weights, though each is beyond 1e8, as timestamps are; without it every \
              edge weighs 1."
         )
     });
-    let notices = columns.notice(schema).into_iter().chain(stamps);
+    let notices = columns.notice(schema).into_iter().chain(timestamps);
     let notices = notices.map(|notice| format!("{}: {notice}", path.display())).collect();
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let (format, labels, without_first) = (Format::Table, TableTargets::None, listed.without_first);

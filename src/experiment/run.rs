@@ -77,7 +77,7 @@ struct Shared<'a> {
     cells: &'a [Cell],
     source: &'a Source,
     folder: &'a Folder,
-    stamp: &'a str,
+    fingerprint: &'a str,
     finished: &'a Mutex<usize>,
     told: &'a (dyn Fn(usize, usize) + Sync),
 }
@@ -153,7 +153,7 @@ impl Experiment {
         };
         let known = folder.finished()?;
         let source = Source::open(ctx, spec, folder.path())?;
-        let stamp = source.stamp()?;
+        let fingerprint = source.fingerprint()?;
         let missing: Vec<Row> = rows.iter().filter(|row| !known.contains_key(&row.id)).cloned().collect();
         let before = rows.len() - missing.len();
         // Finished runs of another data set would be compared with those of this one.
@@ -163,7 +163,7 @@ impl Experiment {
             let what = "expected the data set of the finished runs, found another data.source; use a new folder";
             return Err(wrong(format!("{shown}: {what}")));
         }
-        let changed = own.any(|run| moved || run.stamp != stamp);
+        let changed = own.any(|run| moved || run.fingerprint != fingerprint);
         // What is there stays as it is until it is known that this belongs to it.
         let begin = || {
             folder.write_spec(&spec.to_toml())?;
@@ -189,7 +189,7 @@ impl Experiment {
             cells: &cells,
             source: &source,
             folder: &folder,
-            stamp: &stamp,
+            fingerprint: &fingerprint,
             finished: &finished,
             told: &told,
         };
@@ -382,7 +382,7 @@ fn train_group<T: Number>(shared: &Shared<'_>, job: &Job, samples: &Samples<T>) 
             right: right.collect(),
         };
         let record = Record::new(about, fitted);
-        Finished { record, seconds: fitted.seconds(), stamp: shared.stamp.to_owned() }
+        Finished { record, seconds: fitted.seconds(), fingerprint: shared.fingerprint.to_owned() }
     });
     folder.finish(&records.collect::<Vec<_>>())?;
     // What is finished needs no checkpoint. One that stays is not used again.

@@ -25,8 +25,9 @@ pub(super) struct Finished {
     pub(super) record: Record,
     /// The seconds of a thread that it took.
     pub(super) seconds: f64,
-    /// The stamp of the data set ([`Source::stamp`](super::tables::Source::stamp)).
-    pub(super) stamp: String,
+    /// The fingerprint of the data set ([`Source::fingerprint`](super::tables::Source::fingerprint)).
+    #[serde(rename = "stamp")]
+    pub(super) fingerprint: String,
 }
 
 /// What a folder is of.

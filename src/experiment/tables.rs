@@ -82,7 +82,7 @@ impl Source {
     ///
     /// # Errors
     /// The errors of [`Layers::read`].
-    pub(super) fn stamp(&self) -> Result<String> {
+    pub(super) fn fingerprint(&self) -> Result<String> {
         let mut hasher = KeyHasher::new("fiedler 2026-11-26 where the numbers of a data set are");
         let (all, rows) = ((0..self.layers.layers().len()).collect::<Vec<_>>(), 0..self.layers.len());
         hasher.number(rows.end as u64);

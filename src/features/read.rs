@@ -35,7 +35,7 @@ impl Reader<'_> {
     pub(super) fn read(&self, send: &SyncSender<Result<Vec<Block>>>) {
         let Self { data, plan, stores, .. } = self;
         // Kept until everything was read: only then are the checksums of the files known to be right.
-        let mut stamps = Vec::new();
+        let mut fingerprints = Vec::new();
         for first in (0..data.len()).step_by(plan.chunk) {
             let chunk = first..data.len().min(first + plan.chunk);
             // If every sample is a file, a file is read once; otherwise a layer at a time is read.
@@ -45,7 +45,7 @@ impl Reader<'_> {
                 let block = plan.layers[group.start].block;
                 for first in chunk.clone().step_by(block) {
                     let samples = first..chunk.end.min(first + block);
-                    let blocks = self.blocks(group.clone(), samples, &mut stamps);
+                    let blocks = self.blocks(group.clone(), samples, &mut fingerprints);
                     let failed = blocks.is_err();
                     // The other side no longer listens if it has failed.
                     if send.send(blocks).is_err() || failed {
@@ -54,11 +54,11 @@ impl Reader<'_> {
                 }
             }
         }
-        stamps.iter().for_each(|(origin, content)| stores.stamp(origin, *content));
+        fingerprints.iter().for_each(|(origin, content)| stores.put_fingerprint(origin, *content));
     }
 
-    /// Reads a block of each layer of a group, unless its stamp and all its representations are found. Appends the
-    /// stamps of what was read.
+    /// Reads a block of each layer of a group, unless its fingerprint and all its representations are found. Appends
+    /// the fingerprints of what was read.
     fn blocks(
         &self,
         group: Range<usize>,
@@ -80,10 +80,10 @@ impl Reader<'_> {
             return Ok(blocks);
         }
         let origins = data.origins(&layers(&all), samples.clone());
-        let mut stamps = vec![None; blocks.len()];
-        for ((block, origin), stamp) in blocks.iter_mut().zip(&origins).zip(&mut stamps) {
-            *stamp = origin.as_ref().and_then(|origin| stores.stamped(origin));
-            if let Some(content) = stamp {
+        let mut fingerprints = vec![None; blocks.len()];
+        for ((block, origin), fingerprint) in blocks.iter_mut().zip(&origins).zip(&mut fingerprints) {
+            *fingerprint = origin.as_ref().and_then(|origin| stores.fingerprint(origin));
+            if let Some(content) = fingerprint {
                 self.look_up(content, block);
             }
         }
@@ -97,7 +97,7 @@ impl Reader<'_> {
             let place = at - group.start;
             let content = stored::content(&rows, samples.len(), shape(plan.layers[at].extent));
             blocks[place].rows = Some(rows);
-            if stamps[place] != Some(content) {
+            if fingerprints[place] != Some(content) {
                 self.look_up(&content, &mut blocks[place]);
                 // The file may be changed while it is read.
                 if let Some(origin) = origins[place].filter(|origin| after == Some(*origin)) {

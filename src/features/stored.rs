@@ -6,8 +6,8 @@
 //! renamed files, renamed layers and appended samples find what is known. Columns of a sample do not depend on the
 //! samples beside it, so a data set that is partly found has the same bits as one that is computed in a single call.
 //!
-//! A *stamp* is the hash of the content of a block, stored under [`Layers::origins`](crate::io::Layers::origins). It
-//! tells the keys of the units of a block that is not read.
+//! A *fingerprint* is the hash of the content of a block, stored under
+//! [`Layers::origins`](crate::io::Layers::origins). It tells the keys of the units of a block that is not read.
 
 use super::edges::Concrete;
 use super::unit::Unit;
@@ -18,13 +18,13 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// The version of the numerical results. A change that may alter any bit of any column requires a new number.
-const NUMERICS: u64 = 2;
+const NUMERICS: u64 = 3;
 /// A description of the meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-25 columns of a representation of a block of samples, little-endian";
 /// A description of the content of a block.
 const CONTENT: &str = "fiedler 2026-11-25 numbers of a block of samples, and their shape, little-endian";
-/// A description of the stamps.
-const STAMP: &str = "fiedler 2026-11-25 hash of the content of a block of samples";
+/// A description of the fingerprints.
+const FINGERPRINT: &str = "fiedler 2026-11-25 hash of the content of a block of samples";
 
 /// The caches that are searched before anything is computed, in the order of the search.
 #[derive(Clone, Debug, Default)]
@@ -78,9 +78,9 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Returns the key of the stamp of a block that comes from a place.
-fn stamp(origin: &Key) -> Key {
-    let mut hasher = KeyHasher::new(STAMP);
+/// Returns the key of the fingerprint of a block that comes from a place.
+fn fingerprint_key(origin: &Key) -> Key {
+    let mut hasher = KeyHasher::new(FINGERPRINT);
     hasher.bytes(CONTENT.as_bytes()).bytes(origin.as_bytes());
     hasher.finish()
 }
@@ -101,9 +101,9 @@ impl Stores {
         })
     }
 
-    /// Returns the hash of the content of a block that comes from a place, if it is stored.
-    pub(super) fn stamped(&self, origin: &Key) -> Option<[u8; 32]> {
-        let key = stamp(origin);
+    /// Returns the fingerprint of a block that comes from a place, if it is stored.
+    pub(super) fn fingerprint(&self, origin: &Key) -> Option<[u8; 32]> {
+        let key = fingerprint_key(origin);
         self.0.iter().find_map(|cache| {
             let found = cache.peek(&key)?;
             let content = <[u8; 32]>::try_from(&*found).ok();
@@ -114,9 +114,9 @@ impl Stores {
         })
     }
 
-    /// Stores the hash of the content of a block that comes from a place.
-    pub(super) fn stamp(&self, origin: &Key, content: [u8; 32]) {
-        let (key, value) = (stamp(origin), Value::from(content));
+    /// Stores the fingerprint of a block that comes from a place.
+    pub(super) fn put_fingerprint(&self, origin: &Key, content: [u8; 32]) {
+        let (key, value) = (fingerprint_key(origin), Value::from(content));
         self.0.iter().for_each(|cache| cache.put(key, &value));
     }
 

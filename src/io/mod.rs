@@ -79,5 +79,5 @@ pub(crate) use stream::{SampleFolder, StreamedArray, StreamedData, write_blocks,
 pub use tensors::{StoredArray, Tensors, read_arrays, read_shapes};
 pub use tudataset::write_tudataset;
 #[cfg(feature = "arrow")]
-pub(crate) use weights::STAMPS;
+pub(crate) use weights::TIMESTAMP_BOUND;
 pub use write::{to_bytes, write, write_text, write_texts};

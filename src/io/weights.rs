@@ -65,12 +65,12 @@ const NOT_NEGATIVE: &str = "a weight that is finite and not negative";
 
 /// The bound above which weights may be timestamps. The number of seconds since 1970 exceeded this bound in 1973,
 /// whereas the weights of a graph seldom all exceed it.
-pub(crate) const STAMPS: f64 = 1e8;
+pub(crate) const TIMESTAMP_BOUND: f64 = 1e8;
 
 /// Returns the notice that the weights may be timestamps, if they may.
 pub(super) fn timestamps(path: &Path, weights: WeightsRef<'_>) -> Option<String> {
-    let stamps = !weights.is_empty() && weights.iter().all(|weight| weight > STAMPS);
-    stamps.then(|| {
+    let suspicious = !weights.is_empty() && weights.iter().all(|weight| weight > TIMESTAMP_BOUND);
+    suspicious.then(|| {
         format!(
             "{}: the third column was read as weights, though each is beyond 1e8, as timestamps are; without that column every edge weighs 1.",
             path.display()

@@ -165,7 +165,7 @@ fn row<T: Number>(running: &Running<T>) -> [f64; ROW] {
         clean.into(),
         skipped.into(),
         in_a_row.into(),
-        c.visit as f64,
+        c.groups_done as f64,
     ]
 }
 
@@ -176,7 +176,7 @@ fn set_row<T: Number>(running: &mut Running<T>, row: &[f64; ROW]) -> bool {
     running.replica.steps = whole(0);
     running.counters = Counters {
         epoch: whole(1),
-        visit: row[19] as usize,
+        groups_done: row[19] as usize,
         batch: row[2] as usize,
         loss: row[3],
         correct: whole(4),

@@ -2,13 +2,13 @@
 
 use super::Runs;
 use super::device::held;
-use super::groups::Tour;
+use super::groups::Grouping;
 use super::spec::groups_of;
 use super::trainer::{Trainer, of_sample};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::ops::mlp::{Course, Fleet, Hyper, Number, Program};
+use crate::ops::mlp::{Course, DeviceRuns, Hyper, Number, Program};
 use crate::policy::{Backend, Choice, Reason, Side};
 use serde_json::Value;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct OnDeviceMemory {
 pub(super) struct Decided<'a> {
     pub(super) choice: Choice,
     pub(super) gpu: Option<&'a Arc<Gpu>>,
-    pub(super) tour: Tour,
+    pub(super) grouping: Grouping,
 }
 
 impl Decided<'_> {
@@ -92,8 +92,8 @@ impl Trainer {
         let own = self.fitted(samples, None);
         let program = own.program();
         program.check()?;
-        let [_, tour] = own.tours::<T>(ctx, &program, samples, None)?;
-        Ok(own.course(&tour, runs, epochs).choose::<T>(ctx, &program))
+        let [_, grouping] = own.groupings::<T>(ctx, &program, samples, None)?;
+        Ok(own.course(&grouping, runs, epochs).choose::<T>(ctx, &program))
     }
 
     /// Returns the memory that `runs` runs on a data set of `samples` samples need, with the hyperparameters that need
@@ -108,15 +108,15 @@ impl Trainer {
     fn memory_of<T: Number>(&self, ctx: &Context, samples: usize, runs: usize) -> Result<Memory> {
         let program = self.program();
         program.check()?;
-        let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, None)?;
+        let [on_host, on_device] = self.groupings::<T>(ctx, &program, samples, None)?;
         let choice = self.course(&on_device, runs, self.epochs).choose::<T>(ctx, &program);
-        let tour = if choice.side == Side::Gpu { on_device } else { on_host };
+        let grouping = if choice.side == Side::Gpu { on_device } else { on_host };
         let hyper = Hyper { momentum: 0.9, ..self.optimizer.defaults() };
         let each = self.bytes_of_run::<T>(&program, &hyper).saturating_mul(runs as u64);
-        let host = self.bytes_of::<T>(&program, &tour, (runs, each), ctx.threads());
+        let host = self.bytes_of::<T>(&program, &grouping, (runs, each), ctx.threads());
         let gpu = ctx.gpu().ok().filter(|_| T::ON_DEVICE);
         let moments = self.optimizer.most_moments();
-        let capacity = |gpu| Fleet::capacity(gpu, &program, held(&on_device), moments, ctx.memory_budget());
+        let capacity = |gpu| DeviceRuns::capacity(gpu, &program, held(&on_device), moments, ctx.device_budget());
         let (device, refused) = match gpu.map(|gpu| capacity(gpu)) {
             Some(Ok(found)) => {
                 (Some(OnDeviceMemory { data: found.data, of_run: found.of_run, together: found.runs }), None)
@@ -124,27 +124,28 @@ impl Trainer {
             Some(Err(error)) => (None, Some(error.to_string())),
             None => (None, None),
         };
-        Ok(Memory { groups: tour.groups, host, device, refused })
+        Ok(Memory { groups: grouping.groups, host, device, refused })
     }
 
     /// Returns how a data set is divided into groups, on the host and on the device. A training that goes on from a
     /// checkpoint keeps the number of groups of the checkpoint, which is `stored`.
-    fn tours<T: Number>(
+    fn groupings<T: Number>(
         &self,
         ctx: &Context,
         program: &Program,
         samples: usize,
         stored: Option<usize>,
-    ) -> Result<[Tour; 2]> {
+    ) -> Result<[Grouping; 2]> {
         let given = self.row_group.map(|rows| samples.div_ceil(rows.max(1)).max(1));
         if let Some(groups) = given.or(stored) {
-            return Ok([self.tour(samples, groups)?; 2]);
+            return Ok([self.grouping(samples, groups)?; 2]);
         }
-        let (bytes, budget) = (of_sample::<T>(program), ctx.memory_budget() / 4);
+        // The host's default depends on the machine, and a division by it would make the result of a training do so.
+        let (bytes, budget) = (of_sample::<T>(program), ctx.device_budget() / 4);
         let all = bytes.saturating_mul(samples as u64) <= budget;
         let most = if all { samples } else { usize::try_from(budget / 2 / bytes).unwrap_or(usize::MAX) };
         let host = samples.div_ceil(most.max(1)).max(1);
-        let on_host = self.tour(samples, host).map_err(|error| {
+        let on_host = self.grouping(samples, host).map_err(|error| {
             let chosen = format_args!(
                 "{host} groups, of which two fit in a quarter of FIEDLER_MEMORY_BUDGET, {} bytes (a larger one, or \
                  --row-group, makes larger groups)",
@@ -155,8 +156,10 @@ impl Trainer {
         let Some(gpu) = ctx.gpu().ok().filter(|_| T::ON_DEVICE) else { return Ok([on_host; 2]) };
         let moments = self.optimizer.most_moments();
         let fits = |groups: usize| {
-            let tour = self.tour(samples, groups);
-            tour.is_ok_and(|tour| Fleet::capacity(gpu, program, held(&tour), moments, ctx.memory_budget()).is_ok())
+            let grouping = self.grouping(samples, groups);
+            grouping.is_ok_and(|grouping| {
+                DeviceRuns::capacity(gpu, program, held(&grouping), moments, ctx.device_budget()).is_ok()
+            })
         };
         if fits(host) {
             return Ok([on_host; 2]);
@@ -170,7 +173,7 @@ impl Trainer {
             let middle = too_few.midpoint(enough);
             if fits(middle) { enough = middle } else { too_few = middle }
         }
-        Ok([on_host, self.tour(samples, enough)?])
+        Ok([on_host, self.grouping(samples, enough)?])
     }
 
     /// Chooses the side of a training. One that goes on from a checkpoint, whose specification is `stored`, goes on on
@@ -187,7 +190,7 @@ impl Trainer {
         stored: Option<&Value>,
     ) -> Result<Decided<'a>> {
         let program = self.program();
-        let [on_host, on_device] = self.tours::<T>(ctx, &program, samples, stored.map(groups_of))?;
+        let [on_host, on_device] = self.groupings::<T>(ctx, &program, samples, stored.map(groups_of))?;
         let course = self.course(&on_device, runs.rows().len(), runs.mean_epochs(self.epochs));
         let mut choice = course.choose::<T>(ctx, &program);
         if let Some(stored) = stored.filter(|_| ctx.policy().backend == Backend::Auto) {
@@ -202,26 +205,26 @@ impl Trainer {
             }
         }
         log::debug!("train: {choice}");
-        let gpu = Fleet::device::<T>(ctx, choice.side)?;
-        let tour = if gpu.is_some() { on_device } else { on_host };
-        Ok(Decided { choice, gpu, tour })
+        let gpu = DeviceRuns::device::<T>(ctx, choice.side)?;
+        let grouping = if gpu.is_some() { on_device } else { on_host };
+        Ok(Decided { choice, gpu, grouping })
     }
 
     #[expect(clippy::cast_precision_loss, reason = "estimates")]
-    fn course(&self, tour: &Tour, runs: usize, epochs: u64) -> Course {
-        let counts = tour.all();
+    fn course(&self, grouping: &Grouping, runs: usize, epochs: u64) -> Course {
+        let counts = grouping.all();
         let recorded = epochs / epochs.div_ceil(super::running::RECORDED).max(1);
         let (epochs, recorded) = (epochs as f64, recorded as f64);
         let watched = self.stop.map_or(0.0, |stop| epochs * counts[stop.part as usize] as f64);
         let validates = self.stop.is_none_or(|stop| stop.part != super::stop::Part::Validation);
         let validated = if validates { recorded * counts[1] as f64 } else { 0.0 };
-        let [batches, _] = tour.steps(|samples| self.batches(samples));
+        let [batches, _] = grouping.steps(|samples| self.batches(samples));
         let steps = epochs * batches as f64;
         let waits = if self.decides_every_epoch() { epochs } else { recorded };
-        let (samples, held) = (counts.iter().sum(), held(tour));
+        let (samples, held) = (counts.iter().sum(), held(grouping));
         // With several groups, every epoch uploads all of them, and every scoring does so, too.
-        let passes = if tour.groups == 1 { 1.0 } else { epochs + waits };
-        let waits = waits.max(if tour.groups == 1 { 0.0 } else { passes * tour.groups as f64 });
+        let passes = if grouping.groups == 1 { 1.0 } else { epochs + waits };
+        let waits = waits.max(if grouping.groups == 1 { 0.0 } else { passes * grouping.groups as f64 });
         Course { runs, samples, held, passes, steps, scored: watched + validated, waits }
     }
 }

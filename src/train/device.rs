@@ -1,15 +1,15 @@
 //! Training on a device: all runs of a call make their steps together, and the host decides after epochs.
 
+use super::epochs::{Group, PartScores, Side, Wanted};
 use super::grouped::Grouped;
-use super::groups::{Reader, Tour};
-use super::journey::{Group, Sheet, Side, Wanted};
+use super::groups::{Grouping, Reader};
 use super::running::{Counters, Running};
 use super::saving::Saving;
 use super::stop::Part;
 use crate::clock::Instant;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::ops::mlp::{Fleet, Held, Leg, Number, Replica, Samples, Trained, Uploaded};
+use crate::ops::mlp::{DeviceRuns, DeviceSegment, Held, Number, Replica, Samples, Trained, Uploaded};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) struct OnDevice<'a, T> {
     progress: &'a dyn Fn(&[Running<T>]),
     /// The runs that are on the device.
     own: Range<usize>,
-    fleet: Option<Fleet>,
+    device_runs: Option<DeviceRuns>,
     /// The number of steps of a request.
     short: u64,
 }
@@ -38,7 +38,7 @@ impl<'a, T: Number> OnDevice<'a, T> {
         saving: Saving<'a>,
         progress: &'a dyn Fn(&[Running<T>]),
     ) -> Self {
-        Self { grouped, gpu, saving, progress, own: 0..0, fleet: None, short: 1 }
+        Self { grouped, gpu, saving, progress, own: 0..0, device_runs: None, short: 1 }
     }
 
     /// Trains all runs to their ends, as many at the same time as the device has memory for. The next group of samples
@@ -48,26 +48,26 @@ impl<'a, T: Number> OnDevice<'a, T> {
     /// # Errors
     /// Those of [`Trainer::fit_groups`](super::Trainer::fit_groups), and device errors.
     pub(super) fn train(mut self, all: &mut [Running<T>]) -> Result<()> {
-        let Grouped { ctx, program, tour, trainer, .. } = *self.grouped;
-        // Where a checkpoint is to be saved, an epoch or a visit that has begun is completed.
+        let Grouped { ctx, program, grouping, trainer, .. } = *self.grouped;
+        // Where a checkpoint is to be saved, an epoch, or one of several groups, that has begun is completed.
         let _deferred = self.saving.is_on().then(|| self.gpu.defer_cancel());
         let moments = all.iter().map(|r| program.optimizer.moments(&r.run.hyper)).max().unwrap_or(0);
-        let together = Fleet::capacity(self.gpu, program, held(&tour), moments, ctx.memory_budget())?.runs;
+        let together = DeviceRuns::capacity(self.gpu, program, held(&grouping), moments, ctx.device_budget())?.runs;
         for first in (0..all.len()).step_by(together.max(1)) {
             let own = first..(first + together).min(all.len());
-            (self.own, self.fleet, self.short) = (own.clone(), None, trainer.batches(tour.most()[0]) as u64);
+            (self.own, self.device_runs, self.short) = (own.clone(), None, trainer.batches(grouping.most()[0]) as u64);
             let (grouped, gpu) = (self.grouped, self.gpu);
             let seeds = grouped.seeds(all[own.clone()].iter().map(|running| &running.run));
             let scalings: Vec<_> = all[own.clone()].iter().map(|running| running.replica.scaling.clone()).collect();
             let read = |number: usize| {
                 let mut group = grouped.group(number, &seeds)?;
                 let runs: Vec<_> = scalings.iter().map(Option::as_ref).zip(group.parts()).collect();
-                let batches = trainer.batches(tour.counts(number)[0]);
+                let batches = trainer.batches(grouping.counts(number)[0]);
                 group.uploaded = Some(Uploaded::upload(gpu, &group.samples, &runs, batches)?);
                 Ok(group)
             };
             std::thread::scope(|scope| {
-                let mut reader = Reader::new(scope, tour.groups, &read);
+                let mut reader = Reader::new(scope, grouping.groups, &read);
                 grouped.train(&mut reader, &mut self, all, &own)
             })?;
             self.fetch(all)?;
@@ -77,22 +77,22 @@ impl<'a, T: Number> OnDevice<'a, T> {
 
     /// Makes steps of all runs until each has ended or rests, and does what is to do at the ends of epochs if there is
     /// only one group.
-    fn advance(&mut self, fleet: &mut Fleet, samples: &Samples<T>, all: &mut [Running<T>]) -> Result<()> {
-        let Grouped { ctx, program, tour, trainer, .. } = *self.grouped;
+    fn advance(&mut self, device_runs: &mut DeviceRuns, samples: &Samples<T>, all: &mut [Running<T>]) -> Result<()> {
+        let Grouped { ctx, program, grouping, trainer, .. } = *self.grouped;
         let first = self.own.start;
         let batches = trainer.batches(all[first].parts[0].len());
         loop {
-            let active: Vec<usize> = self.own.clone().filter(|&run| !all[run].rests(trainer, &tour)).collect();
+            let active: Vec<usize> = self.own.clone().filter(|&run| !all[run].rests(trainer, &grouping)).collect();
             if active.is_empty() {
                 return Ok(());
             }
             let began = Instant::now();
-            let legs: Vec<Leg<'_, T>> = active
+            let segments: Vec<DeviceSegment<'_, T>> = active
                 .iter()
-                .map(|&run| Leg {
+                .map(|&run| DeviceSegment {
                     run: run - first,
                     replica: &all[run].replica,
-                    epoch: tour.number(all[run].counters.epoch, all[run].counters.visit),
+                    epoch: grouping.number(all[run].counters.epoch, all[run].counters.groups_done),
                     batch: all[run].counters.batch,
                     steps: self.left(&all[run], batches, self.short),
                     shuffled: true,
@@ -101,9 +101,9 @@ impl<'a, T: Number> OnDevice<'a, T> {
             // Steps do not reach from one of several groups into the next, so they are all of one epoch.
             let rate = |place: usize, number: u64| {
                 let running = &all[active[place]];
-                running.rate_of(trainer, if tour.groups == 1 { number } else { running.counters.epoch })
+                running.rate_of(trainer, if grouping.groups == 1 { number } else { running.counters.epoch })
             };
-            let trained = fleet.train(&legs, &rate)?;
+            let trained = device_runs.train(&segments, &rate)?;
             let taken = began.elapsed();
             for (&run, trained) in active.iter().zip(trained) {
                 let first = all[run].replica.steps == 0 && trained.steps == 0;
@@ -113,21 +113,21 @@ impl<'a, T: Number> OnDevice<'a, T> {
                 }
                 all[run].counters.seconds += taken.as_secs_f64() / active.len() as f64;
             }
-            if tour.groups == 1 {
+            if grouping.groups == 1 {
                 let at_end = |running: &Running<T>| !running.is_done() && running.counters.batch == batches;
                 let ended: Vec<usize> = active.into_iter().filter(|&run| at_end(&all[run])).collect();
-                self.end_epochs(fleet, samples, all, &ended)?;
+                self.end_epochs(device_runs, samples, all, &ended)?;
             }
             if taken < SHORT / 2 {
                 self.short = self.short.saturating_mul(2);
             } else if taken > 2 * SHORT {
                 self.short = (self.short / 2).max(1);
             }
-            let rests = |running: &Running<T>| running.rests(trainer, &tour) || running.counters.batch == 0;
+            let rests = |running: &Running<T>| running.rests(trainer, &grouping) || running.counters.batch == 0;
             let between = all[self.own.clone()].iter().all(rests);
             let cancelled = ctx.cancel().check();
             if self.saving.is_on() && between && (cancelled.is_err() || self.saving.is_due()) {
-                fetch(fleet, &mut all[self.own.clone()])?;
+                fetch(device_runs, &mut all[self.own.clone()])?;
                 self.saving.save(program, all);
             }
             if between || !self.saving.is_on() {
@@ -142,7 +142,7 @@ impl<'a, T: Number> OnDevice<'a, T> {
     fn left(&self, running: &Running<T>, batches: usize, most: u64) -> u64 {
         let trainer = self.grouped.trainer;
         let (epoch, last) = (running.counters.epoch, running.epochs(trainer) - 1);
-        let next = if trainer.decides_every_epoch() || self.grouped.tour.groups > 1 {
+        let next = if trainer.decides_every_epoch() || self.grouped.grouping.groups > 1 {
             epoch
         } else {
             (epoch..last).find(|&epoch| running.records(trainer, epoch)).unwrap_or(last)
@@ -156,7 +156,7 @@ impl<'a, T: Number> OnDevice<'a, T> {
     /// Ends the epochs of the given runs: scores them where that is wanted, and keeps the best parameters.
     fn end_epochs(
         &self,
-        fleet: &mut Fleet,
+        device_runs: &mut DeviceRuns,
         samples: &Samples<T>,
         all: &mut [Running<T>],
         ended: &[usize],
@@ -164,46 +164,46 @@ impl<'a, T: Number> OnDevice<'a, T> {
         let trainer = self.grouped.trainer;
         let wants = |run: usize| Part::ALL.map(|part| all[run].wants(trainer, part));
         let wanted: Vec<Wanted> = ended.iter().map(|&run| (run, wants(run))).collect();
-        let sheets = self.score_with(fleet, samples, all, &wanted)?;
+        let scores = self.score_with(device_runs, samples, all, &wanted)?;
         let program = self.grouped.program;
-        let ends = ended.iter().zip(sheets);
+        let ends = ended.iter().zip(scores);
         let improved: Vec<usize> =
-            ends.filter_map(|(&run, sheet)| all[run].end_of_epoch(trainer, program, sheet).then_some(run)).collect();
-        self.keep_from(fleet, all, &improved)
+            ends.filter_map(|(&run, scores)| all[run].end_of_epoch(trainer, program, scores).then_some(run)).collect();
+        self.keep_from(device_runs, all, &improved)
     }
 
     fn score_with(
         &self,
-        fleet: &mut Fleet,
+        device_runs: &mut DeviceRuns,
         samples: &Samples<T>,
         all: &[Running<T>],
         wanted: &[Wanted],
-    ) -> Result<Vec<Sheet>> {
+    ) -> Result<Vec<PartScores>> {
         let (program, first) = (self.grouped.program, self.own.start);
-        let mut sheets: Vec<Sheet> = vec![[None, None, None]; wanted.len()];
+        let mut scores: Vec<PartScores> = vec![[None, None, None]; wanted.len()];
         let mut worker = T::worker(program);
         for part in Part::ALL {
             let part = part as usize;
             let places: Vec<usize> = (0..wanted.len()).filter(|&place| wanted[place].1[part]).collect();
             let runs: Vec<usize> = places.iter().map(|&place| wanted[place].0 - first).collect();
-            let width = fleet.width();
-            fleet.outputs(&runs, part, |which, outputs| {
+            let width = device_runs.width();
+            device_runs.outputs(&runs, part, |which, outputs| {
                 let rows = &all[runs[which] + first].parts[part];
                 let found = T::scores(&mut worker, program, samples, rows, outputs, width);
-                sheets[places[which]][part] = Some(found);
+                scores[places[which]][part] = Some(found);
             })?;
         }
-        Ok(sheets)
+        Ok(scores)
     }
 
-    fn keep_from(&self, fleet: &Fleet, all: &mut [Running<T>], improved: &[usize]) -> Result<()> {
+    fn keep_from(&self, device_runs: &DeviceRuns, all: &mut [Running<T>], improved: &[usize]) -> Result<()> {
         if improved.is_empty() {
             return Ok(());
         }
         let first = self.own.start;
         let mut best: Vec<(usize, Replica<T>)> =
             improved.iter().map(|&run| (run - first, all[run].replica.clone())).collect();
-        fleet.fetch(&mut best.iter_mut().map(|(run, replica)| (*run, replica)).collect::<Vec<_>>())?;
+        device_runs.fetch(&mut best.iter_mut().map(|(run, replica)| (*run, replica)).collect::<Vec<_>>())?;
         for (&run, (_, replica)) in improved.iter().zip(best) {
             all[run].best = Some(replica);
         }
@@ -212,55 +212,58 @@ impl<'a, T: Number> OnDevice<'a, T> {
 
     /// Copies the numbers of the runs from the device, if they are there.
     fn fetch(&self, all: &mut [Running<T>]) -> Result<()> {
-        self.fleet.as_ref().map_or(Ok(()), |fleet| fetch(fleet, &mut all[self.own.clone()]))
+        self.device_runs.as_ref().map_or(Ok(()), |device_runs| fetch(device_runs, &mut all[self.own.clone()]))
     }
 
-    /// Works with the fleet, which is there once a group was entered.
-    fn with_fleet<R: Default>(&mut self, work: impl FnOnce(&mut Self, &mut Fleet) -> Result<R>) -> Result<R> {
-        let Some(mut fleet) = self.fleet.take() else { return Ok(R::default()) };
-        let made = work(self, &mut fleet);
-        self.fleet = Some(fleet);
+    /// Works with the runs on the device, which are there once a group was entered.
+    fn with_device_runs<R: Default>(
+        &mut self,
+        work: impl FnOnce(&mut Self, &mut DeviceRuns) -> Result<R>,
+    ) -> Result<R> {
+        let Some(mut device_runs) = self.device_runs.take() else { return Ok(R::default()) };
+        let made = work(self, &mut device_runs);
+        self.device_runs = Some(device_runs);
         made
     }
 }
 
 /// Returns the samples that a device has at a time.
-pub(super) fn held(tour: &Tour) -> Held {
-    let [trained_on, ..] = tour.most();
-    Held { samples: tour.largest(), trained_on, groups: tour.groups.min(2) as u64 }
+pub(super) fn held(grouping: &Grouping) -> Held {
+    let [trained_on, ..] = grouping.most();
+    Held { samples: grouping.largest(), trained_on, groups: grouping.groups.min(2) as u64 }
 }
 
-/// Copies the numbers of all runs of a fleet from the device.
-fn fetch<T: Number>(fleet: &Fleet, own: &mut [Running<T>]) -> Result<()> {
-    fleet.fetch(&mut own.iter_mut().enumerate().map(|(run, r)| (run, &mut r.replica)).collect::<Vec<_>>())
+/// Copies the numbers of all runs on the device from there.
+fn fetch<T: Number>(device_runs: &DeviceRuns, own: &mut [Running<T>]) -> Result<()> {
+    device_runs.fetch(&mut own.iter_mut().enumerate().map(|(run, r)| (run, &mut r.replica)).collect::<Vec<_>>())
 }
 
 impl<T: Number> Side<T> for OnDevice<'_, T> {
     fn enter(&mut self, group: &mut Group<'_, T>, all: &mut [Running<T>]) -> Result<()> {
         let Some(data) = group.uploaded.take() else { return Ok(()) };
-        match &mut self.fleet {
-            Some(fleet) => fleet.exchange(data),
+        match &mut self.device_runs {
+            Some(device_runs) => device_runs.exchange(data),
             None => {
                 let runs: Vec<&Replica<T>> = all[self.own.clone()].iter().map(|running| &running.replica).collect();
-                self.fleet = Some(Fleet::of(self.gpu, self.grouped.program, data, &runs)?);
+                self.device_runs = Some(DeviceRuns::of(self.gpu, self.grouped.program, data, &runs)?);
             }
         }
         Ok(())
     }
 
-    fn visit(&mut self, group: &Group<'_, T>, all: &mut [Running<T>]) -> Result<()> {
+    fn train_on(&mut self, group: &Group<'_, T>, all: &mut [Running<T>]) -> Result<()> {
         for running in &mut all[self.own.clone()] {
-            running.begin_visit();
+            running.begin_group();
         }
-        self.with_fleet(|side, fleet| side.advance(fleet, &group.samples, all))
+        self.with_device_runs(|side, device_runs| side.advance(device_runs, &group.samples, all))
     }
 
-    fn score(&mut self, group: &Group<'_, T>, all: &mut [Running<T>], wanted: &[Wanted]) -> Result<Vec<Sheet>> {
-        self.with_fleet(|side, fleet| side.score_with(fleet, &group.samples, all, wanted))
+    fn score(&mut self, group: &Group<'_, T>, all: &mut [Running<T>], wanted: &[Wanted]) -> Result<Vec<PartScores>> {
+        self.with_device_runs(|side, device_runs| side.score_with(device_runs, &group.samples, all, wanted))
     }
 
     fn keep(&mut self, all: &mut [Running<T>], improved: &[usize]) -> Result<()> {
-        self.with_fleet(|side, fleet| side.keep_from(fleet, all, improved))
+        self.with_device_runs(|side, device_runs| side.keep_from(device_runs, all, improved))
     }
 
     fn save(&mut self, all: &mut [Running<T>]) -> Result<()> {
@@ -273,8 +276,8 @@ impl<T: Number> Side<T> for OnDevice<'_, T> {
 }
 
 impl<T: Number> Running<T> {
-    /// Remembers what the earlier visits of the epoch have added up.
-    fn begin_visit(&mut self) {
+    /// Remembers what the earlier groups of the epoch have added up.
+    fn begin_group(&mut self) {
         let Counters { loss, correct, samples, .. } = self.counters;
         self.earlier = (loss, correct, samples);
     }
@@ -288,7 +291,7 @@ impl<T: Number> Running<T> {
         let passed = position.saturating_sub(u64::from(!trained.diverged)) / batches as u64;
         counters.epoch += passed;
         counters.batch = usize::try_from(position - passed * batches as u64).unwrap_or(usize::MAX);
-        // The device adds up the steps of a visit.
+        // The device adds up the steps on a group.
         let (loss, correct, samples) = self.earlier;
         (counters.loss, counters.correct) = (loss + trained.loss, correct + trained.correct);
         counters.samples = samples + (counters.batch * batch).min(self.parts[0].len()) as u64 - trained.lost;

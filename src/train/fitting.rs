@@ -1,6 +1,6 @@
 //! How a data set is divided, and how defaults are made to fit it.
 
-use super::groups::Tour;
+use super::groups::Grouping;
 use super::split::Division;
 use super::stop::{Part, Stop};
 use super::trainer::Trainer;
@@ -59,7 +59,7 @@ impl Trainer {
     /// # Errors
     /// [`crate::ErrorKind::Domain`] if a part of a group has no samples, if a batch exceeds its training samples, or if
     /// there are 2^32 samples or more.
-    pub(super) fn tour(&self, samples: usize, groups: usize) -> Result<Tour> {
+    pub(super) fn grouping(&self, samples: usize, groups: usize) -> Result<Grouping> {
         let most = u32::MAX as usize;
         if samples > most {
             return Err(Error::domain("train", format!("expected at most {most} samples, found {samples}")));
@@ -71,7 +71,7 @@ impl Trainer {
             );
             return Err(Error::domain("train", what));
         }
-        Tour::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
+        Grouping::new(samples, groups, self.split.seed.unwrap_or(0), |samples| match self.counts(samples) {
             Err(error) if groups > 1 => Err(error.within(format_args!("a group of {}", counted(samples, "sample")))),
             counts => counts,
         })

@@ -1,6 +1,6 @@
 //! A data set in groups, and the passes over all groups before a training.
 
-use super::groups::{Reader, Source, Tour};
+use super::groups::{Grouping, Reader, Source};
 use super::running::Running;
 use super::trainer::{Scaling, Trainer};
 use super::{Run, Runs};
@@ -25,7 +25,7 @@ pub(super) struct Grouped<'a, T> {
     pub(super) ctx: &'a Context,
     pub(super) program: &'a Program,
     pub(super) source: &'a dyn Source<T>,
-    pub(super) tour: Tour,
+    pub(super) grouping: Grouping,
 }
 
 /// What is known of a data set after passes over all groups.
@@ -42,7 +42,7 @@ impl<'a, T: Number> Grouped<'a, T> {
     /// # Errors
     /// Those of the source; [`crate::ErrorKind::Shape`] and [`crate::ErrorKind::Domain`] if the samples do not fit.
     pub(super) fn read(&self, group: usize) -> Result<Cow<'a, Samples<T>>> {
-        let rows = self.tour.rows(group);
+        let rows = self.grouping.rows(group);
         let samples = self.source.read(rows.clone())?;
         if samples.len() != rows.len() {
             return Err(Error::shape(
@@ -58,7 +58,7 @@ impl<'a, T: Number> Grouped<'a, T> {
     /// Returns the samples of each part of a group, for the seeds of the runs' splits. Runs that divide the data alike
     /// share the lists.
     pub(super) fn parts(&self, group: usize, seeds: &[u64]) -> Vec<Parts> {
-        let (samples, counts) = (self.tour.rows(group).len(), self.tour.counts(group));
+        let (samples, counts) = (self.grouping.rows(group).len(), self.grouping.counts(group));
         let mut different = seeds.to_vec();
         different.sort_unstable();
         different.dedup();
@@ -92,7 +92,7 @@ impl<'a, T: Number> Grouped<'a, T> {
             Ok((samples, parts))
         };
         std::thread::scope(|scope| {
-            let groups = self.tour.groups;
+            let groups = self.grouping.groups;
             let mut reader = Reader::new(scope, groups, &read);
             let mut hash = blake3::Hasher::new();
             let mut labels = Labels::default();
@@ -107,7 +107,7 @@ impl<'a, T: Number> Grouped<'a, T> {
                     }
                     let (samples, parts) = reader.go(group)?;
                     if pass == 0 {
-                        self.check_mixed(self.tour.rows(group).start, samples)?;
+                        self.check_mixed(self.grouping.rows(group).start, samples)?;
                         note(samples, &mut hash, &mut labels);
                     }
                     self.ctx.on_threads(|| {
@@ -123,12 +123,12 @@ impl<'a, T: Number> Grouped<'a, T> {
                              it is trained on in groups"
                         );
                     }
-                    let n = self.tour.all()[0];
+                    let n = self.grouping.all()[0];
                     #[expect(clippy::cast_precision_loss, reason = "a number of samples")]
                     sums.iter_mut().flatten().for_each(|sum| sum[0] /= n as f64);
                 }
             }
-            let n = self.tour.all()[0];
+            let n = self.grouping.all()[0];
             let scalings = seeds.iter().zip(sums).map(|(&seed, sums)| Ok((seed, Arc::new(scaling(sums, n)?))));
             Ok(Surveyed {
                 hash: hash.finalize().to_hex().as_str().to_owned(),
@@ -137,7 +137,7 @@ impl<'a, T: Number> Grouped<'a, T> {
         })
     }
 
-    /// Creates all runs. They have no samples before they visit a group.
+    /// Creates all runs. They have no samples before they are trained on a group.
     pub(super) fn begin(&self, runs: &Runs, surveyed: &Surveyed<T>) -> Vec<Running<T>> {
         let make = |_, run: &Run| {
             let mut replica = Replica::new(self.program, self.trainer.init, run.seed, run.hyper);

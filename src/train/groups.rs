@@ -1,8 +1,8 @@
 //! Data sets that are trained on in groups of consecutive samples: where samples come from, the groups and the order in
-//! which they are visited, and a thread that reads the next group while one trains.
+//! which they are trained on, and a thread that reads the next group while one trains.
 
 use crate::error::Result;
-use crate::ops::mlp::{Number, Samples, visits};
+use crate::ops::mlp::{Number, Samples, group_order};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -33,9 +33,9 @@ impl<T: Number> Source<T> for Samples<T> {
 }
 
 /// How a data set is divided into groups, whose sizes differ by one sample at most, and the order in which the epochs
-/// visit the groups. All runs visit a group together.
+/// go through the groups. All runs are trained on a group together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Tour {
+pub(super) struct Grouping {
     samples: usize,
     pub(super) groups: usize,
     seed: u64,
@@ -43,7 +43,7 @@ pub(super) struct Tour {
     counts: [[usize; 3]; 2],
 }
 
-impl Tour {
+impl Grouping {
     /// Divides `samples` samples into `groups` groups, whose order follows from the seed. `counts` returns the number
     /// of samples of each part for a size of groups.
     pub(super) fn new(
@@ -87,8 +87,8 @@ impl Tour {
         self.sum(|counts| counts)
     }
 
-    /// Returns the number of steps of an epoch, and of the shortest visit to a group, from the number of steps through
-    /// a number of training samples.
+    /// Returns the number of steps of an epoch, and of those on the smallest group, from the number of steps through a
+    /// number of training samples.
     pub(super) fn steps(&self, batches: impl Fn(usize) -> usize) -> [usize; 2] {
         let [all] = self.sum(|counts| [batches(counts[0])]);
         [all, batches(self.counts[1][0])]
@@ -99,15 +99,15 @@ impl Tour {
         std::array::from_fn(|i| self.larger() * more[i] + (self.groups - self.larger()) * fewer[i])
     }
 
-    /// Returns the group of a visit of an epoch.
-    pub(super) fn group(&self, epoch: u64, visit: usize) -> usize {
+    /// Returns the group at a place in the order of an epoch.
+    pub(super) fn group(&self, epoch: u64, place: usize) -> usize {
         let number = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
-        if self.groups == 1 { 0 } else { visits(self.seed, epoch, number(self.groups))(number(visit)) as usize }
+        if self.groups == 1 { 0 } else { group_order(self.seed, epoch, number(self.groups))(number(place)) as usize }
     }
 
-    /// Returns the number of a visit among those of all epochs.
-    pub(super) fn number(&self, epoch: u64, visit: usize) -> u64 {
-        epoch * self.groups as u64 + visit as u64
+    /// Returns the number of a place in the order of an epoch among those of all epochs.
+    pub(super) fn number(&self, epoch: u64, place: usize) -> u64 {
+        epoch * self.groups as u64 + place as u64
     }
 }
 
@@ -194,27 +194,27 @@ impl<'scope, P: Send + 'scope> Reader<'scope, P> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reader, Tour};
+    use super::{Grouping, Reader};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn every_sample_is_in_one_group_and_every_group_is_visited_once() {
+    fn every_sample_is_in_one_group_and_every_group_comes_once() {
         for (samples, groups) in [(10, 1), (10, 3), (11, 3), (12, 3), (100, 7), (1000, 999)] {
-            let tour = Tour::new(samples, groups, 5, |n| Ok([n, 0, 0])).expect("a tour");
-            let all: Vec<usize> = (0..groups).flat_map(|group| tour.rows(group)).collect();
+            let grouping = Grouping::new(samples, groups, 5, |n| Ok([n, 0, 0])).expect("a grouping");
+            let all: Vec<usize> = (0..groups).flat_map(|group| grouping.rows(group)).collect();
             assert!(all.iter().copied().eq(0..samples), "{samples} in {groups}");
             for group in 0..groups {
-                assert_eq!(tour.counts(group)[0], tour.rows(group).len());
-                assert!(tour.largest() - tour.rows(group).len() <= 1);
+                assert_eq!(grouping.counts(group)[0], grouping.rows(group).len());
+                assert!(grouping.largest() - grouping.rows(group).len() <= 1);
             }
-            assert_eq!((tour.all()[0], tour.most()[0]), (samples, tour.rows(0).len()));
-            let steps: usize = (0..groups).map(|group| tour.rows(group).len().div_ceil(4)).sum();
-            assert_eq!(tour.steps(|n| n.div_ceil(4))[0], steps);
-            let order = |epoch| (0..groups).map(|visit| tour.group(epoch, visit)).collect::<Vec<_>>();
+            assert_eq!((grouping.all()[0], grouping.most()[0]), (samples, grouping.rows(0).len()));
+            let steps: usize = (0..groups).map(|group| grouping.rows(group).len().div_ceil(4)).sum();
+            assert_eq!(grouping.steps(|n| n.div_ceil(4))[0], steps);
+            let order = |epoch| (0..groups).map(|place| grouping.group(epoch, place)).collect::<Vec<_>>();
             let mut sorted = order(3);
             sorted.sort_unstable();
             assert!(sorted.into_iter().eq(0..groups));
-            let numbers: Vec<u64> = (0..2 * groups).map(|i| tour.number((i / groups) as u64, i % groups)).collect();
+            let numbers: Vec<u64> = (0..2 * groups).map(|i| grouping.number((i / groups) as u64, i % groups)).collect();
             assert!(numbers.into_iter().eq(0..2 * groups as u64), "{groups}: orders of samples repeat");
             assert!(groups < 7 || order(0) != order(1), "{groups}: two epochs, one order");
         }

@@ -15,10 +15,10 @@
 //! 2. [`Trainer::fit_groups`] divides the samples into groups of consecutive samples (`groups.rs`), often only one.
 //!    `grouped.rs` passes over all groups to check and hash them. It creates a `Running` (`running.rs`) for each run,
 //!    with its replica, its samples of the present group and its counters.
-//! 3. `choice.rs` chooses the side, from the costs in `ops/mlp/choice.rs` or from the checkpoint. `journey.rs` takes
+//! 3. `choice.rs` chooses the side, from the costs in `ops/mlp/choice.rs` or from the checkpoint. `epochs.rs` takes
 //!    the runs of a side through the groups of every epoch and adds up their scores over the groups. Meanwhile a thread
 //!    reads the next group. With one group, the side itself goes through the epochs.
-//! 4. On the CPU (`journey.rs`, `ops/mlp/cpu`), threads train one run after another in rounds of about 200 ms, with at
+//! 4. On the CPU (`epochs.rs`, `ops/mlp/cpu`), threads train one run after another in rounds of about 200 ms, with at
 //!    most 20 runs for each thread. Between rounds, checkpoints are written (`saving.rs`), the progress is reported,
 //!    and [`Cancel`](crate::Cancel) is checked. The place where a run is interrupted does not change its bits.
 //! 5. On a device (`device.rs`, `ops/mlp/gpu`), all runs that fit in its memory make their steps together. After an
@@ -32,24 +32,20 @@
 //! | word | meaning |
 //! |---|---|
 //! | group | consecutive samples that are in memory together |
-//! | visit | the steps of a run on one group, in one epoch |
-//! | tour (`groups.rs`) | the groups, and the order in which each epoch visits them |
 //! | replica | the state of a run: its parameters, the moments of its optimizer, and its counters |
-//! | fleet (`ops/mlp/gpu`) | the runs that are on a device together |
-//! | leg (`ops/mlp/gpu`) | consecutive steps of one run, between two decisions of the host |
 
 mod bound;
 mod checkpoint;
 mod choice;
 mod device;
 pub(crate) mod distributions;
+mod epochs;
 mod files;
 mod fit;
 mod fitting;
 mod gan;
 mod grouped;
 mod groups;
-mod journey;
 mod model;
 mod predictions;
 mod running;

@@ -31,11 +31,11 @@ impl Trainer {
         if *fit.net() != program.net {
             return Err(Error::domain("predict", "expected a fit of the network of the trainer, found another one"));
         }
-        let tour = self.tour(samples.len(), 1)?;
+        let grouping = self.grouping(samples.len(), 1)?;
         let found = ctx.on_threads(|| {
             parallel::map(fit.runs().iter(), |_, fitted| {
                 ctx.cancel().check()?;
-                let counts = (tour.counts(0), self.division);
+                let counts = (grouping.counts(0), self.division);
                 let mut rows = self.split.rows(0, samples.len(), counts, fitted.run.seed)[part as usize].clone();
                 rows.sort_unstable();
                 let mut worker = T::worker(&program);

@@ -1,7 +1,7 @@
 //! One run on its way: its epochs, its best parameters, its history.
 
 use super::Run;
-use super::groups::Tour;
+use super::groups::Grouping;
 use super::schedule::{Plateau, warm_up};
 use super::stop::{Metric, Part};
 use super::trainer::Trainer;
@@ -116,9 +116,9 @@ impl Epoch {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counters {
     pub(super) epoch: u64,
-    /// The visit of the epoch to a group of samples; 0 if all are in one group.
-    pub(super) visit: usize,
-    /// The next step of the visit.
+    /// The number of groups of the epoch before the present one; 0 if all samples are in one group.
+    pub(super) groups_done: usize,
+    /// The next step on the present group.
     pub(super) batch: usize,
     /// What the steps of the epoch have added up so far.
     pub(super) loss: f64,
@@ -140,22 +140,22 @@ pub(super) struct Running<T> {
     pub(super) replica: Replica<T>,
     /// The parameters of the best epoch.
     pub(super) best: Option<Replica<T>>,
-    /// The samples of each part of the group that is visited.
+    /// The samples of each part of the present group.
     pub(super) parts: Parts,
     pub(super) counters: Counters,
     pub(super) history: Vec<Epoch>,
-    /// What the visits of the epoch before the present one have added up: loss, correct, samples. A device counts from
-    /// the beginning of a visit.
+    /// What the steps on the earlier groups of the epoch have added up: loss, correct, samples. A device counts from
+    /// the beginning of a group.
     pub(super) earlier: (f64, u64, u64),
     /// The number of steps that are made before the clock is read.
     steps: usize,
 }
 
 /// What a thread needs to train any run.
-pub(super) struct Seat<'a, T: Number> {
+pub(super) struct ThreadContext<'a, T: Number> {
     pub(super) trainer: &'a Trainer,
     pub(super) program: &'a Program,
-    pub(super) tour: &'a Tour,
+    pub(super) grouping: &'a Grouping,
     pub(super) samples: &'a Samples<T>,
     pub(super) cancel: &'a Cancel,
     pub(super) worker: Worker<T>,
@@ -165,7 +165,7 @@ impl<T: Number> Running<T> {
     pub(super) fn new(run: Run, replica: Replica<T>) -> Self {
         let counters = Counters {
             epoch: 0,
-            visit: 0,
+            groups_done: 0,
             batch: 0,
             loss: 0.0,
             correct: 0,
@@ -185,37 +185,37 @@ impl<T: Number> Running<T> {
         self.counters.status.is_some()
     }
 
-    /// Returns whether the run has ended, or has made all steps of the present visit to one of several groups.
-    pub(super) fn rests(&self, trainer: &Trainer, tour: &Tour) -> bool {
-        self.is_done() || tour.groups > 1 && self.counters.batch == trainer.batches(self.parts[0].len())
+    /// Returns whether the run has ended, or has made all steps on the present one of several groups.
+    pub(super) fn rests(&self, trainer: &Trainer, grouping: &Grouping) -> bool {
+        self.is_done() || grouping.groups > 1 && self.counters.batch == trainer.batches(self.parts[0].len())
     }
 
-    /// Trains until `until`, to the end of the run or of a visit to one of several groups, or until the work is
-    /// cancelled. Where it is interrupted changes no bit of the result.
-    pub(super) fn advance(&mut self, seat: &mut Seat<'_, T>, until: Instant) {
+    /// Trains until `until`, to the end of the run or of one of several groups, or until the work is cancelled. Where
+    /// it is interrupted changes no bit of the result.
+    pub(super) fn advance(&mut self, thread: &mut ThreadContext<'_, T>, until: Instant) {
         let begin = Instant::now();
-        while !self.rests(seat.trainer, seat.tour) && Instant::now() < until && !seat.cancel.is_cancelled() {
-            self.segment(seat);
+        while !self.rests(thread.trainer, thread.grouping) && Instant::now() < until && !thread.cancel.is_cancelled() {
+            self.segment(thread);
         }
         self.counters.seconds += begin.elapsed().as_secs_f64();
     }
 
-    fn segment(&mut self, seat: &mut Seat<'_, T>) {
-        let (trainer, counters) = (seat.trainer, self.counters);
+    fn segment(&mut self, thread: &mut ThreadContext<'_, T>) {
+        let (trainer, counters) = (thread.trainer, self.counters);
         let batches = trainer.batches(self.parts[0].len());
         let end = batches.min(counters.batch + self.steps);
         let segment = Segment {
             rows: &self.parts[0],
             shuffled: true,
-            epoch: seat.tour.number(counters.epoch, counters.visit),
+            epoch: thread.grouping.number(counters.epoch, counters.groups_done),
             batches: counters.batch..end,
             rate: self.rate(trainer),
             loss: counters.loss,
             traces: false,
         };
         let begin = Instant::now();
-        let work = Work { program: seat.program, samples: seat.samples, replica: &mut self.replica };
-        let Tally { loss, correct, samples, diverged, .. } = T::train(&mut seat.worker, work, &segment);
+        let work = Work { program: thread.program, samples: thread.samples, replica: &mut self.replica };
+        let Tally { loss, correct, samples, diverged, .. } = T::train(&mut thread.worker, work, &segment);
         let taken = begin.elapsed();
         if end - counters.batch == self.steps {
             self.steps = if taken < SEGMENT / 2 { self.steps * 2 } else { self.steps };
@@ -227,12 +227,12 @@ impl<T: Number> Running<T> {
         counters.samples += samples;
         counters.batch = end;
         if diverged {
-            self.diverge(trainer, seat.program, self.replica.steps == 0);
+            self.diverge(trainer, thread.program, self.replica.steps == 0);
             return;
         }
-        if end == batches && seat.tour.groups == 1 {
-            let scores = Part::ALL.map(|part| self.wants(trainer, part).then(|| self.score(seat, part, false)));
-            if self.end_of_epoch(trainer, seat.program, scores) {
+        if end == batches && thread.grouping.groups == 1 {
+            let scores = Part::ALL.map(|part| self.wants(trainer, part).then(|| self.score(thread, part, false)));
+            if self.end_of_epoch(trainer, thread.program, scores) {
                 // A copy: the parameters go on changing.
                 self.best = Some(self.replica.clone());
             }
@@ -316,7 +316,7 @@ impl<T: Number> Running<T> {
         let counters = &mut self.counters;
         counters.plateau.observe(trainer.schedule, value, larger);
         (counters.loss, counters.correct, counters.samples) = (0.0, 0, 0);
-        (counters.visit, counters.batch) = (0, 0);
+        (counters.groups_done, counters.batch) = (0, 0);
         counters.epoch += 1;
         let mut improved = false;
         if let Some(stop) = trainer.stop {
@@ -336,11 +336,11 @@ impl<T: Number> Running<T> {
         improved
     }
 
-    /// Returns the scores of a part of the group that is visited, by the best parameters or by the present ones.
-    pub(super) fn score(&mut self, seat: &mut Seat<'_, T>, part: Part, by_best: bool) -> Scores {
+    /// Returns the scores of a part of the present group, by the best parameters or by the present ones.
+    pub(super) fn score(&mut self, thread: &mut ThreadContext<'_, T>, part: Part, by_best: bool) -> Scores {
         let replica = if by_best { self.best.as_mut().unwrap_or(&mut self.replica) } else { &mut self.replica };
-        let work = Work { program: seat.program, samples: seat.samples, replica };
-        T::evaluate(&mut seat.worker, work, &self.parts[part as usize], &mut |_| {})
+        let work = Work { program: thread.program, samples: thread.samples, replica };
+        T::evaluate(&mut thread.worker, work, &self.parts[part as usize], &mut |_| {})
     }
 }
 

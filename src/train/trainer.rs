@@ -4,10 +4,10 @@ use super::Runs;
 use super::checkpoint::{Checkpoint, Stored};
 use super::choice::Decided;
 use super::device::OnDevice;
+use super::epochs::OnHost;
 use super::fit::{Fit, Fitted};
 use super::grouped::Grouped;
-use super::groups::{Source, Tour};
-use super::journey::OnHost;
+use super::groups::{Grouping, Source};
 use super::running::{RunStatus, Running};
 use super::saving::Saving;
 use super::schedule::Schedule;
@@ -319,9 +319,9 @@ impl Trainer {
 
     /// Returns the bytes of the runs' numbers, of the groups that are in memory at the same time, and of packed
     /// factors.
-    fn bytes<T: Number>(&self, program: &Program, tour: &Tour, runs: &Runs, threads: usize) -> u64 {
+    fn bytes<T: Number>(&self, program: &Program, grouping: &Grouping, runs: &Runs, threads: usize) -> u64 {
         let each = runs.rows().iter().map(|run| self.bytes_of_run::<T>(program, &run.hyper)).sum();
-        self.bytes_of::<T>(program, tour, (runs.rows().len(), each), threads)
+        self.bytes_of::<T>(program, grouping, (runs.rows().len(), each), threads)
     }
 
     /// Returns the bytes of a run's numbers.
@@ -335,12 +335,12 @@ impl Trainer {
     pub(super) fn bytes_of<T: Number>(
         &self,
         program: &Program,
-        tour: &Tour,
+        grouping: &Grouping,
         (runs, each): (usize, u64),
         threads: usize,
     ) -> u64 {
         let splits = if self.split.seed.is_some() { 1 } else { runs as u64 };
-        let samples = (tour.largest() * tour.groups.min(2)) as u64;
+        let samples = (grouping.largest() * grouping.groups.min(2)) as u64;
         let packed = (threads * program.packed_bytes(size_of::<T>())) as u64;
         let of_samples = (4 * splits).saturating_add(of_sample::<T>(program)).saturating_mul(samples);
         each.saturating_add(of_samples).saturating_add(packed)
@@ -390,16 +390,16 @@ impl Trainer {
         self.check::<T>(&program, runs)?;
         ctx.cancel().check()?;
         let decided = self.decide::<T>(ctx, source.samples(), runs, stored.as_ref().map(|stored| &stored.spec))?;
-        let tour = decided.tour;
-        if tour.groups > 1 {
+        let grouping = decided.grouping;
+        if grouping.groups > 1 {
             parallel::needs_threads("train")?;
         }
-        let bytes = self.bytes::<T>(&program, &tour, runs, ctx.threads());
+        let bytes = self.bytes::<T>(&program, &grouping, runs, ctx.threads());
         if bytes > ctx.memory_budget() {
             let what = format!("bytes for {} runs", runs.rows().len());
             return Err(Error::budget(what, bytes, ctx.memory_budget()));
         }
-        let grouped = Grouped { trainer: self, ctx, program: &program, source, tour };
+        let grouped = Grouped { trainer: self, ctx, program: &program, source, grouping };
         let surveyed = grouped.survey(runs)?;
         let spec = self.spec::<T>(&decided, &surveyed.hash, runs);
         let mut all = grouped.begin(runs, &surveyed);
@@ -411,7 +411,7 @@ impl Trainer {
         let first_steps: u64 = all.iter().map(|running| running.replica.steps).sum();
         let report = |all: &[Running<T>]| {
             if let Some(progress) = &self.progress {
-                progress(&self.progress_of(all, &tour, first_steps, (begun.elapsed(), bytes)));
+                progress(&self.progress_of(all, &grouping, first_steps, (begun.elapsed(), bytes)));
             }
         };
         let saving = || Saving::new(checkpoint.as_ref().map(|(checkpoint, every)| (checkpoint, *every)));
@@ -442,13 +442,13 @@ impl Trainer {
         let program = own.program();
         own.check::<T>(&program, runs)?;
         let decided = own.decide::<T>(ctx, source.samples(), runs, Some(&stored))?;
-        let grouped = Grouped { trainer: own, ctx, program: &program, source, tour: decided.tour };
+        let grouped = Grouped { trainer: own, ctx, program: &program, source, grouping: decided.grouping };
         let spec = own.spec::<T>(&decided, &grouped.survey(runs)?.hash, runs);
         spec.expect_finished(&stored, weights)
     }
 
     fn spec<T: Number>(&self, decided: &Decided<'_>, hash: &str, runs: &Runs) -> Spec {
-        Spec::new::<T>(self, (hash, decided.tour.groups), runs, [decided.side(), decided.form()])
+        Spec::new::<T>(self, (hash, decided.grouping.groups), runs, [decided.side(), decided.form()])
     }
 
     #[expect(
@@ -460,17 +460,17 @@ impl Trainer {
     fn progress_of<T: Number>(
         &self,
         all: &[Running<T>],
-        tour: &Tour,
+        grouping: &Grouping,
         before: u64,
         (elapsed, bytes): (Duration, u64),
     ) -> Progress {
-        let [batches, of_visit] = tour.steps(|samples| self.batches(samples)).map(|steps| steps as u64);
+        let [batches, of_group] = grouping.steps(|samples| self.batches(samples)).map(|steps| steps as u64);
         let ended: Vec<&Running<T>> = all.iter().filter(|running| running.is_done()).collect();
         let mean = ended.iter().map(|running| running.counters.epoch as f64).sum::<f64>() / ended.len() as f64;
         let (mut at_most, mut expected) = (0, 0.0);
         for running in all.iter().filter(|running| !running.is_done()) {
-            // Some visits may have one step more.
-            let made = running.counters.visit as u64 * of_visit + running.counters.batch as u64;
+            // Some groups may have one step more.
+            let made = running.counters.groups_done as u64 * of_group + running.counters.batch as u64;
             let left = (running.epochs(self) - running.counters.epoch) * batches - made.min(batches);
             at_most += left;
             // A run that is further than the ended ones were is expected to go on for its patience.
@@ -489,7 +489,7 @@ impl Trainer {
             expected: expected as u64,
             elapsed,
             bytes,
-            groups: tour.groups,
+            groups: grouping.groups,
         }
     }
 }

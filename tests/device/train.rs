@@ -241,7 +241,7 @@ fn mixed(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Chains with different numbers of epochs, which leave the fleet one after another. The noise of f32 and f64 is the
+/// Chains with different numbers of epochs, which leave the device one after another. The noise of f32 and f64 is the
 /// same, and the law forgets rounding errors, so a few tens of steps stay within the rounding errors of these.
 fn chains(ctx: &Context) -> Checked {
     let net = Mlp::builder(5).layer(12, Activation::Tanh).output(3)?;

@@ -203,7 +203,7 @@ fn what_did_not_change_is_found() {
     let longer = place.write("longer.safetensors", ["x", "z"], 352);
     assert_eq!(place.report(&longer, list).units, [10, 2]);
     // Neither the name of the file, nor its format, nor the names of the layers matter. They are read, because no
-    // stamp knows them.
+    // fingerprint is stored for them.
     let renamed = place.write("renamed.npz", ["first", "second"], 320);
     let report = place.report(&renamed, list);
     assert_eq!((report.units, report.bytes), ([11, 0], 4 * 320 * (WIDE + NARROW) as u64));
@@ -214,7 +214,7 @@ fn what_did_not_change_is_found() {
 }
 
 #[test]
-fn a_stamp_is_believed_only_while_the_file_is_the_same() {
+fn a_fingerprint_counts_only_while_the_file_is_the_same() {
     let place = Place::new();
     let path = place.write("set.safetensors", ["x", "z"], 40);
     let read = |path: &Path| place.report(path, "simple_stats").bytes;
@@ -253,9 +253,9 @@ fn a_stamp_is_believed_only_while_the_file_is_the_same() {
     assert_eq!((read(&path), read(&path)), (all, 0));
 }
 
-/// Every sample is a file. All files of a block have one stamp.
+/// Every sample is a file. All files of a block have one fingerprint.
 #[test]
-fn stamps_of_files_that_are_samples() {
+fn fingerprints_of_files_that_are_samples() {
     let place = Place::new();
     let folder = place.at("set");
     fs::create_dir(&folder).unwrap();
@@ -283,9 +283,9 @@ fn stamps_of_files_that_are_samples() {
     assert_eq!(place.report(&folder, LIST).bytes, 0);
 }
 
-/// Tables and arrays that are read as a whole when they are opened have no stamps, but their columns are found.
+/// Tables and arrays that are read as a whole when they are opened have no fingerprints, but their columns are found.
 #[test]
-fn without_stamps() {
+fn without_fingerprints() {
     let place = Place::new();
     let table = place.at("set.csv");
     let rows: Vec<String> = numbers(200, 5).chunks(5).map(|row| format!("{row:?}")).collect();

@@ -133,7 +133,7 @@ fn resuming_changes_no_bit() {
         let resumed = loop {
             let ctx = threads(2);
             let (cancel, calls) = (ctx.cancel().clone(), Arc::new(AtomicUsize::new(0)));
-            // Cancelled after some visits, of which the progress is told.
+            // Cancelled after some groups, of which the progress is told.
             let after = if interrupted < stops { 3 + 4 * interrupted } else { usize::MAX };
             let trainer = trainer.clone().checkpoint(&path, Duration::ZERO).progress(Arc::new(move |_| {
                 if calls.fetch_add(1, Ordering::Relaxed) + 1 >= after {
@@ -405,7 +405,7 @@ fn a_file_that_is_cut_off() {
     let open = || SampleFile::open(&path, Wanted::Labels(Roles::default())).expect("a file").expect("groups");
     let whole = trainer.fit_groups(&threads(2), &open(), &grid(7, 2)).expect("a fit");
     let trainer = trainer.checkpoint(&checkpoint, Duration::MAX);
-    // In the first visit, in the scores of the first epoch, and later.
+    // On the first group, in the scores of the first epoch, and later.
     for at in [8, 11, 17] {
         let file = open();
         let watched = Watched { cut: Some((at, path.clone())), ..Watched::new(&file) };

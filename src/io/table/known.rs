@@ -108,8 +108,9 @@ impl Reader<'_> {
         let (out, why) = match (other, unfit) {
             (Some((at, _)), None) if at != label && is_number && doubtful => {
                 let [one, last] = [at, label].map(|at| self.column(at));
-                let (own, remedy) = ("may be no input, and so may column", "use --ignore for the one that is none");
-                let found = format!("{}, of which column {one} {own} {last}; {remedy}", self.uses.len());
+                let remedy = "is the one that is not an input, so name that one with --ignore";
+                let either = format!("it is ambiguous whether column {one} or column {last} {remedy}");
+                let found = format!("{}; {either}", self.uses.len());
                 return Err(self.wrong(self.first, wanted(known), found));
             }
             (_, None) => (label, LeftOut::Label),

@@ -27,7 +27,7 @@ pub(crate) use choice::Course;
 pub use classified::{Calibration, CalibrationBin, Confusion};
 pub(crate) use cpu::{Contending, GanWorker, Work, Worker};
 pub(crate) use gan::{GanProgram, Pair};
-pub(crate) use gpu::{Fleet, Held, Leg, Parts, Trained, Uploaded};
+pub(crate) use gpu::{DeviceRuns, DeviceSegment, Held, Parts, Trained, Uploaded};
 pub use mixed::MixedPrecision;
 pub(crate) use mixed::Scaler;
 pub use optimizer::{Hyper, Optimizer};
@@ -277,9 +277,10 @@ pub struct Segment<'a> {
     pub(crate) rows: &'a [u32],
     /// Whether the order of the samples is random. Otherwise, it is that of `rows`.
     pub(crate) shuffled: bool,
-    /// The number of the order of the samples: the epoch, or, if there are groups of samples, the number of the visit.
+    /// The number of the order of the samples: the epoch, or, if there are several groups, a number for each group of
+    /// each epoch.
     pub(crate) epoch: u64,
-    /// The steps of the epoch or visit.
+    /// The steps of the epoch, or in the group.
     pub(crate) batches: Range<usize>,
     /// The learning rate.
     pub(crate) rate: f64,
@@ -310,8 +311,8 @@ pub(crate) fn shuffled(seed: u64, group: u64, n: u32) -> impl Fn(u32) -> u32 {
     move |position| order.at(position)
 }
 
-/// Returns the order in which an epoch visits `n` groups of samples.
-pub(crate) fn visits(seed: u64, epoch: u64, n: u32) -> impl Fn(u32) -> u32 {
-    let order = Words::new(seed, noise::SPLITS).order(noise::Purpose::Visits, epoch, n);
+/// Returns the order in which an epoch goes through `n` groups of samples.
+pub(crate) fn group_order(seed: u64, epoch: u64, n: u32) -> impl Fn(u32) -> u32 {
+    let order = Words::new(seed, noise::SPLITS).order(noise::Purpose::GroupOrder, epoch, n);
     move |position| order.at(position)
 }

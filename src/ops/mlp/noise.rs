@@ -16,8 +16,8 @@ pub(super) enum Purpose {
     Split = 5,
     /// The inputs of generators.
     Latent = 6,
-    /// The order in which groups of samples are visited.
-    Visits = 7,
+    /// The order of the groups of samples in an epoch.
+    GroupOrder = 7,
 }
 
 /// The name of the streams of runs.

@@ -49,24 +49,28 @@ fn inputs_of_a_model() {
     let index = |names: &str| names.to_owned() + &(0..6).map(|i| format!("{i},{},1\n", i * i)).collect::<String>();
     for (text, known, part) in [
         ("7.5,0.5,2\n8,0.5,2\n", plain, "found \"2\" in column 3, which is no class; use --ignore for a column"),
-        ("7.5,0.5,2\n8,0.5,2\n", KnownInputs { classes: &[], ..last }, "found 3, of which column 1 may be no input"),
+        (
+            "7.5,0.5,2\n8,0.5,2\n",
+            KnownInputs { classes: &[], ..last },
+            "found 3; it is ambiguous whether column 1 or column 3",
+        ),
         ("5,8,1\n6,9,0\n7,7,2\n", classes, "found \"2\" in column 3, which is no class"),
         (
             &index("")[..],
             classes,
-            "found 3, of which column 1 may be no input, and so may column 3; use --ignore for the one",
+            "found 3; it is ambiguous whether column 1 or column 3 is the one that is not an input, so name",
         ),
         (
             &index("")[..],
             values,
-            "found 3, of which column 1 may be no input, and so may column 3; use --ignore for the one",
+            "found 3; it is ambiguous whether column 1 or column 3 is the one that is not an input, so name",
         ),
         (
             &index("t,a,b\n")[..],
             values,
-            "found 3, of which column `t` may be no input, and so may column `b`; use --ignore",
+            "found 3; it is ambiguous whether column `t` or column `b` is the one that is not an input",
         ),
-        ("9,1,2\n3,1,2\n7,1,2\n2,1,2\n11,1,2\n", values, "of which column 1 may be no input"),
+        ("9,1,2\n3,1,2\n7,1,2\n2,1,2\n11,1,2\n", values, "it is ambiguous whether column 1 or column 3"),
     ] {
         let path = folder.file("t.csv", text);
         let said = read_samples(&path, Wanted::Inputs(known)).expect_err(text).to_string();

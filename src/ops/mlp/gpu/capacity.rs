@@ -4,7 +4,7 @@ use super::super::kernels::RECORD_WORDS;
 use super::super::layered_kernels::PIECE;
 use super::super::layout::Layout;
 use super::super::{MixedPrecision, Program};
-use super::Fleet;
+use super::DeviceRuns;
 use super::form::{Form, Parameters, Rows, iterations, most_quads};
 use crate::array::Scalar;
 use crate::context::Context;
@@ -36,7 +36,7 @@ pub(crate) struct Held {
     pub(crate) groups: u64,
 }
 
-/// The sizes of a fleet.
+/// The form and the sizes of the runs on a device.
 pub(super) struct Sizes {
     pub(super) form: Form,
     pub(super) layout: Layout,
@@ -78,7 +78,7 @@ impl Sizes {
     }
 }
 
-impl Fleet {
+impl DeviceRuns {
     /// Returns the device, if it is the side that was chosen.
     ///
     /// # Errors

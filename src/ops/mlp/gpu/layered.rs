@@ -14,7 +14,7 @@ use super::super::layered_kernels::{
 };
 use super::super::layout::{Layout, Placed};
 use super::super::spec::Norm;
-use super::Fleet;
+use super::DeviceRuns;
 use super::form::walks;
 use super::upload::Uploaded;
 use crate::device::{Buffer, Recorder};
@@ -55,7 +55,7 @@ fn quads(len: usize) -> usize {
     len.div_ceil(4)
 }
 
-impl Fleet {
+impl DeviceRuns {
     /// Records the steps of runs. `counts` has the number of steps of each, in descending order. `clips`: whether any
     /// run is clipped.
     pub(super) fn layered_steps(

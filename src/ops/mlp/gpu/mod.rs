@@ -58,10 +58,10 @@ const ROOM: usize = 64 << 20;
 /// The samples of a run: those of each part of the data set, in the run's order.
 pub(crate) type Parts = Arc<[Vec<u32>; 3]>;
 
-/// A piece of the training of one run.
+/// Consecutive steps of one run, between two decisions of the host.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Leg<'a, T> {
-    /// The number of the run in the fleet.
+pub(crate) struct DeviceSegment<'a, T> {
+    /// The number of the run among those on the device.
     pub(crate) run: usize,
     /// The run, whose numbers on the host are not used, except for its seed, hyperparameters and count of steps.
     pub(crate) replica: &'a Replica<T>,
@@ -74,7 +74,7 @@ pub(crate) struct Leg<'a, T> {
     pub(crate) shuffled: bool,
 }
 
-/// What a piece of training results in.
+/// What a segment results in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Trained {
     /// The number of steps that were made, including those that were skipped.
@@ -99,9 +99,9 @@ struct Plan {
     tables: Vec<u32>,
 }
 
-/// The runs of a training, on a device.
+/// The runs that a device trains together.
 #[derive(Debug)]
-pub(crate) struct Fleet {
+pub(crate) struct DeviceRuns {
     gpu: Arc<Gpu>,
     program: Program,
     layout: Layout,
@@ -159,7 +159,7 @@ impl Plan {
     }
 }
 
-impl Fleet {
+impl DeviceRuns {
     /// Uploads runs that train on data that are on the device.
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl Fleet {
         let found = rec.upload(&counts(form.width, runs))?;
         drop(rec);
         let first_steps = if form.is_layered() { FIRST_LAYERED } else { FIRST_STEPS };
-        let mut fleet = Self {
+        let mut made = Self {
             gpu: Arc::clone(gpu),
             program: program.clone(),
             layout,
@@ -199,8 +199,8 @@ impl Fleet {
             most_steps: 1,
             counted: vec![0; runs.len()],
         };
-        fleet.follow_data();
-        Ok(fleet)
+        made.follow_data();
+        Ok(made)
     }
 
     /// Lets the runs train on other data.
@@ -221,24 +221,24 @@ impl Fleet {
         self.most_steps = u32::try_from(most).unwrap_or(u32::MAX).max(1);
     }
 
-    /// Trains runs. `rate(place, epoch)` is the learning rate of the leg at that place. Runs without a leg rest.
+    /// Trains runs. `rate(place, epoch)` is the learning rate of the segment at that place. Runs without one rest.
     ///
     /// # Errors
     /// Device errors.
     pub(crate) fn train<T: Real>(
         &mut self,
-        legs: &[Leg<'_, T>],
+        segments: &[DeviceSegment<'_, T>],
         rate: &dyn Fn(usize, u64) -> f64,
     ) -> Result<Vec<Trained>> {
-        let most = legs.iter().map(|leg| leg.steps).max().unwrap_or(0);
+        let most = segments.iter().map(|segment| segment.steps).max().unwrap_or(0);
         let different: HashSet<_> =
-            legs.iter().enumerate().map(|(place, leg)| alike(leg, rate(place, leg.epoch), 0)).collect();
+            segments.iter().enumerate().map(|(place, segment)| alike(segment, rate(place, segment.epoch), 0)).collect();
         let told = to_u32(TOLD / different.len().max(1)).max(1);
         let mut begun = 0_u64;
         while begun < most {
             let steps = u64::from(self.pace.0.min(self.most_steps).min(told)).min(most - begun);
             let began = Instant::now();
-            self.dispatch(legs, rate, begun, to_u32(usize::try_from(steps).unwrap_or(usize::MAX)))?;
+            self.dispatch(segments, rate, begun, to_u32(usize::try_from(steps).unwrap_or(usize::MAX)))?;
             begun += steps;
             if self.pace.1 {
                 self.gpu.wait()?;
@@ -254,16 +254,16 @@ impl Fleet {
         }
         let found = self.gpu.read(&self.found)?.wait()?;
         let stride = self.steps.form.width as usize + 2;
-        let of_leg = |leg: &Leg<'_, T>| {
+        let of_segment = |segment: &DeviceSegment<'_, T>| {
             let [[steps, halted, lost, _], [scale, clean, skipped, in_a_row], own @ ..] =
-                &found[leg.run * stride..][..stride]
+                &found[segment.run * stride..][..stride]
             else {
                 return Trained::default();
             };
             let sum = |part: usize| own.iter().map(|sums| f64::from(f32::from_bits(sums[part]))).sum::<f64>();
             let (scale, clean, skipped, in_a_row) = (f32::from_bits(*scale), *clean, *skipped, *in_a_row);
             Trained {
-                steps: steps.wrapping_sub(self.counted[leg.run]).into(),
+                steps: steps.wrapping_sub(self.counted[segment.run]).into(),
                 diverged: *halted != 0,
                 loss: sum(0) + sum(1),
                 correct: own.iter().map(|sums| u64::from(sums[2])).sum(),
@@ -271,17 +271,17 @@ impl Fleet {
                 scaler: Scaler { scale, clean, skipped, in_a_row },
             }
         };
-        let trained: Vec<Trained> = legs.iter().map(of_leg).collect();
-        for leg in legs {
-            self.counted[leg.run] = found[leg.run * stride][0];
+        let trained: Vec<Trained> = segments.iter().map(of_segment).collect();
+        for segment in segments {
+            self.counted[segment.run] = found[segment.run * stride][0];
         }
         Ok(trained)
     }
 
-    /// Records `steps` steps of all legs, from step number `begun` of each on.
+    /// Records `steps` steps of all segments, from step number `begun` of each on.
     fn dispatch<T: Real>(
         &mut self,
-        legs: &[Leg<'_, T>],
+        segments: &[DeviceSegment<'_, T>],
         rate: &dyn Fn(usize, u64) -> f64,
         begun: u64,
         steps: u32,
@@ -292,18 +292,18 @@ impl Fleet {
         let scales = self.program.mixed.scales();
         let mut records: Vec<(u32, Vec<u32>)> = Vec::new();
         let batches = u64::from(self.steps.params.batches);
-        for (place, leg) in legs.iter().enumerate() {
-            let own = u64::from(steps).min(leg.steps.saturating_sub(begun));
-            let position = leg.batch as u64 + begun;
-            let epoch = leg.epoch + position / batches;
-            let first = leg.replica.steps + begun;
+        for (place, segment) in segments.iter().enumerate() {
+            let own = u64::from(steps).min(segment.steps.saturating_sub(begun));
+            let position = segment.batch as u64 + begun;
+            let epoch = segment.epoch + position / batches;
+            let first = segment.replica.steps + begun;
             let (update, rates, corrections) =
-                *known.entry(alike(leg, rate(place, epoch), begun)).or_insert_with(|| {
+                *known.entry(alike(segment, rate(place, epoch), begun)).or_insert_with(|| {
                     let (at, mut kind) = (to_u32(words.len()), 0);
                     for step in 0..own {
-                        let rate = rate(place, leg.epoch + (position + step) / batches);
+                        let rate = rate(place, segment.epoch + (position + step) / batches);
                         let (optimizer, made) = (self.program.optimizer, first + step);
-                        let update = Update::<f32>::new(optimizer, &leg.replica.hyper, rate, [made; 2]);
+                        let update = Update::<f32>::new(optimizer, &segment.replica.hyper, rate, [made; 2]);
                         let (number, mut numbers) = of_update(update);
                         if scales && matches!(optimizer, Optimizer::Adam | Optimizer::AdamW) {
                             numbers[0] = narrow(rate);
@@ -311,22 +311,22 @@ impl Fleet {
                         kind = number;
                         words.extend(numbers.map(f32::to_bits));
                     }
-                    let corrections = if scales { self.corrections(&mut words, leg, begun, own) } else { [0; 2] };
+                    let corrections = if scales { self.corrections(&mut words, segment, begun, own) } else { [0; 2] };
                     (kind, at, corrections)
                 });
             let record = Record {
-                run: to_u32(leg.run),
+                run: to_u32(segment.run),
                 epoch,
                 batch: to_u32(usize::try_from(position % batches).unwrap_or(0)),
                 steps: to_u32(usize::try_from(own).unwrap_or(0)),
-                list: self.data.places[leg.run].parts[0].0,
-                scaling: self.data.places[leg.run].scaling,
+                list: self.data.places[segment.run].parts[0].0,
+                scaling: self.data.places[segment.run].scaling,
                 rates,
                 update,
-                shuffled: leg.shuffled,
+                shuffled: segment.shuffled,
                 corrections,
             };
-            records.push((record.steps, record.words(&self.program, leg.replica, first)));
+            records.push((record.steps, record.words(&self.program, segment.replica, first)));
         }
         // The first ones are then those that make a given step.
         records.sort_by_key(|(steps, _)| std::cmp::Reverse(*steps));
@@ -337,12 +337,12 @@ impl Fleet {
         let plan = rec.upload(&words)?;
         if self.steps.form.is_layered() {
             let counts: Vec<u32> = records.iter().map(|(steps, _)| *steps).collect();
-            let clips = legs.iter().any(|leg| leg.replica.hyper.clip.is_finite());
+            let clips = segments.iter().any(|segment| segment.replica.hyper.clip.is_finite());
             self.layered_steps(&mut rec, &plan, records_at, &counts, clips)?;
             return rec.flush();
         }
         let work = f64::from(steps) * self.operations();
-        for range in rec.ranges(to_u32(legs.len()), work) {
+        for range in rec.ranges(to_u32(segments.len()), work) {
             let params = Params { first: range.first, records_at, ..self.steps.params };
             let Uploaded { lists, x, targets, .. } = &self.data;
             let (plan, weights, moments, found) = (&plan, &mut self.weights, &mut self.moved, &mut self.found);
@@ -361,16 +361,16 @@ impl Fleet {
     }
 
     /// Appends what follows the number of steps that changed the parameters, for a dispatch of `own` steps, the first
-    /// of which is step `begun` of a leg. Returns where it is, and the place of the first step as the record has it.
-    /// Steps of the leg that the device has skipped in the meantime bring earlier places back.
-    fn corrections<T>(&self, words: &mut Vec<u32>, leg: &Leg<'_, T>, begun: u64, own: u64) -> [u32; 2] {
+    /// of which is step `begun` of a segment. Returns where it is, and the place of the first step as the record has
+    /// it. Steps of the segment that the device has skipped in the meantime bring earlier places back.
+    fn corrections<T>(&self, words: &mut Vec<u32>, segment: &DeviceSegment<'_, T>, begun: u64, own: u64) -> [u32; 2] {
         let at = to_u32(words.len());
-        let skipped = leg.replica.scaler.skipped;
-        let first = leg.replica.steps + begun - u64::from(skipped);
+        let skipped = segment.replica.scaler.skipped;
+        let first = segment.replica.steps + begun - u64::from(skipped);
         // Every skipped step halves the scale, which was at most 2^126 and has doubled at most this often.
         let before = first.min(128 + (begun + own) / u64::from(GROWTH));
         for applied in first - before..first + own {
-            let both = tables::correction(self.program.optimizer, &leg.replica.hyper, applied);
+            let both = tables::correction(self.program.optimizer, &segment.replica.hyper, applied);
             words.extend(both.map(f32::to_bits));
         }
         [at, to_u32(usize::try_from(before).unwrap_or(0)).wrapping_add(skipped)]
@@ -384,7 +384,7 @@ impl Fleet {
     }
 
     /// Computes the outputs of runs for the samples of a part, in the order of the part. `each` is called with the
-    /// place in `runs` and all outputs of the run; each sample has a row of [`Fleet::width`] numbers.
+    /// place in `runs` and all outputs of the run; each sample has a row of [`DeviceRuns::width`] numbers.
     ///
     /// # Errors
     /// Device errors.
@@ -455,7 +455,7 @@ impl Fleet {
         Ok(outputs)
     }
 
-    /// Returns the numbers of a sample in [`Fleet::outputs`]: the outputs, padded to a multiple of four.
+    /// Returns the numbers of a sample in [`DeviceRuns::outputs`]: the outputs, padded to a multiple of four.
     pub(crate) fn width(&self) -> usize {
         self.program.net.outputs().next_multiple_of(4)
     }
@@ -486,13 +486,13 @@ impl Fleet {
     }
 }
 
-/// Returns a key that is equal for legs whose updates have the same numbers from step `begun` on, if the runs' learning
-/// rates follow one schedule. `rate` is the learning rate of the first of these steps.
-fn alike<T>(leg: &Leg<'_, T>, rate: f64, begun: u64) -> Vec<u64> {
-    let hyper = &leg.replica.hyper;
+/// Returns a key that is equal for segments whose updates have the same numbers from step `begun` on, if the runs'
+/// learning rates follow one schedule. `rate` is the learning rate of the first of these steps.
+fn alike<T>(segment: &DeviceSegment<'_, T>, rate: f64, begun: u64) -> Vec<u64> {
+    let hyper = &segment.replica.hyper;
     let values = Hyper::names().map(|name| hyper.get(name).unwrap_or(f64::NAN).to_bits());
-    let skipped = u64::from(leg.replica.scaler.skipped);
-    let left = leg.steps.saturating_sub(begun);
-    let place = [rate.to_bits(), leg.replica.steps, skipped, leg.epoch, leg.batch as u64, left];
+    let skipped = u64::from(segment.replica.scaler.skipped);
+    let left = segment.steps.saturating_sub(begun);
+    let place = [rate.to_bits(), segment.replica.steps, skipped, segment.epoch, segment.batch as u64, left];
     place.into_iter().chain(values).collect()
 }

@@ -6,7 +6,7 @@ mod mixed;
 use super::super::cpu::tests::gradients::{ACTIVATIONS, losses};
 use super::super::cpu::tests::{hidden, output, program, samples};
 use super::super::cpu::{Trains as _, Work};
-use super::{Fleet, Form, Leg, Parts, Trained, Uploaded};
+use super::{DeviceRuns, DeviceSegment, Form, Parts, Trained, Uploaded};
 use crate::array::Real;
 use crate::device::trial::{on_each_adapter, options};
 use crate::device::{DeviceOptions, Gpu};
@@ -34,7 +34,7 @@ fn both(program: &Program, seed: u64, hyper: Hyper) -> (Replica<f32>, Replica<f6
     (narrow, wide)
 }
 
-impl Fleet {
+impl DeviceRuns {
     /// Uploads a data set and runs, which have equally many samples and `batches` steps in an epoch.
     pub(super) fn new<T: Real>(
         gpu: &Arc<Gpu>,
@@ -54,8 +54,14 @@ fn everything(samples: usize) -> Parts {
 }
 
 /// Trains one run on a device, through the given steps of the first epochs.
-fn trained(fleet: &mut Fleet, run: usize, replica: &mut Replica<f32>, steps: Range<u64>, batches: u64) -> Trained {
-    let leg = Leg {
+fn trained(
+    device_runs: &mut DeviceRuns,
+    run: usize,
+    replica: &mut Replica<f32>,
+    steps: Range<u64>,
+    batches: u64,
+) -> Trained {
+    let segment = DeviceSegment {
         run,
         replica,
         epoch: steps.start / batches,
@@ -63,8 +69,8 @@ fn trained(fleet: &mut Fleet, run: usize, replica: &mut Replica<f32>, steps: Ran
         steps: steps.end - steps.start,
         shuffled: true,
     };
-    let rate = leg.replica.hyper.learning_rate;
-    let found = fleet.train(&[leg], &|_, _| rate).expect("a trained run")[0];
+    let rate = segment.replica.hyper.learning_rate;
+    let found = device_runs.train(&[segment], &|_, _| rate).expect("a trained run")[0];
     replica.steps += found.steps;
     found
 }
@@ -120,16 +126,16 @@ fn check_gradient(gpu: &Arc<Gpu>, program: &Program) -> [f64; 2] {
     let (mut narrow, mut wide) = both(program, 3, hyper);
     let (data, wide_data) = (samples::<f32>(program, batch, 5), samples::<f64>(program, batch, 5));
     let parts = everything(batch);
-    let mut fleet = Fleet::new(gpu, program, &data, &[(&narrow, &parts)], 1).unwrap();
-    let found = trained(&mut fleet, 0, &mut narrow, 0..1, 1);
-    fleet.fetch(&mut [(0, &mut narrow)]).unwrap();
+    let mut device_runs = DeviceRuns::new(gpu, program, &data, &[(&narrow, &parts)], 1).unwrap();
+    let found = trained(&mut device_runs, 0, &mut narrow, 0..1, 1);
+    device_runs.fetch(&mut [(0, &mut narrow)]).unwrap();
     let wanted = referee(program, &wide_data, &mut wide, 1, 1);
     let hidden: usize = program.net.layers().iter().rev().skip(1).map(|layer| layer.outputs).sum();
     let terms = ((program.net.inputs() + hidden + batch) as f64).sqrt();
     let rule = 16.0 * f64::from(f32::EPSILON) * terms;
     let off = farthest(&narrow.moved.first, &wide.moved.first) / (rule * longest(&wide.moved.first));
     let off_loss = (found.loss - wanted.loss).abs() / (rule * wanted.loss.abs().max(batch as f64));
-    let form = fleet.steps.form;
+    let form = device_runs.steps.form;
     assert!(off <= 1.0, "{form:?} {program:?}: gradient {off} of the bound");
     assert!(off_loss <= 1.0, "{form:?} {program:?}: loss {} and {}", found.loss, wanted.loss);
     assert_eq!((found.steps, found.correct), (1, wanted.correct), "{form:?} {program:?}");
@@ -234,13 +240,20 @@ fn steps_are_those_of_f64() {
                 let parts = everything(101);
                 let mut runs: Vec<_> = (0..3).map(|seed| both(&program, seed, strict(optimizer))).collect();
                 let narrow: Vec<_> = runs.iter().map(|(narrow, _)| (narrow, &parts)).collect();
-                let mut fleet = Fleet::new(&gpu, &program, &data, &narrow, 13).unwrap();
-                let legs: Vec<_> = (0..3)
-                    .map(|run| Leg { run, replica: &runs[run].0, epoch: 0, batch: 0, steps: 50, shuffled: true })
+                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &narrow, 13).unwrap();
+                let segments: Vec<_> = (0..3)
+                    .map(|run| DeviceSegment {
+                        run,
+                        replica: &runs[run].0,
+                        epoch: 0,
+                        batch: 0,
+                        steps: 50,
+                        shuffled: true,
+                    })
                     .collect();
-                let found = fleet.train(&legs, &|_, _| 1e-2).unwrap();
+                let found = device_runs.train(&segments, &|_, _| 1e-2).unwrap();
                 let mut narrow: Vec<_> = runs.iter_mut().map(|(narrow, _)| narrow).enumerate().collect();
-                fleet.fetch(&mut narrow).unwrap();
+                device_runs.fetch(&mut narrow).unwrap();
                 for ((narrow, wide), found) in runs.iter_mut().zip(found) {
                     let wanted = referee(&program, &wide_data, wide, 50, 13);
                     assert_eq!(found.steps, 50);
@@ -283,19 +296,26 @@ fn bits_depend_on_the_run_alone() {
                 let parts: Vec<Parts> = (0..5).map(split).collect();
                 let mut all: Vec<Replica<f32>> = (0..5).map(new).collect();
                 let together: Vec<_> = all.iter().zip(&parts).collect();
-                let mut fleet = Fleet::new(&gpu, &program, &data, &together, 8).unwrap();
-                let leg = |run: usize| Leg { run, replica: &all[run], epoch: 0, batch: 0, steps: 221, shuffled: true };
-                let legs: Vec<_> = [3, 0, 4, 2, 1].map(leg).into();
-                let found = fleet.train(&legs, &|_, _| 1e-2).unwrap();
-                fleet.fetch(&mut all.iter_mut().enumerate().collect::<Vec<_>>()).unwrap();
+                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &together, 8).unwrap();
+                let segment = |run: usize| DeviceSegment {
+                    run,
+                    replica: &all[run],
+                    epoch: 0,
+                    batch: 0,
+                    steps: 221,
+                    shuffled: true,
+                };
+                let segments: Vec<_> = [3, 0, 4, 2, 1].map(segment).into();
+                let found = device_runs.train(&segments, &|_, _| 1e-2).unwrap();
+                device_runs.fetch(&mut all.iter_mut().enumerate().collect::<Vec<_>>()).unwrap();
                 let mut alone = new(2);
-                let mut fleet = Fleet::new(&gpu, &program, &data, &[(&alone, &parts[2])], 8).unwrap();
+                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&alone, &parts[2])], 8).unwrap();
                 let mut last = Trained::default();
                 // Short pieces stay far below the loop budget of every adapter.
                 for cut in [0..1, 1..5, 5..14].into_iter().chain((14..221).step_by(9).map(|from| from..from + 9)) {
-                    last = trained(&mut fleet, 0, &mut alone, cut, 8);
+                    last = trained(&mut device_runs, 0, &mut alone, cut, 8);
                 }
-                fleet.fetch(&mut [(0, &mut alone)]).unwrap();
+                device_runs.fetch(&mut [(0, &mut alone)]).unwrap();
                 let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                 assert_eq!(bits(&alone.moved.weights), bits(&all[2].moved.weights), "{form:?} {optimizer}");
                 assert_eq!(bits(&alone.moved.running), bits(&all[2].moved.running), "{form:?} {optimizer}");
@@ -327,12 +347,12 @@ fn outputs_are_those_of_f64() {
                     narrow.moved.running = wide.moved.running.iter().map(|x| *x as f32).collect();
                 }
                 let narrow: Vec<_> = runs.iter().map(|(narrow, _)| (narrow, &parts)).collect();
-                let mut fleet = Fleet::new(&gpu, &program, &data, &narrow, 4).unwrap();
-                let width = fleet.width();
+                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &narrow, 4).unwrap();
+                let width = device_runs.width();
                 let (mut worker, mut wide_worker) = (f32::worker(&program), f64::worker(&program));
                 let mut found = Vec::new();
                 let order = [2, 0, 1];
-                fleet
+                device_runs
                     .outputs(&order, 1, |place, outputs| {
                         let scores = f32::scores(&mut worker, &program, &data, &parts[1], outputs, width);
                         found.push((order[place], scores));
@@ -368,24 +388,26 @@ fn a_diverged_run_halts_alone() {
                 Replica::<f32>::new(&program, Init::Torch, 1, hyper)
             };
             let mut runs = [new(1e-3), new(1e30), new(1e-3)];
-            let mut fleet = Fleet::new(&gpu, &program, &data, &[0, 1, 2].map(|run| (&runs[run], &parts)), 4).unwrap();
-            let leg = |run: usize| Leg { run, replica: &runs[run], epoch: 0, batch: 0, steps: 12, shuffled: true };
-            let found = fleet.train(&[0, 1, 2].map(leg), &|run, _| [1e-3, 1e30, 1e-3][run]).unwrap();
+            let mut device_runs =
+                DeviceRuns::new(&gpu, &program, &data, &[0, 1, 2].map(|run| (&runs[run], &parts)), 4).unwrap();
+            let segment =
+                |run: usize| DeviceSegment { run, replica: &runs[run], epoch: 0, batch: 0, steps: 12, shuffled: true };
+            let found = device_runs.train(&[0, 1, 2].map(segment), &|run, _| [1e-3, 1e30, 1e-3][run]).unwrap();
             assert!(found[1].diverged && found[1].steps < 12, "{form:?}: {found:?}");
             assert_eq!([found[0], found[0]], [found[2], Trained { steps: 12, diverged: false, ..found[0] }]);
             let [a, b, c] = &mut runs;
-            fleet.fetch(&mut [(0, a), (1, b), (2, c)]).unwrap();
+            device_runs.fetch(&mut [(0, a), (1, b), (2, c)]).unwrap();
             assert_eq!(runs[0].moved, runs[2].moved);
             assert!(runs[0].moved.weights.iter().all(|x| x.is_finite()));
             // The parameters are those before the step whose loss was not finite.
             let mut before = new(1e30);
-            let mut alone = Fleet::new(&gpu, &program, &data, &[(&before, &parts)], 4).unwrap();
+            let mut alone = DeviceRuns::new(&gpu, &program, &data, &[(&before, &parts)], 4).unwrap();
             let steps = found[1].steps;
             assert_eq!(trained(&mut alone, 0, &mut before, 0..steps, 4).steps, steps);
             alone.fetch(&mut [(0, &mut before)]).unwrap();
             assert_eq!(runs[1].moved, before.moved, "{form:?}");
-            let again = Leg { run: 1, replica: &runs[1], epoch: 3, batch: 0, steps: 12, shuffled: true };
-            let rest = fleet.train(&[again], &|_, _| 1e-3).unwrap();
+            let again = DeviceSegment { run: 1, replica: &runs[1], epoch: 3, batch: 0, steps: 12, shuffled: true };
+            let rest = device_runs.train(&[again], &|_, _| 1e-3).unwrap();
             assert_eq!((rest[0].steps, rest[0].diverged), (0, true), "a run that was halted stays halted");
         }
     });

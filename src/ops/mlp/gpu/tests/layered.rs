@@ -6,7 +6,7 @@ use super::super::super::layered_kernels::{PIECE, TILE};
 use super::super::super::layout::Layout;
 use super::super::form::Parameters;
 use super::{DESCENT, check_gradient, everything, farthest, forced, longest, referee, trained};
-use super::{Fleet, Form, Leg, MlpForm, Parts, both, strict};
+use super::{DeviceRuns, DeviceSegment, Form, MlpForm, Parts, both, strict};
 use crate::device::trial::{on_each_adapter, options};
 use crate::device::{DeviceOptions, Gpu, Slower};
 use crate::forms::KernelForm;
@@ -64,8 +64,8 @@ fn wide(optimizer: Optimizer) -> Program {
 /// Runs that are clipped beside runs that are not, and that make different numbers of steps. Each has the bits that it
 /// has alone and in pieces, and the numbers of f64 within the rounding errors of its steps.
 #[test]
-fn runs_of_a_fleet_may_differ() {
-    on_each_adapter(module_path!(), "runs_of_a_fleet_may_differ", |gpu| {
+fn runs_on_a_device_may_differ() {
+    on_each_adapter(module_path!(), "runs_on_a_device_may_differ", |gpu| {
         let gpu = layered(gpu);
         for optimizer in [Optimizer::Adam, Optimizer::Sgld] {
             let program = wide(optimizer);
@@ -81,18 +81,24 @@ fn runs_of_a_fleet_may_differ() {
             let mut runs: Vec<_> = hypers.iter().map(|hyper| both(&program, 4, *hyper)).collect();
             let fresh: Vec<Replica<f32>> = runs.iter().map(|(narrow, _)| narrow.clone()).collect();
             let own: Vec<(&Replica<f32>, &Parts)> = fresh.iter().map(|narrow| (narrow, &parts)).collect();
-            let mut fleet = Fleet::new(&gpu, &program, &data, &own, 4).unwrap();
-            let leg =
-                |run: usize| Leg { run, replica: &fresh[run], epoch: 0, batch: 0, steps: steps[run], shuffled: true };
-            let found = fleet.train(&[0, 1, 2].map(leg), &|_, _| 1e-2).unwrap();
-            fleet.fetch(&mut runs.iter_mut().map(|(narrow, _)| narrow).enumerate().collect::<Vec<_>>()).unwrap();
+            let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &own, 4).unwrap();
+            let segment = |run: usize| DeviceSegment {
+                run,
+                replica: &fresh[run],
+                epoch: 0,
+                batch: 0,
+                steps: steps[run],
+                shuffled: true,
+            };
+            let found = device_runs.train(&[0, 1, 2].map(segment), &|_, _| 1e-2).unwrap();
+            device_runs.fetch(&mut runs.iter_mut().map(|(narrow, _)| narrow).enumerate().collect::<Vec<_>>()).unwrap();
             let mut worst = 0.0_f64;
             for run in 0..3 {
                 let mut alone = fresh[run].clone();
-                let mut fleet = Fleet::new(&gpu, &program, &data, &[(&alone, &parts)], 4).unwrap();
-                trained(&mut fleet, 0, &mut alone, 0..2, 4);
-                let last = trained(&mut fleet, 0, &mut alone, 2..steps[run], 4);
-                fleet.fetch(&mut [(0, &mut alone)]).unwrap();
+                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&alone, &parts)], 4).unwrap();
+                trained(&mut device_runs, 0, &mut alone, 0..2, 4);
+                let last = trained(&mut device_runs, 0, &mut alone, 2..steps[run], 4);
+                device_runs.fetch(&mut [(0, &mut alone)]).unwrap();
                 let (narrow, wide) = &mut runs[run];
                 assert_eq!(narrow.moved, alone.moved, "{optimizer}: run {run} depends on others, or on cuts");
                 assert_eq!((found[run].steps, found[run].loss.to_bits()), (steps[run], last.loss.to_bits()));
@@ -135,7 +141,7 @@ fn it_is_chosen_for_wide_networks() {
             gpu.for_context(DeviceOptions { slower, ..options() })
         };
         assert!(!is_layered(&slower(MlpForm::Layered), &wide) && is_layered(&slower(MlpForm::Stored), &wide));
-        assert_eq!(Fleet::form(gpu, &wide), "layered");
+        assert_eq!(DeviceRuns::form(gpu, &wide), "layered");
     });
 }
 
@@ -149,9 +155,9 @@ fn samples_of_an_incomplete_batch_are_left_out() {
         let (data, wide_data) = (samples::<f32>(&program, 90, 5), samples::<f64>(&program, 90, 5));
         let parts = everything(90);
         let (mut narrow, mut wide) = both(&program, 2, strict(Optimizer::Adam));
-        let mut fleet = Fleet::new(&gpu, &program, &data, &[(&narrow, &parts)], 2).unwrap();
-        let found = trained(&mut fleet, 0, &mut narrow, 0..4, 2);
-        fleet.fetch(&mut [(0, &mut narrow)]).unwrap();
+        let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&narrow, &parts)], 2).unwrap();
+        let found = trained(&mut device_runs, 0, &mut narrow, 0..4, 2);
+        device_runs.fetch(&mut [(0, &mut narrow)]).unwrap();
         let wanted = referee(&program, &wide_data, &mut wide, 4, 2);
         let bound = 4.0 * 16.0 * f64::from(f32::EPSILON);
         assert!((found.loss - wanted.loss).abs() <= bound * wanted.loss);

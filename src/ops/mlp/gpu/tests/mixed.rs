@@ -3,7 +3,7 @@
 use super::super::super::cpu::tests::gradients::losses;
 use super::super::super::cpu::tests::{hidden, output, program, samples};
 use super::super::super::cpu::{Trains as _, Work};
-use super::super::{Fleet, Form, Leg, Parts, Trained};
+use super::super::{DeviceRuns, DeviceSegment, Form, Parts, Trained};
 use super::{DESCENT, everything, farthest, forced, longest, strict, trained};
 use crate::device::Gpu;
 use crate::device::trial::on_each_adapter;
@@ -64,9 +64,9 @@ fn rounded(precision: MixedPrecision, x: f32) -> f32 {
 fn one_step(gpu: &Arc<Gpu>, program: &Program, x: Vec<f32>, targets: Vec<f32>, run: &mut Replica<f32>) {
     let outputs = program.net.outputs();
     let data = Samples::new(program.net.inputs(), x, Targets::Values(targets, outputs)).unwrap();
-    let mut fleet = Fleet::new(gpu, program, &data, &[(run, &everything(1))], 1).unwrap();
-    assert_eq!(trained(&mut fleet, 0, run, 0..1, 1).scaler.skipped, 0);
-    fleet.fetch(&mut [(0, run)]).unwrap();
+    let mut device_runs = DeviceRuns::new(gpu, program, &data, &[(run, &everything(1))], 1).unwrap();
+    assert_eq!(trained(&mut device_runs, 0, run, 0..1, 1).scaler.skipped, 0);
+    device_runs.fetch(&mut [(0, run)]).unwrap();
 }
 
 /// The derivative of a single output of 0 with the target -1/2 is 1, so that the weights become the inputs. The
@@ -131,12 +131,12 @@ fn gradients_are_near_those_of_f64() {
                     run.scaler.scale = 256.0;
                     let wide = Replica::<f64>::new(&exact, Init::Xavier, 3, hyper);
                     let (data, wide_data) = (samples::<f32>(&exact, 9, 5), samples::<f64>(&exact, 9, 5));
-                    let mut fleet = Fleet::new(&gpu, &program, &data, &[(&run, &everything(9))], 1).unwrap();
-                    let chosen = fleet.steps.form;
+                    let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&run, &everything(9))], 1).unwrap();
+                    let chosen = device_runs.steps.form;
                     assert!(Form::all_mixed().contains(&chosen), "{chosen:?} is not among the variants");
-                    let found = trained(&mut fleet, 0, &mut run, 0..1, 1);
+                    let found = trained(&mut device_runs, 0, &mut run, 0..1, 1);
                     assert_eq!((found.steps, found.scaler.skipped), (1, 0));
-                    fleet.fetch(&mut [(0, &mut run)]).unwrap();
+                    device_runs.fetch(&mut [(0, &mut run)]).unwrap();
                     // The order of the samples changes the dropout.
                     let order = run.words.order(super::super::super::noise::Purpose::Order, 0, 9);
                     let rows: Vec<u32> = (0..9).map(|at| order.at(at)).collect();
@@ -170,14 +170,14 @@ const BAD: [u32; 4] = [16, 17, 18, 19];
 fn train(gpu: &Arc<Gpu>, program: &Program, runs: &mut [(Replica<f32>, Vec<u32>)], steps: u64) -> Vec<Trained> {
     let parts: Vec<Parts> = runs.iter().map(|(_, rows)| Arc::new([rows.clone(), Vec::new(), Vec::new()])).collect();
     let own: Vec<_> = runs.iter().map(|(run, _)| run).zip(&parts).collect();
-    let mut fleet = Fleet::new(gpu, program, &with_bad_samples(), &own, runs[0].1.len() / 4).unwrap();
-    let legs = runs.iter().enumerate().map(|(run, (replica, _))| {
+    let mut device_runs = DeviceRuns::new(gpu, program, &with_bad_samples(), &own, runs[0].1.len() / 4).unwrap();
+    let segments = runs.iter().enumerate().map(|(run, (replica, _))| {
         let (epoch, batch) = (0, 0);
-        Leg { run, replica, epoch, batch, steps, shuffled: false }
+        DeviceSegment { run, replica, epoch, batch, steps, shuffled: false }
     });
-    let legs: Vec<Leg<'_, f32>> = legs.collect();
-    let found = fleet.train(&legs, &|run, _| runs[run].0.hyper.learning_rate).unwrap();
-    fleet.fetch(&mut runs.iter_mut().map(|(run, _)| run).enumerate().collect::<Vec<_>>()).unwrap();
+    let segments: Vec<DeviceSegment<'_, f32>> = segments.collect();
+    let found = device_runs.train(&segments, &|run, _| runs[run].0.hyper.learning_rate).unwrap();
+    device_runs.fetch(&mut runs.iter_mut().map(|(run, _)| run).enumerate().collect::<Vec<_>>()).unwrap();
     for ((run, _), found) in runs.iter_mut().zip(&found) {
         run.steps += found.steps;
         run.scaler = found.scaler;
@@ -274,18 +274,19 @@ fn bits_depend_on_the_run_alone() {
             };
             let mut all: Vec<Replica<f32>> = (0..3).map(new).collect();
             let together: Vec<_> = all.iter().map(|run| (run, &parts)).collect();
-            let mut fleet = Fleet::new(&gpu, &program, &data, &together, 8).unwrap();
-            let leg = |run: usize| Leg { run, replica: &all[run], epoch: 0, batch: 0, steps: 60, shuffled: true };
-            let found = fleet.train(&[2, 1, 0].map(leg), &|_, _| 1e-2).unwrap();
-            fleet.fetch(&mut all.iter_mut().enumerate().collect::<Vec<_>>()).unwrap();
+            let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &together, 8).unwrap();
+            let segment =
+                |run: usize| DeviceSegment { run, replica: &all[run], epoch: 0, batch: 0, steps: 60, shuffled: true };
+            let found = device_runs.train(&[2, 1, 0].map(segment), &|_, _| 1e-2).unwrap();
+            device_runs.fetch(&mut all.iter_mut().enumerate().collect::<Vec<_>>()).unwrap();
             let mut alone = new(2);
-            let mut fleet = Fleet::new(&gpu, &program, &data, &[(&alone, &parts)], 8).unwrap();
+            let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&alone, &parts)], 8).unwrap();
             let mut last = Trained::default();
             for cut in [0..1, 1..5, 5..14, 14..37, 37..60] {
-                last = trained(&mut fleet, 0, &mut alone, cut, 8);
+                last = trained(&mut device_runs, 0, &mut alone, cut, 8);
                 alone.scaler = last.scaler;
             }
-            fleet.fetch(&mut [(0, &mut alone)]).unwrap();
+            device_runs.fetch(&mut [(0, &mut alone)]).unwrap();
             assert_eq!(alone.moved, all[2].moved, "{form:?} {precision}");
             assert_eq!((last.loss.to_bits(), last.correct, last.scaler), {
                 let found = found[0];

@@ -1,9 +1,9 @@
-//! The way of the runs through the epochs and, if the data set is in several groups, through the groups of each. What
-//! a side has to do on it is a [`Side`], and [`OnHost`] is the CPU's.
+//! Takes the runs through the epochs and, if the data set is in several groups, through the groups of each. [`Side`] is
+//! what the CPU or a device does for that, and [`OnHost`] is the CPU.
 
 use super::grouped::Grouped;
 use super::groups::Reader;
-use super::running::{Running, Seat};
+use super::running::{Running, ThreadContext};
 use super::saving::Saving;
 use super::stop::Part;
 use crate::clock::Instant;
@@ -37,21 +37,21 @@ impl<T: Clone> Group<'_, T> {
 }
 
 /// The scores of a run by part.
-pub(super) type Sheet = [Option<Scores>; 3];
+pub(super) type PartScores = [Option<Scores>; 3];
 
 /// A run, and the parts of which its scores are wanted.
 pub(super) type Wanted = (usize, [bool; 3]);
 
-/// What a side does with runs on their way.
+/// What the CPU or a device does with runs.
 pub(super) trait Side<T: Number> {
     /// Lets the runs use another group.
     fn enter(&mut self, group: &mut Group<'_, T>, all: &mut [Running<T>]) -> Result<()>;
 
-    /// Trains the runs through the group, or to their ends if there is only one.
-    fn visit(&mut self, group: &Group<'_, T>, all: &mut [Running<T>]) -> Result<()>;
+    /// Trains the runs on the group, or to their ends if there is only one.
+    fn train_on(&mut self, group: &Group<'_, T>, all: &mut [Running<T>]) -> Result<()>;
 
     /// Scores runs on the group.
-    fn score(&mut self, group: &Group<'_, T>, all: &mut [Running<T>], wanted: &[Wanted]) -> Result<Vec<Sheet>>;
+    fn score(&mut self, group: &Group<'_, T>, all: &mut [Running<T>], wanted: &[Wanted]) -> Result<Vec<PartScores>>;
 
     /// Keeps the present parameters of runs as their best.
     fn keep(&mut self, all: &mut [Running<T>], improved: &[usize]) -> Result<()>;
@@ -78,39 +78,39 @@ impl<'a, T: Number> Grouped<'a, T> {
         all: &mut [Running<T>],
         own: &Range<usize>,
     ) -> Result<()> {
-        let groups = self.tour.groups;
+        let groups = self.grouping.groups;
         loop {
             let active: Vec<usize> = own.clone().filter(|&run| !all[run].is_done()).collect();
             let Some(&first) = active.first() else { return Ok(()) };
-            let (epoch, visit) = (all[first].counters.epoch, all[first].counters.visit);
+            let (epoch, groups_done) = (all[first].counters.epoch, all[first].counters.groups_done);
             let wants = |all: &[Running<T>], run: usize| Part::ALL.map(|part| all[run].wants(self.trainer, part));
             let scored = active.iter().any(|&run| wants(all, run).contains(&true));
             let are_last = active.iter().all(|&run| all[run].epochs(self.trainer) == epoch + 1);
-            let begin = if are_last { 0 } else { self.tour.group(epoch + 1, 0) };
-            let next = if visit + 1 < groups {
-                self.tour.group(epoch, visit + 1)
+            let begin = if are_last { 0 } else { self.grouping.group(epoch + 1, 0) };
+            let next = if groups_done + 1 < groups {
+                self.grouping.group(epoch, groups_done + 1)
             } else if scored {
                 0
             } else {
                 begin
             };
-            let group = self.enter([self.tour.group(epoch, visit), next], reader, side, all, own)?;
-            side.visit(group, all)?;
+            let group = self.enter([self.grouping.group(epoch, groups_done), next], reader, side, all, own)?;
+            side.train_on(group, all)?;
             if groups == 1 {
                 return Ok(());
             }
             let active: Vec<usize> = active.into_iter().filter(|&run| !all[run].is_done()).collect();
-            if visit + 1 < groups {
+            if groups_done + 1 < groups {
                 for run in active {
-                    (all[run].counters.visit, all[run].counters.batch) = (visit + 1, 0);
+                    (all[run].counters.groups_done, all[run].counters.batch) = (groups_done + 1, 0);
                 }
                 continue;
             }
             let wanted: Vec<Wanted> = active.iter().map(|&run| (run, wants(all, run))).collect();
-            let sheets = self.score(reader, side, all, own, &wanted, begin)?;
-            let ends = active.iter().zip(sheets);
+            let scores = self.score(reader, side, all, own, &wanted, begin)?;
+            let ends = active.iter().zip(scores);
             let improved: Vec<usize> = ends
-                .filter_map(|(&run, sheet)| all[run].end_of_epoch(self.trainer, self.program, sheet).then_some(run))
+                .filter_map(|(&run, scores)| all[run].end_of_epoch(self.trainer, self.program, scores).then_some(run))
                 .collect();
             side.keep(all, &improved)?;
         }
@@ -128,17 +128,17 @@ impl<'a, T: Number> Grouped<'a, T> {
         own: &Range<usize>,
         wanted: &[Wanted],
         next: usize,
-    ) -> Result<Vec<Sheet>> {
-        let groups = self.tour.groups;
-        let mut sheets: Vec<Sheet> = vec![[None, None, None]; wanted.len()];
+    ) -> Result<Vec<PartScores>> {
+        let groups = self.grouping.groups;
+        let mut sums: Vec<PartScores> = vec![[None, None, None]; wanted.len()];
         if wanted.iter().all(|(_, parts)| !parts.contains(&true)) {
-            return Ok(sheets);
+            return Ok(sums);
         }
         for group in 0..groups {
             let next = if group + 1 < groups { group + 1 } else { next };
             let group = self.enter([group, next], reader, side, all, own)?;
             let found = side.score(group, all, wanted)?;
-            for (sum, found) in sheets.iter_mut().flatten().zip(found.into_iter().flatten()) {
+            for (sum, found) in sums.iter_mut().flatten().zip(found.into_iter().flatten()) {
                 match (sum, found) {
                     (Some(sum), Some(found)) => sum.merge(&found),
                     (sum, found) => *sum = found,
@@ -147,10 +147,10 @@ impl<'a, T: Number> Grouped<'a, T> {
         }
         // What is kept of every sample is freed before other runs are scored.
         self.ctx.on_threads(|| {
-            let found: Vec<&mut Scores> = sheets.iter_mut().flatten().flatten().collect();
+            let found: Vec<&mut Scores> = sums.iter_mut().flatten().flatten().collect();
             parallel::map(found, |_, scores| scores.settle())
         });
-        Ok(sheets)
+        Ok(sums)
     }
 
     /// Lets the runs `own` of all use a group, and begins to read the next one.
@@ -202,39 +202,39 @@ impl<T: Number> OnHost<'_, T> {
     ///
     /// # Errors
     /// Those of [`Trainer::fit_groups`](super::Trainer::fit_groups).
-    pub(super) fn train(mut self, all: &mut [Running<T>]) -> Result<Vec<Sheet>> {
+    pub(super) fn train(mut self, all: &mut [Running<T>]) -> Result<Vec<PartScores>> {
         let (grouped, own) = (self.grouped, 0..all.len());
         let seeds = grouped.seeds(all.iter().map(|running| &running.run));
         let read = |number: usize| grouped.group(number, &seeds);
         std::thread::scope(|scope| {
-            let mut reader = Reader::new(scope, grouped.tour.groups, &read);
+            let mut reader = Reader::new(scope, grouped.grouping.groups, &read);
             grouped.train(&mut reader, &mut self, all, &own)?;
             self.by_best = true;
-            let parts = grouped.tour.all().map(|samples| samples > 0);
+            let parts = grouped.grouping.all().map(|samples| samples > 0);
             let wanted: Vec<Wanted> = own.clone().map(|run| (run, parts)).collect();
-            grouped.score(&mut reader, &mut self, all, &own, &wanted, grouped.tour.groups - 1)
+            grouped.score(&mut reader, &mut self, all, &own, &wanted, grouped.grouping.groups - 1)
         })
     }
 }
 
 /// Lets a thread work on a group, with memory that serves one thread after another.
-fn seated<T: Number, R>(
+fn with_thread<T: Number, R>(
     grouped: &Grouped<'_, T>,
     idle: &Mutex<Vec<Worker<T>>>,
     samples: &Samples<T>,
-    work: impl FnOnce(&mut Seat<'_, T>) -> R,
+    work: impl FnOnce(&mut ThreadContext<'_, T>) -> R,
 ) -> R {
     let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let mut seat = Seat {
+    let mut thread = ThreadContext {
         trainer: grouped.trainer,
         program: grouped.program,
-        tour: &grouped.tour,
+        grouping: &grouped.grouping,
         samples,
         cancel: grouped.ctx.cancel(),
         worker: kept.unwrap_or_else(|| T::worker(grouped.program)),
     };
-    let made = work(&mut seat);
-    idle.lock().unwrap_or_else(PoisonError::into_inner).push(seat.worker);
+    let made = work(&mut thread);
+    idle.lock().unwrap_or_else(PoisonError::into_inner).push(thread.worker);
     made
 }
 
@@ -243,12 +243,13 @@ impl<T: Number> Side<T> for OnHost<'_, T> {
         Ok(())
     }
 
-    fn visit(&mut self, group: &Group<'_, T>, all: &mut [Running<T>]) -> Result<()> {
-        let Grouped { ctx, trainer, program, tour, .. } = *self.grouped;
+    fn train_on(&mut self, group: &Group<'_, T>, all: &mut [Running<T>]) -> Result<()> {
+        let Grouped { ctx, trainer, program, grouping, .. } = *self.grouped;
         let (grouped, idle) = (self.grouped, &self.idle);
         loop {
             // The first of the runs that are not done: so few that a round stays short.
-            let active = all.iter_mut().filter(|running| !running.rests(trainer, &tour)).take(ABREAST * ctx.threads());
+            let active =
+                all.iter_mut().filter(|running| !running.rests(trainer, &grouping)).take(ABREAST * ctx.threads());
             let active: Vec<&mut Running<T>> = active.collect();
             if active.is_empty() {
                 return Ok(());
@@ -258,9 +259,9 @@ impl<T: Number> Side<T> for OnHost<'_, T> {
             let share = ROUND.mul_f64((ctx.threads() as f64 / active.len() as f64).clamp(0.05, 1.0));
             ctx.on_threads(|| {
                 parallel::for_each(active, |_, running| {
-                    seated(grouped, idle, &group.samples, |seat| {
-                        seat.worker.set_team(team);
-                        running.advance(seat, Instant::now() + share);
+                    with_thread(grouped, idle, &group.samples, |thread| {
+                        thread.worker.set_team(team);
+                        running.advance(thread, Instant::now() + share);
                     });
                 });
             });
@@ -273,7 +274,7 @@ impl<T: Number> Side<T> for OnHost<'_, T> {
         }
     }
 
-    fn score(&mut self, group: &Group<'_, T>, all: &mut [Running<T>], wanted: &[Wanted]) -> Result<Vec<Sheet>> {
+    fn score(&mut self, group: &Group<'_, T>, all: &mut [Running<T>], wanted: &[Wanted]) -> Result<Vec<PartScores>> {
         let (grouped, idle, by_best) = (self.grouped, &self.idle, self.by_best);
         let mut wanted = wanted.iter().peekable();
         let chosen = all.iter_mut().enumerate().filter_map(|(place, running)| {
@@ -282,8 +283,8 @@ impl<T: Number> Side<T> for OnHost<'_, T> {
         let chosen: Vec<(&mut Running<T>, [bool; 3])> = chosen.collect();
         Ok(grouped.ctx.on_threads(|| {
             parallel::map(chosen, |_, (running, parts)| {
-                seated(grouped, idle, &group.samples, |seat| {
-                    Part::ALL.map(|part| parts[part as usize].then(|| running.score(seat, part, by_best)))
+                with_thread(grouped, idle, &group.samples, |thread| {
+                    Part::ALL.map(|part| parts[part as usize].then(|| running.score(thread, part, by_best)))
                 })
             })
         }))

@@ -56,9 +56,9 @@ pub struct Svdvals<T = f32> {
 /// where S is in descending order.
 ///
 /// The device, and the CPU for batches of small matrices, use Householder QR and then one-sided Jacobi on the rows of R
-/// (Hestenes 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting). The orthogonal rows,
-/// scaled to length 1, are the columns of V. A second QR, of A V, gives U as its Q factor and S as the diagonal of its R
-/// factor. Both bases are therefore orthonormal regardless of the rank. The CPU solves other matrices by
+/// (Hestenes 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting). The orthogonal
+/// rows, scaled to length 1, are the columns of V. A second QR, of A V, gives U as its Q factor and S as the diagonal
+/// of its R factor. Both bases are therefore orthonormal regardless of the rank. The CPU solves other matrices by
 /// bidiagonalization with divide and conquer. All methods compute in the precision of the input. However, if f32 is not
 /// accurate enough for one of these other matrices, the CPU solves the matrix again in f64.
 ///

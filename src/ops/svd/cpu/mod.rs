@@ -1,10 +1,10 @@
 //! The singular value decomposition on the CPU, in the precision of the input. Small matrices are solved one per SIMD
 //! lane, and larger matrices one at a time.
 //!
-//! Batches of matrices whose smaller dimension is at most 64 are solved in lanes by QR and one-sided Jacobi; `group::takes` has
-//! the exact conditions. Other matrices are solved in f32 by `golub_kahan` if their singular values are distinct, and
-//! by faer's divide and conquer and `refine` otherwise. If the result in f32 is not accurate enough, faer solves the
-//! matrix in f64.
+//! Batches of matrices whose smaller dimension is at most 64 are solved in lanes by QR and one-sided Jacobi;
+//! `group::takes` has the exact conditions. Other matrices are solved in f32 by `golub_kahan` if their singular values
+//! are distinct, and by faer's divide and conquer and `refine` otherwise. If the result in f32 is not accurate enough,
+//! faer solves the matrix in f64.
 //!
 //! Matrices whose rows or columns differ greatly in size are solved by `graded`, for the sake of their small singular
 //! values.

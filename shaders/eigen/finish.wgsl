@@ -129,6 +129,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             atomicMax(&departure, magnitude_bits(product));
         }
     }
+    // V takes the place of W, which other invocations have read.
+    storageBarrier();
     workgroupBarrier();
 
     let finite = (word & FLAG_NON_FINITE) == 0u;

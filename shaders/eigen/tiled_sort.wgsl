@@ -24,6 +24,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var slot = lane; slot < count * m.order; slot += WIDTH) {
         rows[slot] = w[m.elements + top + slot % count + slot / count * m.order];
     }
+    // The columns take the places of others, which other invocations have read.
+    storageBarrier();
     workgroupBarrier();
     for (var slot = lane; slot < count * m.order; slot += WIDTH) {
         var to = slot / count;

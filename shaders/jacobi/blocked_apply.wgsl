@@ -52,6 +52,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let at = source + 4u * slot;
         basis[slot] = vec4<f32>(grams[at], grams[at + 1u], grams[at + 2u], grams[at + 3u]);
     }
+    // The product takes the place of the columns, which other invocations have read.
+    storageBarrier();
     workgroupBarrier();
 
     let quad = lane % QUADS;

@@ -21,9 +21,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var square = 0.0;
     if column < n {
         square = lengths[matrix * n + column];
+        // The bits of squares have their order. Comparisons of floats may flush subnormals, each in its own way, and
+        // two columns could have one rank.
+        let own = magnitude_bits(square);
         for (var other = part; other < n; other += LANES) {
-            let length = lengths[matrix * n + other];
-            if length > square || (length == square && other < column) { before += 1.0; }
+            let length = magnitude_bits(lengths[matrix * n + other]);
+            if length > own || (length == own && other < column) { before += 1.0; }
         }
     }
     // The sum is a count, so it is exact in any order.

@@ -20,6 +20,13 @@ struct Params { first: u32, long: u32, short: u32, begins: u32, ends: u32, optio
 
 var<workgroup> wanted: u32;
 
+// Returns element i of v. Element j, which another invocation is storing, is known.
+fn reflector(own: u32, i: u32, j: u32, head: f32) -> f32 {
+    var v = head;
+    if i != j { v = x[own + i]; }
+    return v;
+}
+
 @compute @workgroup_size(LANES * GROUPS)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let matrix = params.first + group.x;
@@ -64,13 +71,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             var product = 0.0;
             if column < params.ends {
                 for (var i = j + (part + LANES - j % LANES) % LANES; i < long; i += LANES) {
-                    product += select(x[own + i], head, i == j) * x[other + i];
+                    product += reflector(own, i, j, head) * x[other + i];
                 }
             }
             product = tau * sum_over_lanes(lane, product);
             if column < params.ends {
                 for (var i = j + (part + LANES - j % LANES) % LANES; i < long; i += LANES) {
-                    x[other + i] -= product * select(x[own + i], head, i == j);
+                    x[other + i] -= product * reflector(own, i, j, head);
                 }
             }
         }

@@ -3,6 +3,8 @@
 use crate::error::{ErrorKind, Result};
 use crate::forms::{KernelForm, MatmulForm};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "testing")]
+use std::sync::{Mutex, PoisonError};
 use wgpu::{Backends, DeviceType, Features};
 
 /// An adapter of this machine, as its driver describes it.
@@ -155,6 +157,10 @@ fn may_have_webgpu() -> bool {
     ["Window", "WorkerGlobalScope"].iter().any(|scope| js_sys::Reflect::has(&global, &(*scope).into()).unwrap_or(false))
 }
 
+/// The adapters that [`Adapter::register`] added.
+#[cfg(feature = "testing")]
+static REGISTERED: Mutex<Vec<wgpu::Adapter>> = Mutex::new(Vec::new());
+
 /// Returns the adapters of the machine with their descriptions, the best adapter first. A browser lists one adapter at
 /// most.
 pub(super) async fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
@@ -163,6 +169,8 @@ pub(super) async fn enumerate() -> Vec<(wgpu::Adapter, Adapter)> {
         return Vec::new();
     }
     let raw = instance().enumerate_adapters(Backends::all()).await;
+    #[cfg(feature = "testing")]
+    let raw = [raw, REGISTERED.lock().unwrap_or_else(PoisonError::into_inner).clone()].concat();
     let mut all: Vec<_> = raw.into_iter().map(|a| (Adapter::describe(&a, a.features(), &a.limits()), a)).collect();
     all.sort_by_key(|(facts, _)| facts.rank());
     for i in 0..all.len() {
@@ -236,6 +244,12 @@ impl Adapter {
     /// The async version of `Adapter::all`, for use where blocking is impossible. A browser lists one adapter at most.
     pub async fn all_async() -> Vec<Self> {
         enumerate().await.into_iter().map(|(_, facts)| facts).collect()
+    }
+
+    /// Adds an adapter, such as one with a custom backend of wgpu, to those of the machine (feature `testing`).
+    #[cfg(feature = "testing")]
+    pub fn register(adapter: wgpu::Adapter) {
+        REGISTERED.lock().unwrap_or_else(PoisonError::into_inner).push(adapter);
     }
 
     /// Describes an adapter. `features` and `limits` are those of the adapter or, if the adapter is already opened,

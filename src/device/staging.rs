@@ -41,12 +41,25 @@ impl Staging {
                 (slice.buffer().clone(), slice.offset())
             })
         });
-        if let Some(error) = caught {
-            return Err(core.fault_or(error_of(&error, size.get())));
-        }
-        let (from, from_offset) =
-            staged.map_err(|e| core.device_error(&format!("the staging ring cannot be written: {e}")))?;
+        let (from, from_offset) = match (caught, staged) {
+            (Some(error), _) => {
+                self.renew(core);
+                return Err(core.fault_or(error_of(&error, size.get())));
+            }
+            (None, Err(error)) => {
+                self.renew(core);
+                return Err(core.device_error(&format!("the staging ring cannot be written: {error}")));
+            }
+            (None, Ok(staged)) => staged,
+        };
         Ok(Some(Command::Copy { from, from_offset, to: Arc::clone(to), to_offset, bytes: size.get(), _keep: None }))
+    }
+
+    /// Replaces the ring, which would keep a buffer that could not be created and lend it again. What is written stays
+    /// valid: its commands own their buffers, which are unmapped here.
+    fn renew(&mut self, core: &Core) {
+        let ((), _) = scoped(&core.device, || self.belt.finish());
+        self.belt = wgpu::util::StagingBelt::new(core.device.clone(), STAGING);
     }
 
     /// Ends the writing, before the commands that copy from the ring are submitted.

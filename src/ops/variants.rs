@@ -67,6 +67,13 @@ impl KernelVariant {
         ctx.gpu()?.compile(self.declaration, &self.overrides)
     }
 
+    /// Returns the label of the kernel's shader modules, and the WGSL from which they are parsed (feature `testing`).
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn source(&self) -> (&'static str, String) {
+        (self.declaration.shader.name, self.declaration.shader.source())
+    }
+
     /// Returns the WGSL text that a browser receives for the variant (feature `testing`).
     ///
     /// # Errors

@@ -11,8 +11,10 @@
 //! | `FIEDLER_TRIAL_TIMES` | set: prints the seconds that each trial takes, and the reason of a failure at once. Whoever ends the program early reads no summary |
 //! | `FIEDLER_TRIAL_LIMIT` | the seconds after which a trial is taken to hang |
 //! | `FIEDLER_TRIAL_DUMP` | the folder for the matrices and signals of which a check failed (`dump`) |
+//! | `FIEDLER_ADVERSARIES` | hostile adapters to run on besides (`adversary`) |
 //! | `FIEDLER_REQUIRE_ADAPTERS` | adapters, separated by commas, whose absence is a failure: `llvmpipe,SwiftShader` |
 
+use super::adversary;
 use super::workers::{Worker, Workers, serve};
 use std::collections::{HashMap, HashSet};
 use std::env;
@@ -144,6 +146,7 @@ pub fn run<const N: usize>(suites: [Vec<Test>; N]) -> ExitCode {
 }
 
 fn run_all(tests: &[Test]) -> ExitCode {
+    adversary::register();
     let mut contexts = HashMap::new();
     if let Some(served) = serve(|trial| one(tests, trial, &mut contexts)) {
         return code(served);
@@ -190,7 +193,9 @@ fn one(tests: &[Test], trial: &str, contexts: &mut HashMap<String, Context>) -> 
         let made = if backend == "cpu" { Ok(Context::cpu()) } else { builder.build() };
         contexts.insert(backend.to_owned(), made.map_err(|e| format!("no context on {backend}: {e}"))?);
     }
-    run(&contexts[backend])?;
+    let outcome = run(&contexts[backend]);
+    let verdict = adversary::verdict();
+    outcome.and(verdict)?;
     contexts[backend].trim();
     Ok(())
 }

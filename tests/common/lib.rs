@@ -1,6 +1,7 @@
 //! Code that the test binaries share: the harness, cases, and the measures that judge them.
 #![allow(missing_docs, missing_debug_implementations, reason = "it is read by this workspace's tests alone")]
 
+pub mod adversary;
 pub mod batches;
 pub mod chromium;
 pub mod divergences;

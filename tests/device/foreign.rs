@@ -34,7 +34,8 @@ fn opened(ctx: &Context, limits: Option<wgpu::Limits>) -> Result<WgpuDevice, Box
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     let found = pollster::block_on(instance.enumerate_adapters(backends));
-    let adapter = found.into_iter().find(|a| a.get_info().name == *name).ok_or("the adapter is not found again")?;
+    let found = common::adversary::adapter(name).or_else(|| found.into_iter().find(|a| a.get_info().name == *name));
+    let adapter = found.ok_or("the adapter is not found again")?;
     let required_limits = limits.unwrap_or_else(|| adapter.limits());
     let descriptor = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
     let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;

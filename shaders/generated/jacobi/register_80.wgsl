@@ -162,6 +162,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         if workgroupUniformLoad(&shared_rotations) == 0u { word |= FLAG_ORTHOGONAL; }
     }
 
+    // The columns take the places of others, which other invocations have read.
+    storageBarrier();
+    workgroupBarrier();
     if plays && made > 0u {
         let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));
         put(m, now.x, part + 0u, x0);

@@ -341,6 +341,9 @@ pub fn register(n: usize) -> String {
             },
         );
         out.line("");
+        out.line("// The columns take the places of others, which other invocations have read.");
+        out.line("storageBarrier();");
+        out.line("workgroupBarrier();");
         out.block("if plays && made > 0u", |out| groups.store(out, |q| format!("part + {}u", q * PARTS)));
         out.line("if lane == 0u { state[m.place].x = word; }");
     });

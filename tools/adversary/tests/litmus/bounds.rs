@@ -96,7 +96,7 @@ fn bind(litmus: &Litmus, sizes: [u64; 2], same: bool) -> Vec<Kind> {
 #[test]
 fn bindings_are_checked() {
     let mut litmus = litmus("out[i] = 1u;");
-    litmus.program = common::compile(
+    litmus.program = super::common::compile(
         "@group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @group(0) @binding(1) var<storage, read> input: array<vec4<u32>>;
 @compute @workgroup_size(1) fn main() { out[0] = input[0].x; }",

@@ -1,6 +1,6 @@
 //! What the litmus programs have in common: buffers of words, and one dispatch under many seeds.
 
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, reason = "each suite uses a part")]
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! What the tests share.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, reason = "each suite uses a part")]
 
 use std::sync::{Arc, Mutex};
 use wgpu::BufferUsages;

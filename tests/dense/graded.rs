@@ -198,10 +198,10 @@ fn among_others_within(ctx: &Context, fits: bool) -> Checked {
     assert_eq!(resident, [fits && ctx.adapter().is_some(); 3]);
     assert!(many.0.certificates(ctx)?.iter().all(|one| one.status == Status::Converged));
     assert!(many.1.certificates(ctx)?.iter().all(|one| one.status == Status::Converged));
-    // Batches of one may be solved by other methods on the CPU.
+    // Batches of fewer than six may be solved by other methods on the CPU.
     let pairs = [(&even, 0), (&graded, 1), (&graded, 14), (&even, 18)];
     for (own, at) in pairs {
-        let own = Array::from_vec(Shape::new(N, N, 5), own.repeat(5))?;
+        let own = Array::from_vec(Shape::new(N, N, 6), own.repeat(6))?;
         let alone = (svd(ctx, &own, Vectors::Thin)?, eigh(ctx, &own)?, eigh_subset(ctx, &own, Which::Largest, 3)?);
         for (one, of_many) in [
             (&alone.0.u, &many.0.u),

@@ -3,6 +3,7 @@
 use crate::backend::adapter::{Adapter, Instance};
 use crate::faults::{Fault, Faults, Injection, Injector};
 use crate::machine::{Coverage, Program};
+use crate::mutation::Mutation;
 use crate::profile::Profile;
 use crate::report::Report;
 use crate::seed::Seed;
@@ -47,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) device_type: Option<wgpu::DeviceType>,
     /// The WGSL of naga modules, by the labels of the shader modules.
     pub(crate) sources: Arc<HashMap<String, Vec<Arc<str>>>>,
+    /// What is changed in the shader modules with a label.
+    pub(crate) mutation: Option<(String, Mutation)>,
 }
 
 /// The programs that were compiled, by the labels of their shader modules.
@@ -90,6 +93,7 @@ impl Settings {
             timestamps: true,
             device_type: None,
             sources: Arc::default(),
+            mutation: None,
         }
     }
 
@@ -190,6 +194,12 @@ impl Adversary {
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         self.with(|settings| settings.memory = bytes)
+    }
+
+    /// Changes the shader modules with this label. The tests of the program should then fail.
+    #[must_use]
+    pub fn mutation(self, label: impl Into<String>, mutation: Mutation) -> Self {
+        self.with(|settings| settings.mutation = Some((label.into(), mutation)))
     }
 
     /// Sets whether the adapter has timestamps (default: yes).

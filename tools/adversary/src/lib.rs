@@ -4,6 +4,7 @@ mod adversary;
 mod backend;
 pub mod faults;
 pub mod machine;
+mod mutation;
 pub mod profile;
 pub mod report;
 mod seed;
@@ -13,5 +14,6 @@ pub use faults::{Fault, Faults, Injection};
 pub use machine::{
     Bound, CompileError, Coverage, Finding, Initial, Invocation, Kind, Memory, Program, Setup, Severity,
 };
+pub use mutation::Mutation;
 pub use profile::{Accuracy, Denormals, Profile, SubgroupMapping};
 pub use report::Report;

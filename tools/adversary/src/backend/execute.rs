@@ -68,8 +68,8 @@ impl Shared {
             .collect();
         let setup = Setup {
             profile: self.settings.profile.clone(),
-            // As with a driver, the same dispatch gives the same bits each time: other draws need another seed.
             seed: self.settings.seed,
+            order: self.seed().0,
             zero_workgroup_memory: pipeline.zero_workgroup_memory,
             step_budget: self.settings.step_budget,
             label: pipeline.label.clone(),

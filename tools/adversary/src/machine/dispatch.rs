@@ -35,8 +35,12 @@ pub struct Bound {
 pub struct Setup {
     /// The adapter.
     pub profile: Profile,
-    /// The seed from which everything is drawn that WGSL leaves open.
+    /// The seed from which everything is drawn that WGSL leaves open and that may change results, such as rounding and
+    /// subgroup sizes. As with a driver, the same dispatch then gives the same bits each time.
     pub seed: u64,
+    /// The seed from which the order of workgroups and invocations is drawn. Results depend on it only if the program
+    /// has a race or uses what atomics return.
+    pub order: u64,
     /// Whether workgroup memory is zero at first. WGSL has it so, and wgpu lets a pipeline go without.
     pub zero_workgroup_memory: bool,
     /// The number of operations that a workgroup may execute, each for one invocation.
@@ -93,7 +97,7 @@ impl Program {
         }
         let running = self.running(groups, bound, setup);
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let order = order(count, setup.seed);
+        let order = order(count, setup.order);
         let run = |position: u32| {
             if running.is_aborted() {
                 return Reports::default();
@@ -210,7 +214,7 @@ impl Program {
 }
 
 fn describe(setup: &Setup) -> String {
-    format!("{}, seed {}", setup.profile.name, setup.seed)
+    format!("{}, seed {}, order {}", setup.profile.name, setup.seed, setup.order)
 }
 
 fn find<'a>(bound: &'a [Bound], binding: &super::program::Binding) -> Option<&'a Bound> {

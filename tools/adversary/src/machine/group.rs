@@ -58,7 +58,7 @@ impl<'a> Group<'a> {
             storage_epoch: 1,
             executed: 0,
             uniform: None,
-            random: Random::new(dispatch.setup.seed, combine(0x960, linear.into())),
+            random: Random::new(dispatch.setup.order, combine(0x960, linear.into())),
             until_preempted: u64::MAX,
             reports: Reports::default(),
         }
@@ -266,5 +266,5 @@ pub(super) fn team_width(running: &Running<'_>, subgroup: u32) -> usize {
         return (subgroup as usize).min(MAX_LANES);
     }
     let widths = [1, subgroup as usize, MAX_LANES, MAX_LANES];
-    widths[Random::new(running.setup.seed, 0x71d7).below(widths.len())].min(invocations).max(1)
+    widths[Random::new(running.setup.order, 0x71d7).below(widths.len())].min(invocations).max(1)
 }

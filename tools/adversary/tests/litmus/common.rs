@@ -37,8 +37,14 @@ pub fn garbage(count: u64) -> Arc<Memory> {
 
 impl Litmus {
     pub fn new(source: &str, profile: Profile, buffers: Vec<Arc<Memory>>) -> Self {
-        let setup =
-            Setup { profile, seed: 1, zero_workgroup_memory: false, step_budget: 1 << 24, label: "litmus".into() };
+        let setup = Setup {
+            profile,
+            seed: 1,
+            order: 1,
+            zero_workgroup_memory: false,
+            step_budget: 1 << 24,
+            label: "litmus".into(),
+        };
         Self { program: compile(source, &setup.profile), groups: [1, 1, 1], buffers, setup }
     }
 
@@ -48,7 +54,7 @@ impl Litmus {
 
     /// Runs the program under a seed.
     pub fn run(&mut self, seed: u64) -> Vec<Finding> {
-        self.setup.seed = seed;
+        (self.setup.seed, self.setup.order) = (seed, seed);
         let bound = |(memory, binding): (&Arc<Memory>, u32)| Bound {
             group: 0,
             binding,

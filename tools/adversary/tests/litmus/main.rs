@@ -10,6 +10,7 @@ mod compute;
 mod control;
 mod errors;
 mod faults;
+mod mutants;
 mod races;
 mod random_programs;
 mod speed;

@@ -57,7 +57,7 @@ fn operations_a_second() {
                     .collect();
                 let mut speeds = Vec::new();
                 for seed in 0..8 {
-                    let setup = wgpu_adversary::Setup { seed, ..litmus.setup.clone() };
+                    let setup = wgpu_adversary::Setup { seed, order: seed, ..litmus.setup.clone() };
                     let began = Instant::now();
                     let (findings, count) = litmus.program.dispatch_counted(groups, &bound, &setup);
                     assert!(findings.is_empty(), "{findings:#?}");

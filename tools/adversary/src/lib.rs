@@ -15,5 +15,6 @@ pub use machine::{
     Bound, CompileError, Coverage, Finding, Initial, Invocation, Kind, Memory, Program, Setup, Severity,
 };
 pub use mutation::Mutation;
+pub use naga;
 pub use profile::{Accuracy, Denormals, Profile, SubgroupMapping};
 pub use report::Report;

@@ -94,7 +94,8 @@ impl Shader {
                 continue;
             }
             if variable.space == AddressSpace::WorkGroup {
-                workgroup_storage += layouter[variable.ty].size;
+                // As WebGPU counts: each variable begins at a multiple of 16 bytes.
+                workgroup_storage += layouter[variable.ty].size.next_multiple_of(16);
             }
             let (Some(binding), Some(name)) = (&variable.binding, &variable.name) else { continue };
             let kind = match (&variable.space, &module.types[variable.ty].inner) {

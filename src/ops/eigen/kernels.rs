@@ -73,9 +73,10 @@ impl FinishClass {
     }
 
     /// Returns the number of bytes of workgroup memory, which holds the eigenvectors V, `parts` rows of A, two numbers
-    /// for each invocation, the Rayleigh quotients, and three words.
+    /// for each invocation, the Rayleigh quotients, and three words. Each of these counts as a multiple of 16 bytes.
     pub(super) fn workgroup_bytes(self) -> u32 {
-        16 * (self.capacity + self.parts) * self.stride() + 8 * self.invocations() + 4 * self.capacity + 12
+        let own = [16 * (self.capacity + self.parts) * self.stride(), 8 * self.invocations(), 4 * self.capacity];
+        own.into_iter().map(|bytes| bytes.next_multiple_of(16)).sum::<u32>() + 3 * 16
     }
 
     pub(super) fn overrides(self) -> [(&'static str, f64); 3] {

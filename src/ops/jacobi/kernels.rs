@@ -62,9 +62,9 @@ impl SizeClass {
     }
 
     /// Returns the number of bytes of workgroup memory, which holds the matrix W, a vec4 for each invocation, and four
-    /// words.
+    /// words, each of which counts as 16 bytes.
     pub(super) fn workgroup_bytes(self) -> u32 {
-        16 * (self.capacity * self.stride() + self.invocations()) + 16
+        16 * (self.capacity * self.stride() + self.invocations() + 4)
     }
 
     /// Returns the number of invocations in a workgroup.

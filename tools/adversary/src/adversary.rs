@@ -214,9 +214,9 @@ impl Adversary {
         self.with(|settings| settings.device_type = Some(device_type))
     }
 
-    /// Tells the WGSL from which naga modules with this label were parsed, so that findings have lines. A label may have
-    /// several texts, of which the one is taken that has the module's variables at their places. A module that comes as
-    /// WGSL needs none of this.
+    /// Tells the WGSL from which naga modules with this label were parsed, so that findings have lines. A label may
+    /// have several texts, of which the one is taken that has the module's variables at their places. A module that
+    /// comes as WGSL needs none of this.
     #[must_use]
     pub fn source(self, label: impl Into<String>, wgsl: impl Into<Arc<str>>) -> Self {
         self.with(|settings| {

@@ -1,6 +1,6 @@
 //! Mutants of kernels: a tool that finds what is wrong has to be seen to find it (DeMillo, Lipton and Sayward, Hints on
-//! Test Data Selection, 1978). A test of kernels that passes on a mutant does not exercise what the mutation removed, or
-//! the mutation is harmless.
+//! Test Data Selection, 1978). A test of kernels that passes on a mutant does not exercise what the mutation removed,
+//! or the mutation is harmless.
 
 use naga::{Arena, Block, Expression, Literal, Module, Range, Span, Statement};
 use std::fmt;

@@ -1,5 +1,5 @@
-//! What a compute adapter does not have: textures, rendering, ray tracing, surfaces. A program that creates such an object
-//! receives an error through the device, and an invalid object that does nothing.
+//! What a compute adapter does not have: textures, rendering, ray tracing, surfaces. A program that creates such an
+//! object receives an error through the device, and an invalid object that does nothing.
 
 use std::ops::Range;
 use wgpu::custom::*;

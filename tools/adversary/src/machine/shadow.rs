@@ -55,8 +55,8 @@ pub(crate) struct Earlier {
     pub(crate) wrote: bool,
 }
 
-/// The accesses to a word of a storage buffer in a dispatch. Two readers suffice: an invocation that writes differs from at least
-/// one of them.
+/// The accesses to a word of a storage buffer in a dispatch. Two readers suffice: an invocation that writes differs
+/// from at least one of them.
 #[derive(Debug, Default)]
 pub(crate) struct StorageShadow {
     writer: AtomicU64,

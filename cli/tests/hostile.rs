@@ -45,7 +45,11 @@ fn wrong(trial: &Trial, ctx: &Context, adversary: &Adversary) -> Option<String> 
 #[test]
 fn nothing_is_found_on_any_profile() {
     let mut all = Vec::new();
-    for (profile, seed) in [(Profile::with_subgroups(8), 1), (Profile::nvidia(), 2), (Profile::rdna(), 3)] {
+    for (profile, seed) in
+        [Profile::with_subgroups(8), Profile::nvidia(), Profile::rdna(), Profile::apple(), Profile::minimum()]
+            .into_iter()
+            .zip(1..)
+    {
         let began = Instant::now();
         let name = profile.name.clone();
         // Results of functions that are off by some units in the last place exceed some promises; here, only the order
@@ -60,11 +64,11 @@ fn nothing_is_found_on_any_profile() {
     assert!(all.is_empty(), "{} problems:\n{}", all.len(), all.join("\n"));
 }
 
-/// Which problems run a kernel, the fastest first.
-fn runs() -> BTreeMap<String, Vec<(Duration, usize)>> {
+/// Which problems run a kernel on an adapter, the fastest first.
+fn runs(profile: &Profile) -> BTreeMap<String, Vec<(Duration, usize)>> {
     let mut runs: BTreeMap<String, Vec<(Duration, usize)>> = BTreeMap::new();
     for (i, trial) in trials().iter().enumerate() {
-        let adversary = Adversary::new(Profile::nvidia().exact(), 1);
+        let adversary = Adversary::new(profile.clone(), 1);
         let ctx = open(&adversary);
         let began = Instant::now();
         assert_eq!(wrong(trial, &ctx, &adversary), None);
@@ -78,39 +82,50 @@ fn runs() -> BTreeMap<String, Vec<(Duration, usize)>> {
     runs
 }
 
-/// The problems that a mutant is tried on.
+/// The most problems that a mutant is tried on, on each adapter.
 const TRIES: usize = 3;
 
 #[test]
 #[ignore = "it takes long"]
 fn mutants() {
-    let (runs, trials) = (runs(), trials());
-    let (mut found, mut alive) = (0, Vec::new());
+    let trials = trials();
+    // With subgroups and without.
+    let adapters = [Profile::nvidia(), Profile::minimum()].map(Profile::exact);
+    let adapters: Vec<_> = adapters.into_iter().map(|profile| (runs(&profile), profile)).collect();
+    // How many mutants of each kind are found, and how many there are.
+    let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     let mut places: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (label, text) in sources() {
         let Ok(module) = naga::front::wgsl::parse_str(&text) else { continue };
-        let Some(runs) = runs.get(label) else {
+        let fastest = |runs: &BTreeMap<_, Vec<_>>| runs.get(label).into_iter().flatten().take(TRIES).copied().collect();
+        let tries: Vec<(&Profile, Vec<(Duration, usize)>)> =
+            adapters.iter().map(|(runs, profile)| (profile, fastest(runs))).collect();
+        if tries.iter().all(|(_, trials)| trials.is_empty()) {
             println!("{label}: no problem runs it");
             continue;
-        };
+        }
         for mutation in Mutation::all(&module) {
             // A mutation of a label changes all its texts, so that each place counts once.
             if !places.entry(label).or_default().insert(mutation.to_string()) {
                 continue;
             }
-            let is_found = runs.iter().take(TRIES).any(|&(_, trial)| {
+            let mut tries =
+                tries.iter().flat_map(|(profile, all)| all.iter().map(move |&(_, trial)| (*profile, trial)));
+            let is_found = tries.any(|(profile, trial)| {
                 let budget = 1 << 24; // a mutant may run forever
-                let adversary = Adversary::new(Profile::nvidia().exact(), 1).mutation(label, mutation);
-                let adversary = adversary.step_budget(budget);
+                let adversary = Adversary::new(profile.clone(), 1).mutation(label, mutation).step_budget(budget);
                 wrong(&trials[trial], &open(&adversary), &adversary).is_some()
             });
-            if is_found {
-                found += 1;
-            } else {
+            if !is_found {
                 println!("alive: {label} {mutation}");
-                alive.push((label, mutation));
             }
+            let text = mutation.to_string();
+            let [found, all] =
+                counts.entry(text.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()).or_default();
+            (*found, *all) = (*found + usize::from(is_found), *all + 1);
         }
     }
-    println!("{found} of {} mutants are found", found + alive.len());
+    for (kind, [found, all]) in counts {
+        println!("{found} of {all} {kind}are found");
+    }
 }

@@ -92,14 +92,12 @@ impl Profile {
         }
     }
 
-    /// Returns an adapter with nothing but what WebGPU guarantees: no features and the smallest limits of its
-    /// compatibility mode.
+    /// Returns an adapter with nothing but what WebGPU guarantees: no features, and the limits that every adapter has.
     pub fn minimum() -> Self {
         let base = Self::with_subgroup_range(4, 128);
         Self {
             name: "minimum".into(),
             features: Features::empty(),
-            limits: Limits::downlevel_defaults(),
             accuracy: Accuracy::Specification,
             ..base
         }

@@ -69,11 +69,9 @@ fn next(seen: &mut usize, wanted: usize) -> bool {
 fn in_block(block: &mut Block, expressions: &mut Arena<Expression>, mutation: Mutation, seen: &mut usize) -> bool {
     for at in 0..block.len() {
         match (&mut block[at], mutation) {
-            (Statement::ControlBarrier(_), Mutation::Barrier(wanted)) => {
-                if next(seen, wanted) {
-                    block.cull(at..=at);
-                    return true;
-                }
+            (Statement::ControlBarrier(_), Mutation::Barrier(wanted)) if next(seen, wanted) => {
+                block.cull(at..=at);
+                return true;
             }
             (Statement::ControlBarrier(_), Mutation::Late(wanted)) => {
                 let has_effect = |statement: &Statement| {
@@ -84,12 +82,12 @@ fn in_block(block: &mut Block, expressions: &mut Arena<Expression>, mutation: Mu
                     return true;
                 }
             }
-            (&mut Statement::WorkGroupUniformLoad { pointer, result }, Mutation::UniformLoad(wanted)) => {
-                if next(seen, wanted) {
-                    expressions[result] = Expression::Load { pointer };
-                    block[at] = Statement::Emit(Range::new_from_bounds(result, result));
-                    return true;
-                }
+            (&mut Statement::WorkGroupUniformLoad { pointer, result }, Mutation::UniformLoad(wanted))
+                if next(seen, wanted) =>
+            {
+                expressions[result] = Expression::Load { pointer };
+                block[at] = Statement::Emit(Range::new_from_bounds(result, result));
+                return true;
             }
             (Statement::If { condition, reject, .. }, Mutation::Condition(wanted)) => {
                 // naga ends both sides of the last `if` of a function with a return.

@@ -95,12 +95,7 @@ impl Profile {
     /// Returns an adapter with nothing but what WebGPU guarantees: no features, and the limits that every adapter has.
     pub fn minimum() -> Self {
         let base = Self::with_subgroup_range(4, 128);
-        Self {
-            name: "minimum".into(),
-            features: Features::empty(),
-            accuracy: Accuracy::Specification,
-            ..base
-        }
+        Self { name: "minimum".into(), features: Features::empty(), accuracy: Accuracy::Specification, ..base }
     }
 
     /// Returns an adapter with the properties of NVIDIA's: subgroups of 32, subnormals kept.

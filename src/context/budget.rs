@@ -30,12 +30,17 @@ fn host_default() -> u64 {
     *BYTES.get_or_init(|| {
         let memory = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(memory));
-        let allowed = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
-        match system.total_memory().min(allowed) {
-            0 => DEFAULT_BUDGET, // A system that sysinfo does not know.
-            bytes => bytes / 2,
-        }
+        let all = system.total_memory();
+        // sysinfo panics if it is asked for a group where it has not found the machine's memory.
+        half_of(all, if all > 0 { system.cgroup_limits().map(|limits| limits.total_memory) } else { None })
     })
+}
+
+/// Returns half of the smaller of two sizes, of which those that are 0 are unknown.
+#[cfg(not(target_arch = "wasm32"))]
+fn half_of(all: u64, group: Option<u64>) -> u64 {
+    let known = [Some(all), group].into_iter().flatten().filter(|&bytes| bytes > 0);
+    known.min().map_or(DEFAULT_BUDGET, |bytes| bytes / 2)
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -45,12 +50,20 @@ fn host_default() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, DEFAULT_BUDGET};
+    use super::{Budget, DEFAULT_BUDGET, half_of};
 
     #[test]
     fn a_budget_that_was_asked_for_is_that_of_both_sides() {
         let Budget { host, device } = Budget::of(Some(5));
         assert_eq!((host, device), (5, 5));
+    }
+
+    /// Without /proc, as in some sandboxes, nothing is known.
+    #[test]
+    fn what_is_unknown_does_not_count() {
+        assert_eq!(half_of(0, None), DEFAULT_BUDGET);
+        assert_eq!([half_of(64 << 30, None), half_of(64 << 30, Some(0))], [32 << 30; 2]);
+        assert_eq!(half_of(64 << 30, Some(8 << 30)), 4 << 30);
     }
 
     /// The kernel's own number, from which a control group can only take away.

@@ -31,7 +31,7 @@ fn host_default() -> u64 {
         let memory = MemoryRefreshKind::nothing().with_ram();
         let system = System::new_with_specifics(RefreshKind::nothing().with_memory(memory));
         let all = system.total_memory();
-        // sysinfo panics if it is asked for a group where it has not found the machine's memory.
+        // `cgroup_limits` panics if the total memory is unknown, which is 0.
         half_of(all, if all > 0 { system.cgroup_limits().map(|limits| limits.total_memory) } else { None })
     })
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The device is lost. Each call to the device, to its queue and to its objects may be the one that loses it.
+    /// The device is lost during a call to the device, its queue or one of its objects.
     DeviceLost,
     /// [`wgpu::Adapter::request_device`] fails.
     DeviceRefused,

@@ -53,14 +53,14 @@ impl fmt::Display for Mutation {
     }
 }
 
-/// Counts the places of a mutation's kind in `seen`, and changes the one that is meant. Returns whether there is one.
+/// Applies a mutation and returns whether the module has its place. `seen` counts the places of its kind so far.
 fn visit(module: &mut Module, mutation: Mutation, seen: &mut usize) -> bool {
     let functions = module.functions.iter_mut().map(|(_, function)| function);
     let entries = module.entry_points.iter_mut().map(|entry| &mut entry.function);
     functions.chain(entries).any(|function| in_block(&mut function.body, &mut function.expressions, mutation, seen))
 }
 
-/// Counts a place, and returns whether it is the one that is meant.
+/// Counts a place in `seen`, and returns whether its number is `wanted`.
 fn next(seen: &mut usize, wanted: usize) -> bool {
     *seen += 1;
     *seen - 1 == wanted

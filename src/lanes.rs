@@ -108,8 +108,31 @@ pub trait Vector:
     /// Does the reverse of [`Vector::parted`].
     #[must_use]
     fn mixed(parts: [Self; 2]) -> [Self; 2];
+    /// Separates the elements of `LANES` adjacent groups of four numbers, which four vectors hold: returns the first, the
+    /// second, the third and the fourth elements, each in the same order of lanes, which [`Vector::mixed_by_four`]
+    /// reverts.
+    #[must_use]
+    fn parted_by_four(groups: [Self; 4]) -> [Self; 4];
+    /// Does the reverse of [`Vector::parted_by_four`].
+    #[must_use]
+    fn mixed_by_four(parts: [Self; 4]) -> [Self; 4];
     /// Returns the sum over the lanes. The order of the additions depends only on the number of lanes.
     fn sum(self) -> Self::Scalar;
+}
+
+/// A task that returns the number of lanes.
+struct Width;
+
+impl<T> Task<T> for Width {
+    type Output = usize;
+    fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> usize {
+        V::LANES
+    }
+}
+
+/// Returns the number of lanes of the widest vectors of this machine.
+pub(crate) fn width<T: SimdScalar>() -> usize {
+    T::in_lanes(Width)
 }
 
 /// Returns element `i` of an array that is stored in vectors of adjacent elements.
@@ -284,6 +307,16 @@ macro_rules! laned {
             #[inline(always)]
             fn mixed([a, b]: [Self; 2]) -> [Self; 2] {
                 a.simd.$mixed([a.x, b.x]).map(|x| a.with(x))
+            }
+            #[inline(always)]
+            fn parted_by_four(groups: [Self; 4]) -> [Self; 4] {
+                let first = groups[0];
+                first.simd.$parted(groups.map(|group| group.x)).map(|x| first.with(x))
+            }
+            #[inline(always)]
+            fn mixed_by_four(parts: [Self; 4]) -> [Self; 4] {
+                let first = parts[0];
+                first.simd.$mixed(parts.map(|part| part.x)).map(|x| first.with(x))
             }
             #[inline(always)]
             fn sum(self) -> $scalar {

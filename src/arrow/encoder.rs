@@ -6,9 +6,10 @@ use super::made::{Layout, Precision};
 use super::rows::{Rows, too_many};
 use super::{refused, wrong};
 use crate::context::{Context, DEFAULT_BUDGET};
-use crate::encode::{Encoding, SpectralEncoder, lanes, numerics};
+use crate::encode::{Encoding, SpectralEncoder, numerics};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{Conventions, GraphBatch, Isolated};
+use crate::lanes::width;
 use crate::policy::Backend;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Metadata, Schema, SchemaRef};
@@ -174,7 +175,7 @@ impl Encoder {
             ("settings", self.settings()),
             ("side", side.to_owned()),
             ("adapter", adapter),
-            ("simd", format!("{}, {} lanes of f64", std::env::consts::ARCH, lanes())),
+            ("simd", format!("{}, {} lanes of f64", std::env::consts::ARCH, width::<f64>())),
         ];
         all.into_iter().map(|(key, value)| (format!("fiedler.{key}"), value)).collect()
     }

@@ -16,7 +16,7 @@ use crate::array::Real;
 use crate::cache::{Key, KeyHasher};
 use crate::context::Context;
 use crate::graph::{Conventions, GraphBatch, WeightsRef};
-use crate::lanes::{SimdScalar, Task, Vector};
+use crate::lanes::width;
 use crate::parallel;
 use crate::policy::Side;
 use crate::shape::to_u32;
@@ -151,21 +151,6 @@ fn runs(graphs: &GraphBatch, hashes: &[Key], work: impl Fn(usize) -> u64) -> Vec
     runs
 }
 
-/// A task that returns the number of lanes of the machine's SIMD vectors.
-struct Width;
-
-impl Task<f64> for Width {
-    type Output = usize;
-    fn run<V: Vector<Scalar = f64>>(self, _: V::Token) -> usize {
-        V::LANES
-    }
-}
-
-/// Returns the number of lanes of the machine's SIMD vectors of f64.
-pub(crate) fn lanes() -> usize {
-    f64::in_lanes(Width)
-}
-
 /// Returns the hasher with the part of the key that all blocks share. The patterns name every field, so that the
 /// compiler reports a new field.
 fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHasher {
@@ -179,7 +164,9 @@ fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHas
     key.number(NUMERICS).bytes(env!("CARGO_PKG_VERSION").as_bytes());
     // Several machines may share a cache folder. The width of SIMD vectors determines whether products use fused
     // multiply-add.
-    key.number(lanes() as u64).bytes(std::env::consts::ARCH.as_bytes()).number(u64::from(cfg!(target_endian = "big")));
+    key.number(width::<f64>() as u64)
+        .bytes(std::env::consts::ARCH.as_bytes())
+        .number(u64::from(cfg!(target_endian = "big")));
     key.number(k as u64).number(normalization as u64).number(which as u64);
     key.bytes(T::NAME.as_bytes());
     key.number(drop_trivial.into()).number(walk_steps as u64);

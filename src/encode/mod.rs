@@ -21,7 +21,6 @@ pub use settings::Method;
 pub use spectral::{Progress, Report, SpectralEncoder};
 
 #[cfg(feature = "arrow")]
-pub(crate) use blocks::lanes;
 
 /// Returns the version of the numerical results.
 #[cfg(feature = "arrow")]

@@ -13,7 +13,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Precision {
     name: &'static str,
-    on_device: bool,
+    /// Whether device kernels compute in this precision.
+    pub(super) on_device: bool,
 }
 
 impl Precision {

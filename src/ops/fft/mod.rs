@@ -17,9 +17,9 @@
 //! `Point` holds the same element of two transforms (`point_pair.wgsl`). Strides describe the axes. The module `tables`
 //! computes lookup tables in f64, and the device caches them.
 //!
-//! The CPU uses rustfft and realfft, whose plans the context keeps. Contiguous lines of some lengths are transformed
-//! one per SIMD lane instead, where that is faster for batches, and so are lines across rows of most lengths up to
-//! 2048.
+//! The CPU uses rustfft and realfft, whose plans the context keeps. Where that is faster, batches of contiguous lines
+//! are transformed one per SIMD lane instead, and so are lines across rows of most lengths up to 2048 and batches of
+//! small matrices.
 
 mod batches;
 mod cpu;
@@ -35,8 +35,10 @@ use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::ops::convert::tiny::{Lines, Raised, lower_here};
 use crate::ops::operation::{Operation, Precision};
-use crate::policy::{Choice, Family, Workload};
+use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::{Axis, Shape};
+use bytemuck::{cast_slice, cast_slice_mut};
+use cpu::Working;
 pub(in crate::ops) use cpu::{Memory, PowerInLanes};
 pub use features::{PowerSpectrum, Window, power_spectrum};
 use gpu::Kind;
@@ -246,18 +248,37 @@ where
     let (rows, mut cols) = (rows?, cols?);
     // Tiny matrices are scaled as wholes, so that what is between the two transforms is not subnormal.
     let words: Cow<'_, [f32]> = match a.storage() {
-        Storage::Host(data) => Complex::<T>::for_device(data),
-        Storage::Device(_) => Cow::default(),
+        Storage::Host(data) if T::ON_DEVICE => Complex::<T>::for_device(data),
+        _ => Cow::default(),
     };
     let Raised { words, exponents } = Raised::of(&words, cols.matrices(), 2);
-    let half: Array<Complex<T>> = if exponents.is_empty() {
-        rows.transform(ctx, a, None)?
+    let raised = if exponents.is_empty() {
+        None
     } else {
-        let raised = Array::from_vec(a.shape(), Complex::<T>::from_device(words.into_owned()))?;
         cols.exponents = exponents;
-        rows.transform(ctx, &raised, None)?
+        Some(Array::from_vec(a.shape(), Complex::<T>::from_device(words.into_owned()))?)
     };
-    cols.transform(ctx, &half, None)
+    let a = raised.as_ref().unwrap_or(a);
+    let choices = [rows.decide(ctx)?, cols.decide(ctx)?];
+    if choices.iter().any(|choice| choice.side == Side::Gpu) {
+        let half: Array<Complex<T>> = rows.transform(ctx, a, None)?;
+        return cols.transform(ctx, &half, None);
+    }
+    let [first, second] = choices;
+    let choice = if first.workload.cpu_flops > second.workload.cpu_flops { first } else { second };
+    let made = ctx.on_host_for(&choice, || {
+        let data = a.storage().to_vec(ctx)?;
+        let mut made = ctx.room::<Complex<T>>(data.len());
+        let sides = [rows.n, cols.n];
+        if T::ON_DEVICE {
+            f32::matrices(&ctx.extension(), kind, sides, cast_slice(&data), cast_slice_mut(&mut made));
+        } else {
+            f64::matrices(&ctx.extension(), kind, sides, cast_slice(&data), cast_slice_mut(&mut made));
+        }
+        cols.lower_here(&mut made);
+        Ok(Storage::host_from(ctx, made))
+    })?;
+    Ok(Array::from_storage(a.shape(), made).chosen(&choice))
 }
 
 /// Returns where [`fft`] would run on an array of this shape, and why. [`ifft`] costs nearly the same.
@@ -345,7 +366,7 @@ impl Operation for Task {
             items: count,
             dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
             algorithms: [
-                cpu::algorithm(self.kind, self.n, self.lines),
+                cpu::algorithm(self.kind, self.n, self.lines, self.precision.on_device),
                 ctx.adapter().map_or("", |adapter| kernels::Tuning::on(adapter, self.n).name(self.n)),
             ],
             ..Workload::default()
@@ -401,7 +422,7 @@ impl Task {
     /// Divides results on the host by the factors of their matrices.
     fn lower_here<O: Scalar>(&self, made: &mut [O]) {
         if !self.exponents.is_empty() {
-            let words: &mut [f32] = bytemuck::cast_slice_mut(made);
+            let words: &mut [f32] = cast_slice_mut(made);
             lower_here(&self.exponents, self.matrices(), self.kind.words()[1], 1, words);
         }
     }
@@ -442,7 +463,7 @@ impl Task {
         }
     }
 
-    fn in_precision<F: cpu::Working, I: Scalar, O: Scalar>(
+    fn in_precision<F: Working, I: Scalar, O: Scalar>(
         &self,
         plans: &cpu::Plans<F>,
         data: &[I],
@@ -451,7 +472,6 @@ impl Task {
     ) where
         Complex<F>: bytemuck::Pod,
     {
-        use bytemuck::{cast_slice, cast_slice_mut};
         let (n, lines) = (self.n, self.lines);
         match self.kind {
             Kind::Forward | Kind::Inverse => {

@@ -4,37 +4,45 @@
 mod across;
 mod in_lanes;
 mod large;
+mod lengths;
+mod moves;
 mod passes;
+mod planes;
 mod plans;
 mod power;
 mod rader;
 mod raising;
 mod real;
+mod reals;
 mod strided;
 
 use super::gpu::Kind;
 use crate::array::{Real, Scalar};
 use crate::ops::convert::tiny::Lines;
 use crate::parallel;
-use in_lanes::{Complexes, Reals};
+use in_lanes::Complexes;
+use lengths::Vectors;
 use num_complex::Complex;
+use planes::Planes;
 pub(super) use plans::Plans;
 pub(in crate::ops) use power::{Memory, PowerInLanes};
 use raising::Raising;
 use real::RealForward;
 use realfft::ComplexToReal;
+use reals::Reals;
 use rustfft::{Fft, FftNum};
 use std::sync::Arc;
 use strided::{Room, Strip};
 
 /// The default number of elements in a task of one thread: a few microseconds of work.
-const TASK: usize = 1 << 13;
+const TASK: usize = 1 << 12;
 
-/// Returns the name of the algorithm that transforms lines of length `n`.
-pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines) -> &'static str {
+/// Returns the name of the algorithm that transforms lines of length `n`, in f32 or in f64.
+pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines, in_f32: bool) -> &'static str {
+    let vectors = Vectors::new(in_f32);
     let in_lanes = match kind {
-        Kind::Forward | Kind::Inverse => in_lanes::takes(n, lines),
-        Kind::RealForward => in_lanes::takes_reals(n, lines),
+        Kind::Forward | Kind::Inverse => lengths::takes(n, lines, vectors),
+        Kind::RealForward => lengths::takes_reals(n, lines, vectors),
         Kind::RealInverse => false,
     };
     if in_lanes { "one line per SIMD lane" } else { "rustfft" }
@@ -52,6 +60,8 @@ pub(super) trait Working: Real + FftNum {
         from: &[Complex<Self>],
         to: &mut [Complex<Self>],
     );
+    /// Transforms matrices, whose contiguous lines and lines across them have the lengths `sides`, along both axes.
+    fn matrices(plans: &Plans<Self>, kind: Kind, sides: [usize; 2], from: &[Complex<Self>], to: &mut [Complex<Self>]);
     /// Transforms reals to half of a spectrum. If there is a window, each line is first multiplied by the window.
     fn forward(
         plans: &Plans<Self>,
@@ -77,6 +87,15 @@ macro_rules! working {
         ) {
             complex(plans, kind, n, lines, from, to);
         }
+        fn matrices(
+            plans: &Plans<Self>,
+            kind: Kind,
+            sides: [usize; 2],
+            from: &[Complex<Self>],
+            to: &mut [Complex<Self>],
+        ) {
+            matrices(plans, kind, sides, from, to);
+        }
         fn forward(
             plans: &Plans<Self>,
             n: usize,
@@ -85,7 +104,7 @@ macro_rules! working {
             window: Option<&[Self]>,
             to: &mut [Complex<Self>],
         ) {
-            if in_lanes::takes_reals(n, lines) {
+            if lengths::takes_reals(n, lines, Vectors::new(<Self as Scalar>::ON_DEVICE)) {
                 let engine = Reals { n, plan: plans.real_in_lanes(n), window };
                 every(&engine, <Self as Scalar>::ON_DEVICE, lines, from, to);
             } else {
@@ -122,6 +141,10 @@ trait Engine<I: Element, O: Element>: Sync + Sized {
     /// Transforms the lines of a strip. Unless the engine has a better way, they become contiguous.
     fn across(&self, strip: Strip<'_, '_, I, O>, room: &mut Room<I, O>, scratch: &mut Self::Scratch) {
         strided::turned(self, strip, room, scratch);
+    }
+    /// Transforms the lines of matrices whose rows have `inner` elements, on one thread.
+    fn matrices(&self, inner: usize, from: &[I], to: &mut [O], room: &mut Room<I, O>, scratch: &mut Self::Scratch) {
+        strided::one_by_one(self, inner, from, to, room, scratch);
     }
 }
 
@@ -243,15 +266,34 @@ fn complex<F: Working>(
     from: &[Complex<F>],
     to: &mut [Complex<F>],
 ) {
-    if in_lanes::takes(n, lines) {
-        let scale = matches!(kind, Kind::Inverse).then(|| <F as Real>::from_f64(1.0 / n as f64));
+    if lengths::takes(n, lines, Vectors::new(F::ON_DEVICE)) {
+        let scale = inverse_scale(kind, n);
         return every(&Complexes { plan: plans.in_lanes(n), scale }, F::ON_DEVICE, lines, from, to);
     }
-    let engine = match kind {
-        Kind::Inverse => Whole { fft: plans.inverse(n), scale: Some(<F as Real>::from_f64(1.0 / n as f64)) },
-        _ => Whole { fft: plans.forward(n), scale: None },
-    };
-    every(&engine, F::ON_DEVICE, lines, from, to);
+    let fft = if matches!(kind, Kind::Inverse) { plans.inverse(n) } else { plans.forward(n) };
+    every(&Whole { fft, scale: inverse_scale(kind, n) }, F::ON_DEVICE, lines, from, to);
+}
+
+fn matrices<F: Working>(
+    plans: &Plans<F>,
+    kind: Kind,
+    [rows, cols]: [usize; 2],
+    from: &[Complex<F>],
+    to: &mut [Complex<F>],
+) {
+    let (n, batch) = (rows * cols, from.len() / (rows * cols));
+    if planes::takes(rows, cols, batch) {
+        let engine = Planes { rows: plans.in_lanes(rows), cols: plans.in_lanes(cols), scale: inverse_scale(kind, n) };
+        return every(&engine, F::ON_DEVICE, Lines { inner: 1, outer: batch }, from, to);
+    }
+    let mut half = zeroed(from.len());
+    complex(plans, kind, rows, Lines { inner: 1, outer: cols * batch }, from, &mut half);
+    complex(plans, kind, cols, Lines { inner: rows, outer: batch }, &half, to);
+}
+
+/// Returns the factor 1/n by which an inverse transform of n elements is multiplied; `None` for a forward transform.
+fn inverse_scale<F: Working>(kind: Kind, n: usize) -> Option<F> {
+    matches!(kind, Kind::Inverse).then(|| <F as Real>::from_f64(1.0 / n as f64))
 }
 
 /// Transforms all lines. `in_f32` says that the numbers are f32, whose tiny lines are scaled.

@@ -13,8 +13,6 @@ use num_complex::Complex;
 /// A complex number in each lane: the real and the imaginary parts.
 pub(super) type Pair<V> = [V; 2];
 
-/// The largest prime factor of a smooth length. The work of a pass grows with the square of its radix.
-const LARGEST: usize = 7;
 /// The largest radix that has code of its own.
 const FIXED: usize = 8;
 
@@ -64,9 +62,16 @@ fn radices(mut n: usize, largest: usize) -> Option<Vec<usize>> {
     (n == 1).then_some(radices)
 }
 
-/// Returns whether all prime factors of `n` are small.
-pub(super) fn is_smooth(n: usize) -> bool {
-    n > 0 && radices(n, LARGEST).is_some()
+/// Returns the largest prime factor of `n`, which is not 0; 1 if `n` is 1.
+pub(super) fn largest_factor(mut n: usize) -> usize {
+    let (mut largest, mut factor) = (1, 2);
+    while factor * factor <= n {
+        while n.is_multiple_of(factor) {
+            (n, largest) = (n / factor, factor);
+        }
+        factor += 1;
+    }
+    largest.max(n)
 }
 
 /// Returns whether passes can transform lines of length `n`.
@@ -91,34 +96,23 @@ impl<F: Real> Passes<F> {
         Some(Self { all: radices(n, large::LARGEST)?.into_iter().map(pass).collect() })
     }
 
-    /// Transforms the lines in `x`. `y` is scratch memory of the same length.
+    /// Transforms the lines in `x`: every lane has the rows or the columns of some matrices, whose rows have `inner`
+    /// elements. An `inner` of 1 makes every line contiguous. `y` is scratch memory of the same length.
     #[inline(always)]
-    pub(super) fn run<V: Vector<Scalar = F>>(&self, token: V::Token, x: &mut Vec<Pair<V>>, y: &mut Vec<Pair<V>>) {
+    pub(super) fn run<V: Vector<Scalar = F>>(
+        &self,
+        token: V::Token,
+        inner: usize,
+        x: &mut Vec<Pair<V>>,
+        y: &mut Vec<Pair<V>>,
+    ) {
         for pass in &self.all {
-            let (x_in, y_out) = (&x[..], &mut y[..]);
-            // A function of its own for each radix, which is compiled with the SIMD instructions. In a single function,
-            // the compiler would give up inlining the butterflies.
-            macro_rules! run {
-                ($pass:expr) => {
-                    V::with_instructions(
-                        token,
-                        #[inline(always)]
-                        || $pass,
-                    )
-                };
-            }
-            if let Some(large) = &pass.large {
-                run!(large.run(token, [pass.done, pass.rest], &pass.twiddles, x_in, y_out));
-                std::mem::swap(x, y);
-                continue;
-            }
-            match pass.radix {
-                2 => run!(pass.run::<V, Two, 2>(token, Two, x_in, y_out)),
-                4 => run!(pass.run::<V, Four, 4>(token, Four, x_in, y_out)),
-                8 => run!(pass.run::<V, Eight<V>, 8>(token, Eight::new(token), x_in, y_out)),
-                3 => run!(pass.run::<V, Odd<V, 3>, 3>(token, Odd::new(token, &pass.roots), x_in, y_out)),
-                5 => run!(pass.run::<V, Odd<V, 5>, 5>(token, Odd::new(token, &pass.roots), x_in, y_out)),
-                _ => run!(pass.run::<V, Odd<V, 7>, 7>(token, Odd::new(token, &pass.roots), x_in, y_out)),
+            let block = inner * pass.radix * pass.done * pass.rest;
+            // A loop without a division, which would take as long as a short pass.
+            let mut first = 0;
+            while first + block <= x.len() {
+                pass.run(token, inner, &x[first..first + block], &mut y[first..first + block]);
+                first += block;
             }
             std::mem::swap(x, y);
         }
@@ -127,14 +121,41 @@ impl<F: Real> Passes<F> {
 
 impl<F: Real> Pass<F> {
     #[inline(always)]
-    fn run<V: Vector<Scalar = F>, B: Butterfly<V, R>, const R: usize>(
+    fn run<V: Vector<Scalar = F>>(&self, token: V::Token, inner: usize, x: &[Pair<V>], y: &mut [Pair<V>]) {
+        // The columns are part of the places that earlier passes have made.
+        let (done, roots) = (inner * self.done, &self.roots);
+        // A function of its own for each radix, which is compiled with the SIMD instructions. In a single function, the
+        // compiler would give up inlining the butterflies.
+        macro_rules! run {
+            ($pass:expr) => {
+                V::with_instructions(
+                    token,
+                    #[inline(always)]
+                    || $pass,
+                )
+            };
+        }
+        match (&self.large, self.radix) {
+            (Some(large), _) => run!(large.run(token, [done, self.rest], &self.twiddles, x, y)),
+            (None, 2) => run!(self.by::<V, Two, 2>(token, Two, done, x, y)),
+            (None, 4) => run!(self.by::<V, Four, 4>(token, Four, done, x, y)),
+            (None, 8) => run!(self.by::<V, Eight<V>, 8>(token, Eight::new(token), done, x, y)),
+            (None, 3) => run!(self.by::<V, Odd<V, 3>, 3>(token, Odd::new(token, roots), done, x, y)),
+            (None, 5) => run!(self.by::<V, Odd<V, 5>, 5>(token, Odd::new(token, roots), done, x, y)),
+            (None, _) => run!(self.by::<V, Odd<V, 7>, 7>(token, Odd::new(token, roots), done, x, y)),
+        }
+    }
+
+    #[inline(always)]
+    fn by<V: Vector<Scalar = F>, B: Butterfly<V, R>, const R: usize>(
         &self,
         token: V::Token,
         butterfly: B,
+        done: usize,
         x: &[Pair<V>],
         y: &mut [Pair<V>],
     ) {
-        let (done, rest) = (self.done, self.rest);
+        let rest = self.rest;
         let zero = V::splat(token, F::from_f64(0.0));
         let mut twiddles = [[zero; 2]; R];
         for p in 0..rest {

@@ -1,8 +1,9 @@
 //! A cache of plans. It is useful because making the sine tables of a plan takes as long as transforming a few lines.
 
 use super::Working;
-use super::in_lanes::{Plan, RealPlan};
+use super::in_lanes::Plan;
 use super::real::RealForward;
+use super::reals::RealPlan;
 use realfft::{ComplexToReal, RealFftPlanner};
 use rustfft::{Fft, FftPlanner};
 use std::sync::{Arc, Mutex, PoisonError};

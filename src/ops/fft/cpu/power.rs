@@ -1,7 +1,7 @@
 //! Power spectra of real lines that are in SIMD lanes already, one line in each lane.
 
-use super::in_lanes::unfold;
-use super::passes::{Pair, Passes, is_smooth, root};
+use super::passes::{Pair, Passes, largest_factor, root};
+use super::reals::unfold;
 use crate::lanes::Vector;
 use num_complex::Complex;
 
@@ -33,7 +33,7 @@ impl PowerInLanes {
     pub(in crate::ops) fn new(n: usize) -> Option<Self> {
         let even = n.is_multiple_of(2);
         let points = if even { n / 2 } else { n };
-        if n > LONGEST || !is_smooth(points) {
+        if n == 0 || n > LONGEST || largest_factor(points) > 7 {
             return None;
         }
         let roots = if even { (0..=n / 4).map(|k| root(k, n)).collect() } else { Vec::new() };
@@ -62,7 +62,7 @@ impl PowerInLanes {
             }
         }
         y.resize(pairs.len(), [zero; 2]);
-        self.passes.run(token, pairs, y);
+        self.passes.run(token, 1, pairs, y);
         if !self.roots.is_empty() {
             pairs.push([zero; 2]);
             unfold(token, &mut pairs[..=self.n / 2], &self.roots);

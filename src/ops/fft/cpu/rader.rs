@@ -41,7 +41,7 @@ impl<F: Working> Rader<F> {
         for (to, power) in y.iter_mut().zip(&self.powers) {
             *to = x[*power];
         }
-        self.passes.run(token, y, x);
+        self.passes.run(token, 1, y, x);
         let sum = y[0];
         // The inverse transform is the forward transform with the parts of all numbers exchanged.
         for (y, kernel) in y.iter_mut().zip(&self.kernel) {
@@ -50,7 +50,7 @@ impl<F: Working> Rader<F> {
         }
         // A constant at frequency 0 is added to every element of the result.
         y[0] = [y[0][0] + first[1], y[0][1] + first[0]];
-        self.passes.run(token, y, x);
+        self.passes.run(token, 1, y, x);
         // Element q of the convolution is the result with the index g^-q.
         let count = self.powers.len();
         for q in 0..count {

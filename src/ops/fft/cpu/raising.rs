@@ -4,7 +4,7 @@
 use super::strided::{self, Room, Strip};
 use super::{Element, Engine};
 use crate::ops::convert::tiny::{exponent, times_power};
-use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use bytemuck::{cast_slice, cast_slice_mut};
 
 /// A transform that scales those of its lines that are tiny.
 pub(super) struct Raising<'a, E> {
@@ -48,8 +48,19 @@ impl<I: Element, O: Element, E: Engine<I, O>> Engine<I, O> for Raising<'_, E> {
         made.zip(exponents).for_each(|(line, e)| scale(line, e));
     }
 
+    fn matrices(&self, inner: usize, from: &[I], to: &mut [O], room: &mut Room<I, O>, scratch: &mut Self::Scratch) {
+        let each = size_of::<I>() / 4;
+        let block = inner * self.engine.lengths()[0] * each;
+        let is_tiny = |matrix: &[f32]| has_tiny(matrix.chunks_exact(inner * each), inner, each);
+        if self.in_f32 && cast_slice(from).chunks_exact(block).any(is_tiny) {
+            strided::one_by_one(self, inner, from, to, room, scratch);
+        } else {
+            self.engine.matrices(inner, from, to, room, scratch);
+        }
+    }
+
     fn across(&self, strip: Strip<'_, '_, I, O>, room: &mut Room<I, O>, scratch: &mut Self::Scratch) {
-        if self.in_f32 && has_tiny(&strip) {
+        if self.in_f32 && has_tiny(strip.rows().map(cast_slice), strip.width(), size_of::<I>() / 4) {
             strided::turned(self, strip, room, scratch);
         } else {
             self.engine.across(strip, room, scratch);
@@ -57,17 +68,18 @@ impl<I: Element, O: Element, E: Engine<I, O>> Engine<I, O> for Raising<'_, E> {
     }
 }
 
-/// Returns whether a line of the strip may be tiny.
-fn has_tiny<I: Pod, O>(strip: &Strip<'_, '_, I, O>) -> bool {
-    let each = size_of::<I>() / 4;
-    let mut peaks = vec![0.0_f32; strip.width()];
-    for row in strip.rows() {
-        for (peak, x) in peaks.iter_mut().zip(cast_slice::<I, f32>(row).chunks_exact(each)) {
+/// Returns whether one of `width` lines across rows may be tiny. An element has `each` words.
+fn has_tiny<'a>(mut rows: impl Iterator<Item = &'a [f32]>, width: usize, each: usize) -> bool {
+    let is_ordinary = |x: &[f32]| x.iter().any(|&x| x != 0.0 && exponent([x.into()]) == 0);
+    let Some(first) = rows.next() else { return false };
+    // Most lines begin with a number that is not tiny.
+    if first.chunks_exact(each).all(is_ordinary) {
+        return false;
+    }
+    let mut peaks = vec![0.0_f32; width];
+    for row in std::iter::once(first).chain(rows) {
+        for (peak, x) in peaks.iter_mut().zip(row.chunks_exact(each)) {
             *peak = x.iter().fold(*peak, |peak, x| peak.max(x.abs()));
-        }
-        // Most lines begin with a number that is not tiny.
-        if peaks.iter().all(|&peak| exponent([peak.into()]) == 0 && peak > 0.0) {
-            return false;
         }
     }
     peaks.iter().any(|&peak| exponent([peak.into()]) != 0)

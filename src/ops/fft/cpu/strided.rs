@@ -53,10 +53,7 @@ pub(super) fn run<I: Element, O: Element, E: Engine<I, O>>(
     let most = block_in.max(block_out);
     let memory = || ((Vec::new(), Vec::new()), engine.scratch());
     let whole = |from: &[I], to: &mut [O], (room, scratch): &mut (Room<I, O>, E::Scratch)| {
-        for (from, to) in from.chunks_exact(block_in).zip(to.chunks_exact_mut(block_out)) {
-            let mut to: Vec<&mut [O]> = to.chunks_exact_mut(inner).collect();
-            engine.across(Strip { from, inner, first: 0, to: &mut to }, room, scratch);
-        }
+        engine.matrices(inner, from, to, room, scratch);
     };
     if most * outer <= TASK {
         return whole(from, to, &mut memory());
@@ -81,6 +78,22 @@ pub(super) fn run<I: Element, O: Element, E: Engine<I, O>>(
     parallel::for_each_with(tasks, memory, |(room, scratch), _, (from, first, mut to)| {
         engine.across(Strip { from, inner, first, to: &mut to }, room, scratch)
     });
+}
+
+/// Transforms the lines of matrices whose rows have `inner` elements, one matrix after the other.
+pub(super) fn one_by_one<I: Element, O: Element, E: Engine<I, O>>(
+    engine: &E,
+    inner: usize,
+    from: &[I],
+    to: &mut [O],
+    room: &mut Room<I, O>,
+    scratch: &mut E::Scratch,
+) {
+    let [before, after] = engine.lengths();
+    for (from, to) in from.chunks_exact(inner * before).zip(to.chunks_exact_mut(inner * after)) {
+        let mut to: Vec<&mut [O]> = to.chunks_exact_mut(inner).collect();
+        engine.across(Strip { from, inner, first: 0, to: &mut to }, room, scratch);
+    }
 }
 
 /// Transforms the lines of a strip as contiguous ones: some of them are turned, transformed and turned back.
@@ -188,7 +201,7 @@ mod tests {
     fn columns_alone_and_in_strips() {
         let plans = Plans::<f32>::default();
         for n in [5, 59, 100, 211, 1013] {
-            for (inner, outer) in [(2, 3), (7, 1), (40, 2), (161, 1), (300, 1)] {
+            for (inner, outer) in [(2, 3), (5, 9), (7, 1), (40, 2), (161, 1), (300, 1)] {
                 let from = signal(n * inner * outer);
                 let transform = |lines: Lines, from: &[Complex<f32>]| {
                     let mut to = from.to_vec();

@@ -183,17 +183,19 @@ def _several(a: Array, s: Any, axes: Any, norm: str | None, inverse: bool, nativ
         return wrap(_complex(x))
     for axis, length in listed:
         x = _resized(x, length, axis)
-    own = tuple(lengths)
-    turned = np.moveaxis(x, own, (-2, -1))
+    own, last = tuple(lengths), (x.ndim - 2, x.ndim - 1)
+    turned = x if own == last else np.moveaxis(x, own, last)
     rows, columns = turned.shape[-2:]
     batch = _complex(turned).reshape((count(turned.shape[:-2]), rows, columns))
     made = _fiedler.transform(native, batch, "ifft2" if inverse else "fft2").reshape(turned.shape)
-    scale = _scale(norm, rows * columns, inverse=inverse)
-    return wrap(np.moveaxis(_scaled(made, scale), (-2, -1), own))
+    made = _scaled(made, _scale(norm, rows * columns, inverse=inverse))
+    return wrap(made if own == last else np.moveaxis(made, last, own))
 
 
 def _axes(x: np.ndarray[Any, Any], s: Any, axes: Any) -> list[tuple[int, int | None]]:
     """Returns the axes, counted from 0, with the length of each, or None for that of the array."""
+    if s is None and isinstance(axes, tuple) and axes == (-2, -1) and x.ndim > 1:
+        return [(x.ndim - 2, None), (x.ndim - 1, None)]
     if axes is None:
         several = x.ndim if s is None else len(_sequence(s, "s"))
         axes = range(-several, 0)

@@ -153,12 +153,8 @@ impl Workload {
     /// on the workload: faer splits sums by the parallelism that it is given, and those of so little work are not
     /// split.
     pub(crate) fn is_brief(&self) -> bool {
-        // Other families are made of several operations, or give faer several threads in any case.
-        let alone = match self.family {
-            Family::Eigh | Family::Eigvalsh | Family::Svd | Family::Fft | Family::Rfft => true,
-            Family::Matmul | Family::Cov | Family::Laplacian | Family::Spmm | Family::Describe => true,
-            Family::Eigsh | Family::Encode | Family::Train | Family::Other => false,
-        };
+        // These families are made of several operations, or give faer several threads in any case.
+        let alone = !matches!(self.family, Family::Eigsh | Family::Encode | Family::Train);
         alone && self.cpu_flops + self.host_flops < BRIEF
     }
 

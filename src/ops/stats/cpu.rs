@@ -4,7 +4,7 @@ use super::moments::{Moments, as_f64};
 use super::tree::{reduce, subtrees};
 use super::{LEAF, Nan, View};
 use crate::array::Real;
-use crate::lanes::{Task, Vector};
+use crate::lanes::{SimdScalar, Task, Vector};
 use crate::parallel;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -14,6 +14,8 @@ use std::ops::Range;
 const SIDE: usize = 16;
 /// The number of neighboring series that are gathered together if a series is not contiguous: a cache line of f32.
 const TOGETHER: usize = 16;
+/// The number of neighboring series from which on each has a lane. Fewer are gathered first.
+const FEW: usize = 6;
 /// The number of elements that are worth a separate task.
 const TASK: usize = 1 << 14;
 
@@ -91,6 +93,11 @@ fn leaf_of<T: Real>(x: &[T], inner: usize, columns: Range<usize>, rows: Range<us
         return vec![one(&x[rows], nan)];
     }
     let (width, count) = (columns.len(), rows.len());
+    let in_rows = rows.clone().map(|row| &x[row * inner..][columns.clone()]);
+    let has_nan = || in_rows.clone().flatten().any(|x| x.to_f64().is_nan());
+    if width >= FEW && (nan == Nan::Propagate || !has_nan()) {
+        return f64::in_lanes(Columns { x, inner, first: columns.start, width, rows });
+    }
     let mut own = vec![T::from_f64(0.0); width * count];
     for (t, row) in rows.enumerate() {
         for (j, &number) in x[row * inner..][columns.clone()].iter().enumerate() {
@@ -139,6 +146,92 @@ impl<T: Real> Task<T> for Leaf<'_, T> {
     }
 }
 
+/// The same leaf in at most [`TOGETHER`] neighboring series, one series per lane. The sums are computed in the same
+/// order as for one series.
+struct Columns<'a, T> {
+    x: &'a [T],
+    inner: usize,
+    first: usize,
+    width: usize,
+    rows: Range<usize>,
+}
+
+impl<T: Real> Task<f64> for Columns<'_, T> {
+    type Output = Vec<Moments>;
+
+    #[inline(always)]
+    fn run<V: Vector<Scalar = f64>>(self, token: V::Token) -> Vec<Moments> {
+        let Self { x, inner, first, width, rows } = self;
+        let mut all = Vec::with_capacity(width);
+        for first in (first..first + width).step_by(V::LANES) {
+            let lanes = V::LANES.min(width - all.len());
+            let begin = rows.start * inner + first;
+            let found = V::with_instructions(
+                token,
+                #[inline(always)]
+                || {
+                    if lanes == V::LANES {
+                        // The number of lanes is known here, so that a row is one load.
+                        in_lanes::<V>(token, rows.len(), |t| load::<T, V>(token, &x[begin + t * inner..][..V::LANES]))
+                    } else {
+                        in_lanes::<V>(token, rows.len(), |t| load::<T, V>(token, &x[begin + t * inner..][..lanes]))
+                    }
+                },
+            );
+            all.extend_from_slice(&found[..lanes]);
+        }
+        all
+    }
+}
+
+/// Returns a vector of numbers, and of zeros if there are fewer numbers than lanes.
+#[inline(always)]
+fn load<T: Real, V: Vector<Scalar = f64>>(token: V::Token, from: &[T]) -> V {
+    let mut numbers = [0.0; TOGETHER];
+    numbers.iter_mut().zip(from).for_each(|(to, x)| *to = x.to_f64());
+    V::load(token, &numbers)
+}
+
+/// Does what [`two_passes`] does, for `count` vectors.
+#[inline(always)]
+fn in_lanes<V: Vector<Scalar = f64>>(token: V::Token, count: usize, row: impl Fn(usize) -> V) -> [Moments; TOGETHER] {
+    let mut moments = [Moments::default(); TOGETHER];
+    if count == 0 {
+        return moments;
+    }
+    let splat = |x| V::splat(token, x);
+    let mut shift = row(0);
+    shift.as_mut_slice().iter_mut().for_each(|x| *x = if x.is_finite() { *x } else { 0.0 });
+    let mut sums = [splat(0.0); SIDE];
+    let (mut least, mut most) = (splat(f64::INFINITY), splat(f64::NEG_INFINITY));
+    for t in 0..count {
+        let x = row(t);
+        sums[t % SIDE] += x - shift;
+        least = V::select(x.lt(least), x, least);
+        most = V::select(most.lt(x), x, most);
+    }
+    let sum = total(sums, |a, b| a + b);
+    let mean = shift + sum / splat(as_f64(count as u64));
+    let mut powers = [[splat(0.0); 4]; SIDE];
+    for t in 0..count {
+        let away = row(t) - mean;
+        let square = away * away;
+        let [first, second, third, fourth] = &mut powers[t % SIDE];
+        *first += away;
+        *second += square;
+        *third += square * away;
+        *fourth += square * square;
+    }
+    let powers = total(powers, |a, b| std::array::from_fn(|k| a[k] + b[k]));
+    for (lane, moments) in moments.iter_mut().enumerate().take(V::LANES) {
+        let of = |x: &V| x.as_slice()[lane];
+        let has_nan = of(&sum).is_nan() && (0..count).any(|t| of(&row(t)).is_nan());
+        let extremes = if has_nan { [f64::NAN; 2] } else { [of(&least), of(&most)] };
+        *moments = about_the_mean(count, of(&mean), powers.each_ref().map(of), extremes);
+    }
+    moments
+}
+
 /// Calls `f` for every element, with the index of a partial sum (below [`SIDE`]) and the element. The function is
 /// inlined, so that it is compiled for the instruction set of the caller.
 #[inline(always)]
@@ -156,7 +249,7 @@ fn side_by_side<T: Real>(numbers: &[T], mut f: impl FnMut(usize, f64)) {
 
 /// Combines the partial sums with `add`; every step halves the number of partial sums.
 #[inline(always)]
-fn total(mut sums: [f64; SIDE], add: impl Fn(f64, f64) -> f64) -> f64 {
+fn total<N: Copy>(mut sums: [N; SIDE], add: impl Fn(N, N) -> N) -> N {
     let mut half = SIDE / 2;
     while half > 0 {
         for place in 0..half {
@@ -196,11 +289,22 @@ fn two_passes<T: Real>(numbers: &[T]) -> Moments {
         powers[2][place] += square * away;
         powers[3][place] += square * square;
     });
-    let [first, second, third, fourth] = powers.map(|sums| total(sums, |a, b| a + b));
+    about_the_mean(numbers.len(), mean, powers.map(|sums| total(sums, |a, b| a + b)), [least, most])
+}
+
+/// Returns the moments of `count` elements from the sums of the first four powers of their distances from the rounded
+/// mean.
+#[inline(always)]
+fn about_the_mean(
+    count: usize,
+    mean: f64,
+    [first, second, third, fourth]: [f64; 4],
+    [least, most]: [f64; 2],
+) -> Moments {
     // The mean was rounded, so the moments about the rounded mean are converted to moments about the exact mean.
-    let off = first / n;
+    let off = first / as_f64(count as u64);
     Moments {
-        count: numbers.len() as u64,
+        count: count as u64,
         mean: if off.is_finite() { mean + off } else { mean },
         powers: [
             second - off * first,

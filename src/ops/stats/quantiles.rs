@@ -16,6 +16,8 @@ use bytemuck::cast_slice;
 
 /// The approximate number of elements that a thread processes at a time.
 const TASK: usize = 1 << 14;
+/// The longest series that is sorted, which takes less time than selecting a few of its elements.
+const SHORT: usize = 32;
 
 /// Computes the quantiles `q` of every series. A quantile q of n sorted elements is at position `q (n - 1)`, and is
 /// interpolated linearly between the two elements next to this position, as NumPy's `quantile` does by default.
@@ -123,14 +125,20 @@ fn every<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
     // Quantiles are selected in ascending order, so the elements below a selected element need no further work.
     let mut order: Vec<usize> = (0..q.len()).collect();
     order.sort_by(|&i, &j| q[i].total_cmp(&q[j]));
-    let series = |s: usize| {
-        let base = s / inner * len * inner + s % inner;
-        let own = (0..len).map(|i| x[base + i * inner]);
-        of_series(own, q, &order, nan)
+    let (series, run) = (outer * inner, (TASK / len.max(1)).max(1));
+    let of_run = |_, first: usize| {
+        let (mut own, mut found) = (Vec::with_capacity(len), Vec::with_capacity(run * q.len()));
+        for s in first..(first + run).min(series) {
+            let base = s / inner * len * inner + s % inner;
+            own.clear();
+            own.extend((0..len).map(|i| x[base + i * inner]));
+            of_series(&mut own, q, &order, nan, &mut found);
+        }
+        found
     };
-    let found: Vec<Vec<T>> = parallel::map_runs(outer * inner, (TASK / len.max(1)).max(1), series);
-    let mut out = vec![T::from_f64(f64::NAN); outer * inner * q.len()];
-    for (s, own) in found.iter().enumerate() {
+    let found = parallel::map((0..series).step_by(run), of_run);
+    let mut out = vec![T::from_f64(f64::NAN); series * q.len()];
+    for (s, own) in found.iter().flat_map(|run| run.chunks_exact(q.len().max(1))).enumerate() {
         for (i, &value) in own.iter().enumerate() {
             out[(s / inner * q.len() + i) * inner + s % inner] = value;
         }
@@ -138,19 +146,24 @@ fn every<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
     out
 }
 
-fn of_series<T: Real>(numbers: impl Iterator<Item = T>, q: &[f64], order: &[usize], nan: Nan) -> Vec<T> {
-    let mut own: Vec<T> = numbers.collect();
+/// Appends the quantiles of one series, whose elements are moved, to `all`.
+fn of_series<T: Real>(own: &mut Vec<T>, q: &[f64], order: &[usize], nan: Nan, all: &mut Vec<T>) {
     let before = own.len();
     own.retain(|x| !x.to_f64().is_nan());
-    let mut found = vec![T::from_f64(f64::NAN); q.len()];
+    let first = all.len();
+    all.resize(first + q.len(), T::from_f64(f64::NAN));
     if own.is_empty() || (nan == Nan::Propagate && own.len() < before) {
-        return found;
+        return;
     }
     let by_value = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
+    // The elements before index `sorted` do not have to be moved again.
     let mut sorted = 0;
+    if own.len() <= SHORT {
+        own.sort_unstable_by(by_value);
+        sorted = own.len();
+    }
     for &i in order {
         let (low, part) = place(q[i], own.len());
-        // The elements before index `sorted` do not have to be moved again.
         if low >= sorted {
             own[sorted..].select_nth_unstable_by(low - sorted, by_value);
             sorted = low + 1;
@@ -165,9 +178,8 @@ fn of_series<T: Real>(numbers: impl Iterator<Item = T>, q: &[f64], order: &[usiz
             }
             own[low + 1]
         };
-        found[i] = T::from_f64(between(below.to_f64(), above.to_f64(), part));
+        all[first + i] = T::from_f64(between(below.to_f64(), above.to_f64(), part));
     }
-    found
 }
 
 /// Returns the position of a quantile among `n` sorted elements: the index of the element below the position, and the

@@ -303,7 +303,7 @@ fn predictions_look_at_names_and_at_all_rows() {
     // An index and no label, without a header.
     let bare = each(&|i| format!("{i},{}", inputs(i)));
     let (code, _, error) = predict("values", &bare, &[]);
-    let part = "found 4; it is ambiguous whether column 1 or column 4 is the one that is not an input";
+    let part = "found 4; either column 1 or column 4 is not an input";
     assert!(code == 1 && error.contains(part), "{error}");
     let (code, printed, error) = predict("digits", &bare, &[]);
     assert!(code == 0 && printed.contains("left out: `1` (index)"), "{printed}{error}");

@@ -108,9 +108,8 @@ impl Reader<'_> {
         let (out, why) = match (other, unfit) {
             (Some((at, _)), None) if at != label && is_number && doubtful => {
                 let [one, last] = [at, label].map(|at| self.column(at));
-                let remedy = "is the one that is not an input, so name that one with --ignore";
-                let either = format!("it is ambiguous whether column {one} or column {last} {remedy}");
-                let found = format!("{}; {either}", self.uses.len());
+                let remedy = "is not an input; name it with --ignore";
+                let found = format!("{}; either column {one} or column {last} {remedy}", self.uses.len());
                 return Err(self.wrong(self.first, wanted(known), found));
             }
             (_, None) => (label, LeftOut::Label),

@@ -52,25 +52,25 @@ fn inputs_of_a_model() {
         (
             "7.5,0.5,2\n8,0.5,2\n",
             KnownInputs { classes: &[], ..last },
-            "found 3; it is ambiguous whether column 1 or column 3",
+            "found 3; either column 1 or column 3",
         ),
         ("5,8,1\n6,9,0\n7,7,2\n", classes, "found \"2\" in column 3, which is no class"),
         (
             &index("")[..],
             classes,
-            "found 3; it is ambiguous whether column 1 or column 3 is the one that is not an input, so name",
+            "found 3; either column 1 or column 3 is not an input; name",
         ),
         (
             &index("")[..],
             values,
-            "found 3; it is ambiguous whether column 1 or column 3 is the one that is not an input, so name",
+            "found 3; either column 1 or column 3 is not an input; name",
         ),
         (
             &index("t,a,b\n")[..],
             values,
-            "found 3; it is ambiguous whether column `t` or column `b` is the one that is not an input",
+            "found 3; either column `t` or column `b` is not an input",
         ),
-        ("9,1,2\n3,1,2\n7,1,2\n2,1,2\n11,1,2\n", values, "it is ambiguous whether column 1 or column 3"),
+        ("9,1,2\n3,1,2\n7,1,2\n2,1,2\n11,1,2\n", values, "either column 1 or column 3"),
     ] {
         let path = folder.file("t.csv", text);
         let said = read_samples(&path, Wanted::Inputs(known)).expect_err(text).to_string();

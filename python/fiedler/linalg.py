@@ -284,6 +284,8 @@ def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | 
     if left.ndim == right.ndim == 2:
         made = _fiedler.matmul(_context(context, device), left[None], right[None])
         return wrap(made[0] if x.ndim == y.ndim == 2 else made.reshape(x.shape[:-1] + y.shape[1:]))
+    if left.ndim == right.ndim == 3 and left.shape[0] == right.shape[0]:
+        return wrap(_fiedler.matmul(_context(context, device), left, right))
     try:
         lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:

@@ -49,27 +49,11 @@ fn inputs_of_a_model() {
     let index = |names: &str| names.to_owned() + &(0..6).map(|i| format!("{i},{},1\n", i * i)).collect::<String>();
     for (text, known, part) in [
         ("7.5,0.5,2\n8,0.5,2\n", plain, "found \"2\" in column 3, which is no class; use --ignore for a column"),
-        (
-            "7.5,0.5,2\n8,0.5,2\n",
-            KnownInputs { classes: &[], ..last },
-            "found 3; either column 1 or column 3",
-        ),
+        ("7.5,0.5,2\n8,0.5,2\n", KnownInputs { classes: &[], ..last }, "found 3; either column 1 or column 3"),
         ("5,8,1\n6,9,0\n7,7,2\n", classes, "found \"2\" in column 3, which is no class"),
-        (
-            &index("")[..],
-            classes,
-            "found 3; either column 1 or column 3 is not an input; name",
-        ),
-        (
-            &index("")[..],
-            values,
-            "found 3; either column 1 or column 3 is not an input; name",
-        ),
-        (
-            &index("t,a,b\n")[..],
-            values,
-            "found 3; either column `t` or column `b` is not an input",
-        ),
+        (&index("")[..], classes, "found 3; either column 1 or column 3 is not an input; name"),
+        (&index("")[..], values, "found 3; either column 1 or column 3 is not an input; name"),
+        (&index("t,a,b\n")[..], values, "found 3; either column `t` or column `b` is not an input"),
         ("9,1,2\n3,1,2\n7,1,2\n2,1,2\n11,1,2\n", values, "either column 1 or column 3"),
     ] {
         let path = folder.file("t.csv", text);

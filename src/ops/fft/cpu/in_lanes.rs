@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The number of lanes of the widest vectors.
 pub(super) const LANES: usize = 16;
 /// The number of elements in a task of one thread, rounded to a multiple of [`LANES`] lines.
-const TASK: usize = 1 << 15;
+const TASK: usize = 1 << 13;
 
 /// Returns the number of lines in a task of one thread.
 pub(super) fn lines_of(n: usize) -> usize {

@@ -108,9 +108,9 @@ pub trait Vector:
     /// Does the reverse of [`Vector::parted`].
     #[must_use]
     fn mixed(parts: [Self; 2]) -> [Self; 2];
-    /// Separates the elements of `LANES` adjacent groups of four numbers, which four vectors hold: returns the first, the
-    /// second, the third and the fourth elements, each in the same order of lanes, which [`Vector::mixed_by_four`]
-    /// reverts.
+    /// Separates the elements of `LANES` adjacent groups of four numbers, which four vectors hold: returns the first,
+    /// the second, the third and the fourth elements, each in the same order of lanes, which
+    /// [`Vector::mixed_by_four`] reverts.
     #[must_use]
     fn parted_by_four(groups: [Self; 4]) -> [Self; 4];
     /// Does the reverse of [`Vector::parted_by_four`].

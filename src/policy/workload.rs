@@ -107,8 +107,8 @@ impl fmt::Display for Family {
     }
 }
 
-/// The number of operations below which other threads are not worth waking. A call goes to a thread of the pool and back
-/// in 10 to 46 us, and two tasks of 20 us each then take 50 us (two cores of an EPYC, 2026-11-29).
+/// The number of operations below which other threads are not worth waking. A call goes to a thread of the pool and
+/// back in 10 to 46 us, and two tasks of 20 us each then take 50 us (two cores of an EPYC, 2026-11-29).
 const BRIEF: f64 = 5e5;
 
 /// The work of an operation. The counts depend only on the algorithms. [`Rates`](super::Rates) state the costs on a

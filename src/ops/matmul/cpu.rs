@@ -22,8 +22,8 @@ pub(super) const TINY: usize = 24;
 const PART: usize = 8192;
 /// The maximum number of elements of a result whose sums are cut.
 const SMALL_RESULT: usize = 128 * 128;
-/// The minimum number of flops for which another thread is woken: about 40 us of work for one thread. Calls that are too
-/// brief for other threads ([`Workload`](crate::policy::Workload)) have less.
+/// The minimum number of flops for which another thread is woken: about 40 us of work for one thread. Calls that are
+/// too brief for other threads ([`Workload`](crate::policy::Workload)) have less.
 const WORTH_A_THREAD: usize = 1 << 22;
 /// The number of elements of a result that a thread finishes at a time.
 const FINISHED: usize = 1 << 14;

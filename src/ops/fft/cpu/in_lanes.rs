@@ -1,8 +1,8 @@
 //! Transforms of many lines, one line per SIMD lane.
 //!
 //! rustfft's shuffles between lanes are fast for some lengths only. In lanes, every length without large prime factors
-//! is transformed at the same rate by `passes`. A prime length n for which n - 1 has only small factors becomes a cyclic
-//! convolution (`rader`).
+//! is transformed at the same rate by `passes`. A prime length n for which n - 1 has only small factors becomes a
+//! cyclic convolution (`rader`).
 
 use super::across::{ComplexMatrices, ComplexStrip};
 use super::lengths::is_rader;

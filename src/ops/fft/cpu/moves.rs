@@ -18,8 +18,8 @@ const STEP: usize = GROUP * GROUPS;
 /// The number of elements of lines across rows that are copied before the first vector is loaded.
 const ROWS: usize = 8;
 
-/// Copies of the lines that are in lanes. Lines in memory are read and written from first to last: the processor fetches
-/// those in advance that are far from it.
+/// Copies of the lines that are in lanes. Lines in memory are read and written from first to last, so that the
+/// processor fetches them in advance.
 pub(super) struct Copies<F> {
     scalars: Vec<F>,
 }
@@ -104,7 +104,7 @@ pub(super) struct Narrow {
 }
 
 impl Narrow {
-    /// Returns the lines `first..first + count` of matrices, whose rows have `inner` elements and whose columns have `n`.
+    /// Returns the lines `first..first + count` of matrices whose rows have `inner` elements, and whose columns have `n`.
     pub(super) fn new(first: usize, count: usize, inner: usize, n: usize) -> Self {
         let begin = |line: usize| line / inner * inner * n + line % inner;
         Self { begins: std::array::from_fn(|lane| begin(first + lane.min(count - 1))), count, inner }

@@ -10,8 +10,9 @@ use crate::lanes::{Task, Vector};
 use num_complex::Complex;
 use std::sync::Arc;
 
-/// The largest number of elements of a matrix. rustfft takes 0.8 to 1.0 times as long for larger ones if the contiguous
-/// lines have a power of two, and for others 1.4 to 5 times as long up to the limit (one core with AVX-512, 2026-11-29).
+/// The largest number of elements of a matrix, up to which rustfft takes 1.1 to 5 times as long, and the largest if the
+/// length of the contiguous lines is a power of two, beyond which it takes 0.8 to 1.0 times as long (one core with
+/// AVX-512, 2026-11-29).
 const MOST: usize = 512;
 const MOST_IN_TWOS: usize = 256;
 

@@ -104,7 +104,7 @@ pub(super) struct Narrow {
 }
 
 impl Narrow {
-    /// Returns the lines `first..first + count` of matrices whose rows have `inner` elements, and whose columns have `n`.
+    /// Returns the lines `first..first + count` of matrices of `n` rows, each of which has `inner` elements.
     pub(super) fn new(first: usize, count: usize, inner: usize, n: usize) -> Self {
         let begin = |line: usize| line / inner * inner * n + line % inner;
         Self { begins: std::array::from_fn(|lane| begin(first + lane.min(count - 1))), count, inner }

@@ -57,7 +57,7 @@ fn zeros_have_eigenvalues_zero() -> Result<()> {
 fn subnormal_eigenvalues_are_in_an_order() -> Result<()> {
     let exact = Profile::with_subgroups(32).exact();
     let profile = Profile { denormals: wgpu_adversary::Denormals::Seeded, ..exact };
-    // The shift of the kernels, a twentieth of the norm, is a power of two, so that no rounding error hides what is small.
+    // The shift of the kernels, a twentieth of the norm, is a power of two: no rounding error hides what is small.
     let entry = |i: usize| if i == 0 { 1.25 } else { f32::from_bits((i * 7919 % 100 + 1) as u32) };
     each_form(&profile, entry, |ctx, solved, n| {
         let vectors = solved.vectors.to_host(ctx)?;

@@ -7,6 +7,7 @@ use fiedler::features::Representation;
 use fiedler::forms::{FftForm, KernelForm};
 use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence, divergence_matrix, divergence_of_samples};
 use fiedler::ops::fft::{Window, power_spectrum};
+use fiedler::ops::pca::{PcaOptions, pca};
 use fiedler::ops::random::{Stream, bernoulli, normal, uniform, words};
 use fiedler::ops::series::{Program, SampleShape};
 use fiedler::ops::stats::{Nan, RunningCovariance, RunningStats, StatsOptions};
@@ -161,6 +162,22 @@ fn statistics() -> Vec<Problem> {
             Ok(out)
         }));
     }
+    all.push(Problem::new("tiny numbers", |ctx| {
+        let mut out = Vec::new();
+        let (unit, shape) = (2_f32.powi(-110), Shape::new(40, 3, 1));
+        let x: Vec<f32> = noise(120, 1).into_iter().map(|x| x * unit).collect();
+        let found = ops::describe(ctx, &Array::from_vec(shape, x)?, Axis::Rows, StatsOptions::default())?;
+        for values in [found.mean, found.min, found.max].map(|x| x.to_host(ctx)) {
+            out.extend(wide(values?.as_slice()).iter().map(|x| x / f64::from(unit)));
+        }
+        let x: Vec<f32> = noise(120, 2).into_iter().map(|x| x * 2_f32.powi(-66)).collect();
+        let x = Array::from_vec(shape, x)?;
+        out.extend(wide(ops::cov(ctx, &x)?.to_host(ctx)?.as_slice()).iter().map(|x| x * 2_f64.powi(132)));
+        let found = pca(ctx, &x, 2, PcaOptions::default())?;
+        let there = found.transform(ctx, &x, false)?;
+        out.extend(wide(there.to_host(ctx)?.as_slice()).iter().map(|x| x * 2_f64.powi(66)));
+        Ok(out)
+    }));
     all.push(Problem::new("streams", |ctx| {
         let cols = 3;
         let (mut stats, mut other) =
@@ -189,8 +206,8 @@ const COLUMNS: [&str; 6] = [
      info,moments,quantiles,histogram,spectrum,autocorrelation,bits",
     "quantiles(q=[0, 1, 0.123], rule='higher')",
     "histogram(range=[-1, 1.5], bins=7, columns=['counts'])",
-    "spectrum(columns=['power', 'magnitudes', 'bands', 'top', 'mean', 'sd', 'max', 'energy_share', 'entropy'], zero=true, \
-     both_sides=true, top=9, bands=3)",
+    "spectrum(columns=['power', 'magnitudes', 'bands', 'top', 'mean', 'sd', 'max', 'energy_share', 'entropy'], \
+     zero=true, both_sides=true, top=9, bands=3)",
     "autocorrelation(order=4, delay=2, support=3, lags=[1, 3, 70], adjusted=false)",
     "bits(columns=['positions', 'pairs', 'runs'], first=9)",
 ];

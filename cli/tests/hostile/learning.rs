@@ -115,6 +115,7 @@ fn courses() -> Result<Vec<(&'static str, Course)>> {
         ("tangent loss", of(single(Activation::Tanh)?, Loss::Tangent, sgd)),
         ("Savage loss", of(single(Activation::Relu)?, Loss::Savage, sgd)),
         ("weighted binary loss", of(single(Activation::Gelu)?, Loss::WeightedBinary, sgd)),
+        ("f16 and a bound of the gradient", Course { mixed: MixedPrecision::F16, hyper: momentum, ..course.clone() }),
         ("f16", Course { mixed: MixedPrecision::F16, ..course.clone() }),
         ("bf16", Course { mixed: MixedPrecision::Bf16, ..of(normed(Norm::Batch)?, Loss::CROSS_ENTROPY, sgd) }),
         (

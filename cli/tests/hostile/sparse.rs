@@ -74,7 +74,7 @@ fn products(ctx: &Context) -> Result<Vec<f64>> {
     Ok(out)
 }
 
-/// Rows with so many entries that several workgroups add them up.
+/// Rows whose entries several workgroups add up.
 fn long_rows(ctx: &Context) -> Result<Vec<f64>> {
     let mut out = Vec::new();
     let nodes = 3000_u32;

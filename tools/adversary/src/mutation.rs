@@ -20,7 +20,7 @@ pub enum Change {
     Late,
     /// The condition of an `if` without `else` is always true, as if a check were missing.
     Condition,
-    /// A comparison of integers also holds (`<` becomes `<=`), or no longer holds (`<=` becomes `<`), if they are equal.
+    /// A comparison of integers has another result if they are equal: `<` becomes `<=`, and `<=` becomes `<`.
     Bound,
     /// An index of an array or a vector is greater by one.
     Index,
@@ -159,11 +159,9 @@ fn in_block(block: &mut Block, expressions: &mut Arena<Expression>, wants: &mut 
                     block.swap(place - 1, place);
                 }
             }
-            &mut Statement::WorkGroupUniformLoad { pointer, result } => {
-                if is_wanted(Change::UniformLoad) {
-                    expressions[result] = Expression::Load { pointer };
-                    block[place] = Statement::Emit(Range::new_from_bounds(result, result));
-                }
+            &mut Statement::WorkGroupUniformLoad { pointer, result } if is_wanted(Change::UniformLoad) => {
+                expressions[result] = Expression::Load { pointer };
+                block[place] = Statement::Emit(Range::new_from_bounds(result, result));
             }
             Statement::If { condition, reject, .. } => {
                 // naga ends both sides of the last `if` of a function with a return.

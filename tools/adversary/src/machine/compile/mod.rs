@@ -75,7 +75,7 @@ struct Compiler<'a> {
     scope: Scope<'a>,
 }
 
-/// Compiles an entry point of a module without overrides. A mutation of an index is made here, and of other things it was.
+/// Compiles an entry point of a module without overrides. Of mutations, only that of an index is made here.
 pub(super) fn compile(module: &Module, info: &ModuleInfo, entry: usize, mutation: Option<Mutation>) -> Result<Code> {
     let point = &module.entry_points[entry];
     let mut compiler = Compiler {

@@ -5,7 +5,8 @@
 //
 // Let B = 2^-e A, let g_j = |w_j| - s be a first approximation of eigenvalue j of B, and let r = B v_j - g_j v_j and
 // d = v_j' r. Then the Rayleigh quotient of B is g_j + d, and the residual of this eigenpair is sqrt(|r|^2 - d^2).
-// This takes one pass over A, and no large numbers cancel.
+// This takes one pass over A, and no large numbers cancel. |g_j| is at most the norm of B, so that all eigenvalues of
+// the zero matrix are 0 even where `reciprocal_sqrt(1)` is not 1.
 //
 // w:            on input W, on output V.
 // certificates: residual max_j |A v_j - lambda_j v_j| / |A|_1, orthogonality max |V'V - I|, sweeps, status
@@ -83,7 +84,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     if own < n {
         let inverse = reciprocal_sqrt(square);
         for (var q = part; q < quads; q += PARTS) { columns[own * STRIDE + q] *= inverse; }
-        guess = square * inverse - shift;
+        guess = clamp(square * inverse - shift, -norm, norm);
     }
 
     var remainder = 0.0;
@@ -136,10 +137,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let finite = (word & FLAG_NON_FINITE) == 0u;
     if own < n {
         let value = quotients[own];
+        let key = key_of(value);
         var rank = 0u;
         for (var other = 0u; other < n; other += 1u) {
-            let x = quotients[other];
-            if x < value || (x == value && other < own) { rank += 1u; }
+            let x = key_of(quotients[other]);
+            if x < key || (x == key && other < own) { rank += 1u; }
         }
         // If the matrix is not finite, its eigenvalues are NaN and its eigenvectors are 0. The NaN is made from bits at
         // run time, because WGSL has no constant NaN.

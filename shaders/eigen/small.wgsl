@@ -32,15 +32,15 @@ fn remainder(product: f32, guess: f32, v: f32) -> vec2<f32> {
     return vec2<f32>(r * r, r * v);
 }
 
-// The eigenvalue of a column times 2^-e, the eigenvalue, and the bits of its residual. The bits are those of infinity
-// if the eigenvalue overflows in f32 although no element of A does.
-struct Pair { value: f32, given: f32, residual: u32 }
+// The key of the eigenvalue of a column times 2^-e, the eigenvalue, and the bits of its residual. The bits are those of
+// infinity if the eigenvalue overflows in f32 although no element of A does.
+struct Pair { key: u32, given: f32, residual: u32 }
 
 fn pair_of(guess: f32, sums: vec2<f32>, e: i32) -> Pair {
     let value = guess + sums.y;
     let given = times_power_of_two(bitcast<u32>(value), e);
     let residual = magnitude_bits(sqrt(max(sums.x - sums.y * sums.y, 0.0)));
-    return Pair(value, given, select(residual, INFINITE, magnitude_bits(given) >= INFINITE));
+    return Pair(key_of(value), given, select(residual, INFINITE, magnitude_bits(given) >= INFINITE));
 }
 
 fn certificate(m: Matrix, finite: bool, orthogonal: bool, sweeps: u32, norm: f32, residual: u32, departure: u32) {

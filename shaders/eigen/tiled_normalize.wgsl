@@ -29,5 +29,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     let inverse = reciprocal_sqrt(square);
     for (var row = lane; row < m.order; row += 64u) { w[base + row] *= inverse; }
-    if lane == 0u { guesses[group.x / params.groups * params.capacity + column] = square * inverse - bitcast<f32>(state[m.place].z); }
+    if lane == 0u {
+        let norm = bitcast<f32>(state[m.place].w);
+        let guess = square * inverse - bitcast<f32>(state[m.place].z);
+        guesses[group.x / params.groups * params.capacity + column] = clamp(guess, -norm, norm);
+    }
 }

@@ -22,10 +22,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         return;
     }
     let own = guesses[base + column];
+    let key = key_of(own);
     var rank = 0u;
     for (var other = 0u; other < m.order; other += 1u) {
-        let x = guesses[base + other];
-        if x < own || (x == own && other < column) { rank += 1u; }
+        let x = key_of(guesses[base + other]);
+        if x < key || (x == key && other < column) { rank += 1u; }
     }
     ranks[base + column] = rank;
     values[m.rows + rank] = times_power_of_two(bitcast<u32>(own), bitcast<i32>(state[m.place].y));

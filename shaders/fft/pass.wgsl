@@ -108,6 +108,8 @@ var<workgroup> points: array<Point, POINTS>;
 var<private> x: array<Point, 16>;
 var<private> lane: u32;
 var<private> group: u32;
+// The number of transforms (or of pairs) that this workgroup has. The last workgroup may have less than the others.
+var<private> own_count: u32;
 
 // A stage: its number, and the product of the radices before it, which is the distance between two points of a
 // butterfly.
@@ -150,8 +152,8 @@ fn next(now: Stage, mirrored: bool) -> Stage {
 // transform.
 fn own(i: u32, each: u32, across: bool) -> vec2<u32> {
     if across {
-        let along = small(i, params.group);
-        return vec2<u32>(i - along * params.group, along);
+        let along = small(i, own_count);
+        return vec2<u32>(i - along * own_count, along);
     }
     let one = small(i, each);
     return vec2<u32>(one, i - one * each);
@@ -233,14 +235,12 @@ fn put(line: Line, element: u32, value: vec2<f32>) {
 // Runs the first stage, which reads its elements from the input.
 fn first_stage() {
     let each = small(params.length, FIRST);
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
             let at = own(b, each, LOAD_ACROSS);
-            if exists(at.x) {
-                first_butterfly(sources(at.x), at.y, each, Place(at.x * params.length + reversed(at.y, FIRST), 1u, 0u));
-            }
+            first_butterfly(sources(at.x), at.y, each, Place(at.x * params.length + reversed(at.y, FIRST), 1u, 0u));
         }
         continuing { b += WIDTH; break if b >= count; }
     }
@@ -249,12 +249,12 @@ fn first_stage() {
 // Runs the last stage, which writes its elements to the output.
 fn last_stage() {
     let each = small(params.length, LAST);
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
             let at = own(b, each, STORE_ACROSS);
-            if exists(at.x) { last_butterfly(place_of(at.x, at.y, LAST, each), sinks(at.x), at.y); }
+            last_butterfly(place_of(at.x, at.y, LAST, each), sinks(at.x), at.y);
         }
         continuing { b += WIDTH; break if b >= count; }
     }
@@ -262,7 +262,7 @@ fn last_stage() {
 
 // Loads the input with its digits reversed, or in natural order before a reversed transform.
 fn load_all() {
-    let count = params.group * params.length;
+    let count = own_count * params.length;
     let radix = radix_of(0u);
     let each = small(params.length, radix);
     var i = lane;
@@ -274,19 +274,19 @@ fn load_all() {
                 let q = small(at.y, each);
                 to = reversed(at.y - q * each, radix) + q;
             }
-            if exists(at.x) { points[bank(at.x * params.length + to)] = brought(sources(at.x), at.y); }
+            points[bank(at.x * params.length + to)] = brought(sources(at.x), at.y);
         }
         continuing { i += WIDTH; break if i >= count; }
     }
 }
 
 fn store_all() {
-    let count = params.group * params.length;
+    let count = own_count * params.length;
     var i = lane;
     loop {
         if i < count {
             let at = own(i, params.length, STORE_ACROSS);
-            if exists(at.x) { put_out(sinks(at.x), at.y, points[bank(at.x * params.length + at.y)]); }
+            put_out(sinks(at.x), at.y, points[bank(at.x * params.length + at.y)]);
         }
         continuing { i += WIDTH; break if i >= count; }
     }
@@ -294,7 +294,7 @@ fn store_all() {
 
 // Applies the filter between two transforms. The filter's table is in digit-reversed order.
 fn filter_all() {
-    let count = params.group * params.length;
+    let count = own_count * params.length;
     var i = lane;
     loop {
         if i < count {
@@ -308,7 +308,7 @@ fn filter_all() {
 
 fn unfold_all() {
     let h = params.whole;
-    let count = params.group * (h + 1u);
+    let count = own_count * (h + 1u);
     var i = lane;
     loop {
         if i < count {
@@ -316,7 +316,7 @@ fn unfold_all() {
             let here = select(at.y, 0u, at.y == h);
             let there = select(h - at.y, 0u, at.y == 0u);
             let z = points[bank(at.x * params.length + here)];
-            if exists(at.x) { unfold(sinks(at.x), at.y, z, here, points[bank(at.x * params.length + there)], there); }
+            unfold(sinks(at.x), at.y, z, here, points[bank(at.x * params.length + there)], there);
         }
         continuing { i += WIDTH; break if i >= count; }
     }
@@ -333,6 +333,7 @@ fn unfold_of(line: Line, k: u32, z: vec2<f32>, here: u32, mirrored: vec2<f32>, t
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) index: u32) {
     group = params.first + id.x;
     lane = index;
+    own_count = min(params.group, transforms() - group * params.group);
     if FIRST != 0u { first_stage(); } else { load_all(); }
     workgroupBarrier();
     if TWICE {

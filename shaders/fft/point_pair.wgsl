@@ -15,7 +15,8 @@ fn quarter(p: Point) -> Point { return vec4<f32>(p.y, -p.x, p.w, -p.z); }
 // If the number of transforms is odd, the last transform is paired with itself.
 fn other(line: u32) -> u32 { return min(line + 1u, params.count - 1u); }
 
-fn exists(two: u32) -> bool { return 2u * (group * params.group + two) < params.count; }
+// Returns the number of pairs.
+fn transforms() -> u32 { return (params.count + 1u) / 2u; }
 
 fn sources(two: u32) -> Lines {
     let line = 2u * (group * params.group + two);

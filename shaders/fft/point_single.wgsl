@@ -10,7 +10,7 @@ fn mirror(p: Point) -> Point { return conjugate(p); }
 // Returns the point times -i.
 fn quarter(p: Point) -> Point { return vec2<f32>(p.y, -p.x); }
 
-fn exists(one: u32) -> bool { return group * params.group + one < params.count; }
+fn transforms() -> u32 { return params.count; }
 fn sources(one: u32) -> Lines { return source(group * params.group + one); }
 fn sinks(one: u32) -> Lines { return sink(group * params.group + one); }
 fn digits_of(lines: Lines) -> Digits { return lines.digit; }

@@ -145,3 +145,8 @@ fn load_parameters() {
 }
 
 fn store_parameters() {}
+
+// Waits until all invocations have read the parameters of a step.
+fn parameters_read() {
+    if ROWS == OWN { storageBarrier(); }
+}

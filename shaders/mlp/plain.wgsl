@@ -16,6 +16,11 @@ fn store_parameters() {
     }
 }
 
+// Waits until all invocations have read the parameters of a step.
+fn parameters_read() {
+    if !OWN_WEIGHTS && ROWS == OWN { storageBarrier(); }
+}
+
 fn not_finite() { halted = 1u; }
 
 fn load_scaler(at: u32) {}

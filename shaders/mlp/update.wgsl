@@ -47,6 +47,7 @@ fn clipping(count: u32, l1: f32, clip: f32) -> f32 {
 
 // Changes all parameters by one step.
 fn update(record: u32, t: u32, count: u32) {
+    parameters_read();
     let kind = plan[record + UPDATE];
     let l1 = bitcast<f32>(plan[record + PENALTY]);
     let clip = bitcast<f32>(plan[record + CLIP]);

@@ -15,7 +15,7 @@ struct Params { first: u32, n: u32, size: u32, offset: u32, stride: u32, places:
 // Returns the greatest of the distances from the median if the smallest ones are `lefts` of the numbers below the
 // median and `rights` of the others. There are `below` numbers below it.
 fn farthest(median: f32, below: u32, lefts: u32, rights: u32) -> f32 {
-    let left = median - x[below - max(lefts, 1u)];
+    let left = median - x[max(below, 1u) - max(lefts, 1u)];
     let right = x[below + max(rights, 1u) - 1u] - median;
     return max(select(-1.0, left, lefts > 0u), select(-1.0, right, rights > 0u));
 }

@@ -104,14 +104,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let all = max(sums_of.x, LEAST);
     let centroid = sums_of.y / all;
     let mean = sums_of.z / params.count;
+    // A single frequency is its own mean, also where a quotient is off by a unit in the last place.
+    let alone = params.bins == skipped + 1u;
     var further = vec4<f32>(0.0);
     var nothing = 0.0;
     for (var k = skipped + lane; k < params.bins; k += WIDTH) {
         let power = x[k];
         let weight = places[k].y;
         let share = power / all;
-        let apart = places[k].x - centroid;
-        let deviation = sqrt(power) - mean;
+        let apart = select(places[k].x - centroid, 0.0, alone);
+        let deviation = select(sqrt(power) - mean, 0.0, alone);
         let some = power >= LEAST;
         if !some { nothing = 1.0; }
         further += weight * vec4<f32>(

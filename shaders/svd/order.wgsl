@@ -21,8 +21,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var square = 0.0;
     if column < n {
         square = lengths[matrix * n + column];
-        // The bits of squares have their order. Comparisons of floats may flush subnormals, each in its own way, and
-        // two columns could have one rank.
+        // The bits of squares have their order, see shared/keys.wgsl.
         let own = magnitude_bits(square);
         for (var other = part; other < n; other += LANES) {
             let length = magnitude_bits(lengths[matrix * n + other]);

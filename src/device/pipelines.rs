@@ -101,22 +101,23 @@ impl Pipelines {
 
     fn compile(&self, shader: &Shader, reflection: Reflection, overrides: Overrides<'_>) -> Result<Pipeline> {
         let name = shader.name;
+        let label = shader.label();
+        let label = Some(label.as_str());
         let entries: Vec<_> = reflection.variables.iter().map(layout_entry).collect();
         let ((raw, layout), caught) = scoped(&self.device, || {
             let module = self.module(wgpu::ShaderModuleDescriptor {
-                label: Some(name),
+                label,
                 source: wgpu::ShaderSource::Naga(Cow::Owned(reflection.module)),
             });
-            let layout = self
-                .device
-                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(name), entries: &entries });
+            let layout =
+                self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
             let pipeline_layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some(name),
+                label,
                 bind_group_layouts: &[Some(&layout)],
                 immediate_size: 0,
             });
             let raw = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(name),
+                label,
                 layout: Some(&pipeline_layout),
                 module: &module,
                 entry_point: Some("main"),

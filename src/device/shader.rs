@@ -56,6 +56,12 @@ pub(crate) enum VarKind {
 }
 
 impl Shader {
+    /// Returns the label that wgpu shows: the name of the family's folder and of the kernel, as in `jacobi Gram`.
+    pub(crate) fn label(&self) -> String {
+        let folder = self.family.rsplit("::").nth(1).unwrap_or(self.family);
+        format!("{folder} {}", self.name)
+    }
+
     /// Returns the text of all files, joined.
     pub(crate) fn source(&self) -> String {
         self.files.iter().flat_map(|file| [*file, "\n"]).collect()

@@ -70,8 +70,8 @@ impl KernelVariant {
     /// Returns the label of the kernel's shader modules, and the WGSL from which they are parsed (feature `testing`).
     #[cfg(feature = "testing")]
     #[must_use]
-    pub fn source(&self) -> (&'static str, String) {
-        (self.declaration.shader.name, self.declaration.shader.source())
+    pub fn source(&self) -> (String, String) {
+        (self.declaration.shader.label(), self.declaration.shader.source())
     }
 
     /// Returns the WGSL text that a browser receives for the variant (feature `testing`).
@@ -109,6 +109,15 @@ mod tests {
             let Budget { occupancy, because, .. } = variant.budget;
             assert_eq!(occupancy < Budget::USUAL.occupancy, !because.is_empty(), "{variant}");
         }
+    }
+
+    /// A label has one text, so that what a tool says of a label is said of one kernel.
+    #[test]
+    #[cfg(feature = "testing")]
+    fn a_label_is_a_kernel() {
+        let sources: HashSet<(String, String)> = KernelVariant::all().iter().map(KernelVariant::source).collect();
+        let labels: HashSet<&String> = sources.iter().map(|(label, _)| label).collect();
+        assert_eq!(labels.len(), sources.len());
     }
 
     /// Every family that has shaders is in the table, and every variant has a unique name.

@@ -1,10 +1,11 @@
 //! Faults of the host side: at each call that may fail, and by chance. A call returns the right result or a typed
 //! error, nothing panics, and afterwards the context works or says that its device is lost.
 
+use common::adversary;
 use fiedler::array::Array;
 use fiedler::ops::eigen::eigvalsh;
 use fiedler::ops::matmul::matmul;
-use fiedler::{Backend, Context, ErrorKind, Shape, WgpuDevice};
+use fiedler::{Context, ErrorKind, Shape};
 use std::time::Duration;
 use wgpu_adversary::{Adversary, Fault, Faults, Profile};
 
@@ -30,9 +31,8 @@ fn check((product, values): (Vec<f32>, Vec<f32>)) {
 
 fn open(seed: u64, faults: Faults) -> (Adversary, Context) {
     let adversary = Adversary::new(Profile::with_subgroups(8), seed).faults(faults.delay(Duration::from_millis(20)));
-    let (adapter, device, queue) = adversary.open();
-    let builder = Context::builder().backend(Backend::Gpu).tuned(false);
-    (adversary, builder.build_on(WgpuDevice { adapter, device, queue }).expect("a context"))
+    let ctx = adversary::open(&adversary, &[]);
+    (adversary, ctx)
 }
 
 /// Runs the work with these faults, and then again. Each fault makes one call fail at most, if not the device is lost.

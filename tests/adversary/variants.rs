@@ -1,7 +1,8 @@
 //! Every variant that an adapter may be given is one that the adapter can compile.
 
+use common::adversary;
+use fiedler::ErrorKind;
 use fiedler::ops::variants::KernelVariant;
-use fiedler::{Backend, Context, ErrorKind, WgpuDevice};
 use wgpu_adversary::{Adversary, Profile};
 
 #[test]
@@ -9,9 +10,7 @@ fn every_variant_compiles() {
     let mut refused = Vec::new();
     for profile in [Profile::minimum(), Profile::nvidia(), Profile::rdna()] {
         let began = std::time::Instant::now();
-        let (adapter, device, queue) = Adversary::new(profile.clone(), 0).open();
-        let builder = Context::builder().backend(Backend::Gpu).tuned(false);
-        let ctx = builder.build_on(WgpuDevice { adapter, device, queue }).expect("a context");
+        let ctx = adversary::open(&Adversary::new(profile.clone(), 0), &[]);
         let facts = ctx.adapter().expect("an adapter").clone();
         for variant in KernelVariant::all().into_iter().filter(|variant| variant.is_for(&facts)) {
             match variant.compile(&ctx) {

@@ -2,7 +2,9 @@
 //! adds one for each profile, by the end of its name, with its seed. With `exact`, it rounds correctly, and only its
 //! order of execution is hostile. A trial on such an adapter fails if a kernel did what WGSL does not define.
 
+use fiedler::forms::KernelForm;
 use fiedler::ops::variants::KernelVariant;
+use fiedler::{Backend, Context, WgpuDevice};
 use std::collections::BTreeSet;
 use std::env;
 use std::sync::OnceLock;
@@ -36,8 +38,23 @@ fn adversary(text: &str) -> Adversary {
     let profile = if exact { profile.exact() } else { profile };
     // Tests do less work on an adapter that is software.
     let adversary = Adversary::new(profile, seed).undefined_word(POISON.to_bits()).device_type(wgpu::DeviceType::Cpu);
+    with_sources(adversary)
+}
+
+/// Tells the adversary the WGSL of every kernel, so that findings have lines.
+pub fn with_sources(adversary: Adversary) -> Adversary {
     let sources: BTreeSet<_> = KernelVariant::all().iter().map(KernelVariant::source).collect();
     sources.into_iter().fold(adversary, |adversary, (label, wgsl)| adversary.source(label, wgsl))
+}
+
+/// Opens a context on an adversary, whose kernels have these forms.
+///
+/// # Panics
+/// If there is none.
+pub fn open(adversary: &Adversary, forms: &[KernelForm]) -> Context {
+    let (adapter, device, queue) = adversary.open();
+    let builder = Context::builder().backend(Backend::Gpu).tuned(false).kernels(forms);
+    builder.build_on(WgpuDevice { adapter, device, queue }).expect("a context")
 }
 
 /// Returns the adversary that is the adapter with this name, if there is one, as wgpu itself has it.

@@ -122,14 +122,14 @@ fn main(
     let inverse_x = reciprocal_sqrt(square_x);
     x0 *= inverse_x;
     x1 *= inverse_x;
-    let g_x = square_x * inverse_x - shift;
+    let g_x = clamp(square_x * inverse_x - shift, -norm, norm);
     var sums_x = vec2<f32>();
     let real_y = columns.y < m.order;
     let square_y = select(1.0, dot(y0, y0) + dot(y1, y1), real_y);
     let inverse_y = reciprocal_sqrt(square_y);
     y0 *= inverse_y;
     y1 *= inverse_y;
-    let g_y = square_y * inverse_y - shift;
+    let g_y = clamp(square_y * inverse_y - shift, -norm, norm);
     var sums_y = vec2<f32>();
     // The residual A v - g v, four rows at a time.
     for (var q = 0u; 4u * q < m.order; q += 1u) {
@@ -169,14 +169,14 @@ fn main(
         residual = max(residual, pair_x.residual);
         departure = max(departure, magnitude_bits(dot(x0, x0) + dot(x1, x1) - 1.0));
     }
-    let key_x = select(bitcast<f32>(INFINITE - 1u), pair_x.value, real_x);
+    let key_x = select(KEY_OF_NAN, pair_x.key, real_x);
     var rank_x = 0u;
     let pair_y = pair_of(g_y, sums_y, e);
     if real_y {
         residual = max(residual, pair_y.residual);
         departure = max(departure, magnitude_bits(dot(y0, y0) + dot(y1, y1) - 1.0));
     }
-    let key_y = select(bitcast<f32>(INFINITE - 1u), pair_y.value, real_y);
+    let key_y = select(KEY_OF_NAN, pair_y.key, real_y);
     var rank_y = 0u;
     residual = most(residual);
     departure = most(departure);

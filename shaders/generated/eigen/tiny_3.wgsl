@@ -75,17 +75,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let square0 = inner(w0, w0);
     let inverse0 = reciprocal_sqrt(square0);
     let v0 = w0 * inverse0;
-    let g0 = square0 * inverse0 - shift;
+    let g0 = clamp(square0 * inverse0 - shift, -norm, norm);
     var sums0 = vec2<f32>();
     let square1 = inner(w1, w1);
     let inverse1 = reciprocal_sqrt(square1);
     let v1 = w1 * inverse1;
-    let g1 = square1 * inverse1 - shift;
+    let g1 = clamp(square1 * inverse1 - shift, -norm, norm);
     var sums1 = vec2<f32>();
     let square2 = inner(w2, w2);
     let inverse2 = reciprocal_sqrt(square2);
     let v2 = w2 * inverse2;
-    let g2 = square2 * inverse2 - shift;
+    let g2 = clamp(square2 * inverse2 - shift, -norm, norm);
     var sums2 = vec2<f32>();
     // The residual A v - g v, row by row.
     let row0 = column_scaled_down(load(m, 0u), e);
@@ -114,7 +114,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         residual = max(residual, pair1.residual);
         departure = max(departure, magnitude_bits(inner(v1, v1) - 1.0));
         departure = max(departure, magnitude_bits(inner(v0, v1)));
-        if pair0.value <= pair1.value { rank1 += 1u; } else { rank0 += 1u; }
+        if pair0.key <= pair1.key { rank1 += 1u; } else { rank0 += 1u; }
     }
     let pair2 = pair_of(g2, sums2, e);
     var rank2 = 0u;
@@ -123,8 +123,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v2, v2) - 1.0));
         departure = max(departure, magnitude_bits(inner(v0, v2)));
         departure = max(departure, magnitude_bits(inner(v1, v2)));
-        if pair0.value <= pair2.value { rank2 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair2.value { rank2 += 1u; } else { rank1 += 1u; }
+        if pair0.key <= pair2.key { rank2 += 1u; } else { rank0 += 1u; }
+        if pair1.key <= pair2.key { rank2 += 1u; } else { rank1 += 1u; }
     }
     certificate(m, finite, !turned, sweeps, norm, residual, departure);
 

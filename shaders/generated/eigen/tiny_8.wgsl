@@ -125,42 +125,42 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let square0 = inner(w0, w0);
     let inverse0 = reciprocal_sqrt(square0);
     let v0 = w0 * inverse0;
-    let g0 = square0 * inverse0 - shift;
+    let g0 = clamp(square0 * inverse0 - shift, -norm, norm);
     var sums0 = vec2<f32>();
     let square1 = inner(w1, w1);
     let inverse1 = reciprocal_sqrt(square1);
     let v1 = w1 * inverse1;
-    let g1 = square1 * inverse1 - shift;
+    let g1 = clamp(square1 * inverse1 - shift, -norm, norm);
     var sums1 = vec2<f32>();
     let square2 = inner(w2, w2);
     let inverse2 = reciprocal_sqrt(square2);
     let v2 = w2 * inverse2;
-    let g2 = square2 * inverse2 - shift;
+    let g2 = clamp(square2 * inverse2 - shift, -norm, norm);
     var sums2 = vec2<f32>();
     let square3 = inner(w3, w3);
     let inverse3 = reciprocal_sqrt(square3);
     let v3 = w3 * inverse3;
-    let g3 = square3 * inverse3 - shift;
+    let g3 = clamp(square3 * inverse3 - shift, -norm, norm);
     var sums3 = vec2<f32>();
     let square4 = inner(w4, w4);
     let inverse4 = reciprocal_sqrt(square4);
     let v4 = w4 * inverse4;
-    let g4 = square4 * inverse4 - shift;
+    let g4 = clamp(square4 * inverse4 - shift, -norm, norm);
     var sums4 = vec2<f32>();
     let square5 = inner(w5, w5);
     let inverse5 = reciprocal_sqrt(square5);
     let v5 = w5 * inverse5;
-    let g5 = square5 * inverse5 - shift;
+    let g5 = clamp(square5 * inverse5 - shift, -norm, norm);
     var sums5 = vec2<f32>();
     let square6 = inner(w6, w6);
     let inverse6 = reciprocal_sqrt(square6);
     let v6 = w6 * inverse6;
-    let g6 = square6 * inverse6 - shift;
+    let g6 = clamp(square6 * inverse6 - shift, -norm, norm);
     var sums6 = vec2<f32>();
     let square7 = inner(w7, w7);
     let inverse7 = reciprocal_sqrt(square7);
     let v7 = w7 * inverse7;
-    let g7 = square7 * inverse7 - shift;
+    let g7 = clamp(square7 * inverse7 - shift, -norm, norm);
     var sums7 = vec2<f32>();
     // The residual A v - g v, row by row.
     let row0 = column_scaled_down(load(m, 0u), e);
@@ -249,7 +249,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         residual = max(residual, pair1.residual);
         departure = max(departure, magnitude_bits(inner(v1, v1) - 1.0));
         departure = max(departure, magnitude_bits(inner(v0, v1)));
-        if pair0.value <= pair1.value { rank1 += 1u; } else { rank0 += 1u; }
+        if pair0.key <= pair1.key { rank1 += 1u; } else { rank0 += 1u; }
     }
     let pair2 = pair_of(g2, sums2, e);
     var rank2 = 0u;
@@ -258,8 +258,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v2, v2) - 1.0));
         departure = max(departure, magnitude_bits(inner(v0, v2)));
         departure = max(departure, magnitude_bits(inner(v1, v2)));
-        if pair0.value <= pair2.value { rank2 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair2.value { rank2 += 1u; } else { rank1 += 1u; }
+        if pair0.key <= pair2.key { rank2 += 1u; } else { rank0 += 1u; }
+        if pair1.key <= pair2.key { rank2 += 1u; } else { rank1 += 1u; }
     }
     let pair3 = pair_of(g3, sums3, e);
     var rank3 = 0u;
@@ -269,9 +269,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v0, v3)));
         departure = max(departure, magnitude_bits(inner(v1, v3)));
         departure = max(departure, magnitude_bits(inner(v2, v3)));
-        if pair0.value <= pair3.value { rank3 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair3.value { rank3 += 1u; } else { rank1 += 1u; }
-        if pair2.value <= pair3.value { rank3 += 1u; } else { rank2 += 1u; }
+        if pair0.key <= pair3.key { rank3 += 1u; } else { rank0 += 1u; }
+        if pair1.key <= pair3.key { rank3 += 1u; } else { rank1 += 1u; }
+        if pair2.key <= pair3.key { rank3 += 1u; } else { rank2 += 1u; }
     }
     let pair4 = pair_of(g4, sums4, e);
     var rank4 = 0u;
@@ -282,10 +282,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v1, v4)));
         departure = max(departure, magnitude_bits(inner(v2, v4)));
         departure = max(departure, magnitude_bits(inner(v3, v4)));
-        if pair0.value <= pair4.value { rank4 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair4.value { rank4 += 1u; } else { rank1 += 1u; }
-        if pair2.value <= pair4.value { rank4 += 1u; } else { rank2 += 1u; }
-        if pair3.value <= pair4.value { rank4 += 1u; } else { rank3 += 1u; }
+        if pair0.key <= pair4.key { rank4 += 1u; } else { rank0 += 1u; }
+        if pair1.key <= pair4.key { rank4 += 1u; } else { rank1 += 1u; }
+        if pair2.key <= pair4.key { rank4 += 1u; } else { rank2 += 1u; }
+        if pair3.key <= pair4.key { rank4 += 1u; } else { rank3 += 1u; }
     }
     let pair5 = pair_of(g5, sums5, e);
     var rank5 = 0u;
@@ -297,11 +297,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v2, v5)));
         departure = max(departure, magnitude_bits(inner(v3, v5)));
         departure = max(departure, magnitude_bits(inner(v4, v5)));
-        if pair0.value <= pair5.value { rank5 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair5.value { rank5 += 1u; } else { rank1 += 1u; }
-        if pair2.value <= pair5.value { rank5 += 1u; } else { rank2 += 1u; }
-        if pair3.value <= pair5.value { rank5 += 1u; } else { rank3 += 1u; }
-        if pair4.value <= pair5.value { rank5 += 1u; } else { rank4 += 1u; }
+        if pair0.key <= pair5.key { rank5 += 1u; } else { rank0 += 1u; }
+        if pair1.key <= pair5.key { rank5 += 1u; } else { rank1 += 1u; }
+        if pair2.key <= pair5.key { rank5 += 1u; } else { rank2 += 1u; }
+        if pair3.key <= pair5.key { rank5 += 1u; } else { rank3 += 1u; }
+        if pair4.key <= pair5.key { rank5 += 1u; } else { rank4 += 1u; }
     }
     let pair6 = pair_of(g6, sums6, e);
     var rank6 = 0u;
@@ -314,12 +314,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v3, v6)));
         departure = max(departure, magnitude_bits(inner(v4, v6)));
         departure = max(departure, magnitude_bits(inner(v5, v6)));
-        if pair0.value <= pair6.value { rank6 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair6.value { rank6 += 1u; } else { rank1 += 1u; }
-        if pair2.value <= pair6.value { rank6 += 1u; } else { rank2 += 1u; }
-        if pair3.value <= pair6.value { rank6 += 1u; } else { rank3 += 1u; }
-        if pair4.value <= pair6.value { rank6 += 1u; } else { rank4 += 1u; }
-        if pair5.value <= pair6.value { rank6 += 1u; } else { rank5 += 1u; }
+        if pair0.key <= pair6.key { rank6 += 1u; } else { rank0 += 1u; }
+        if pair1.key <= pair6.key { rank6 += 1u; } else { rank1 += 1u; }
+        if pair2.key <= pair6.key { rank6 += 1u; } else { rank2 += 1u; }
+        if pair3.key <= pair6.key { rank6 += 1u; } else { rank3 += 1u; }
+        if pair4.key <= pair6.key { rank6 += 1u; } else { rank4 += 1u; }
+        if pair5.key <= pair6.key { rank6 += 1u; } else { rank5 += 1u; }
     }
     let pair7 = pair_of(g7, sums7, e);
     var rank7 = 0u;
@@ -333,13 +333,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         departure = max(departure, magnitude_bits(inner(v4, v7)));
         departure = max(departure, magnitude_bits(inner(v5, v7)));
         departure = max(departure, magnitude_bits(inner(v6, v7)));
-        if pair0.value <= pair7.value { rank7 += 1u; } else { rank0 += 1u; }
-        if pair1.value <= pair7.value { rank7 += 1u; } else { rank1 += 1u; }
-        if pair2.value <= pair7.value { rank7 += 1u; } else { rank2 += 1u; }
-        if pair3.value <= pair7.value { rank7 += 1u; } else { rank3 += 1u; }
-        if pair4.value <= pair7.value { rank7 += 1u; } else { rank4 += 1u; }
-        if pair5.value <= pair7.value { rank7 += 1u; } else { rank5 += 1u; }
-        if pair6.value <= pair7.value { rank7 += 1u; } else { rank6 += 1u; }
+        if pair0.key <= pair7.key { rank7 += 1u; } else { rank0 += 1u; }
+        if pair1.key <= pair7.key { rank7 += 1u; } else { rank1 += 1u; }
+        if pair2.key <= pair7.key { rank7 += 1u; } else { rank2 += 1u; }
+        if pair3.key <= pair7.key { rank7 += 1u; } else { rank3 += 1u; }
+        if pair4.key <= pair7.key { rank7 += 1u; } else { rank4 += 1u; }
+        if pair5.key <= pair7.key { rank7 += 1u; } else { rank5 += 1u; }
+        if pair6.key <= pair7.key { rank7 += 1u; } else { rank6 += 1u; }
     }
     certificate(m, finite, !turned, sweeps, norm, residual, departure);
 

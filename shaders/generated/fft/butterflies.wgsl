@@ -117,7 +117,7 @@ fn turn_13(at: Place) {
 
 fn stage_13(now: Stage, mirrored: bool) {
     let each = params.length / 13u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
@@ -243,7 +243,7 @@ fn turn_11(at: Place) {
 
 fn stage_11(now: Stage, mirrored: bool) {
     let each = params.length / 11u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
@@ -337,7 +337,7 @@ fn turn_7(at: Place) {
 
 fn stage_7(now: Stage, mirrored: bool) {
     let each = params.length / 7u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
@@ -415,7 +415,7 @@ fn turn_5(at: Place) {
 
 fn stage_5(now: Stage, mirrored: bool) {
     let each = params.length / 5u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
@@ -477,7 +477,7 @@ fn turn_3(at: Place) {
 
 fn stage_3(now: Stage, mirrored: bool) {
     let each = params.length / 3u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
@@ -529,7 +529,7 @@ fn turn_2(at: Place) {
 
 fn stage_2(now: Stage, mirrored: bool) {
     let each = params.length / 2u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
@@ -601,7 +601,7 @@ fn turn_4(at: Place) {
 
 fn stage_4(now: Stage, mirrored: bool) {
     let each = params.length / 4u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
@@ -708,7 +708,7 @@ fn turn_8(at: Place) {
 
 fn stage_8(now: Stage, mirrored: bool) {
     let each = params.length / 8u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {
@@ -916,7 +916,7 @@ fn turn_16(at: Place) {
 
 fn stage_16(now: Stage, mirrored: bool) {
     let each = params.length / 16u;
-    let count = params.group * each;
+    let count = own_count * each;
     var b = lane;
     loop {
         if b < count {

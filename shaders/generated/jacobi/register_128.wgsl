@@ -53,6 +53,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var y5 = quad(m, columns.y, part + 20u);
     var y6 = quad(m, columns.y, part + 24u);
     var y7 = quad(m, columns.y, part + 28u);
+    // At the end, columns take the places of others, which are read here.
+    storageBarrier();
 
     let plays = place < pairs;
     let swaps = place == 0u;
@@ -215,9 +217,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         if workgroupUniformLoad(&shared_rotations) == 0u { word |= FLAG_ORTHOGONAL; }
     }
 
-    // The columns take the places of others, which other invocations have read.
-    storageBarrier();
-    workgroupBarrier();
     if plays && made > 0u {
         let now = columns_at(place, pairs, select(0u, pairs, made % 2u == 1u));
         put(m, now.x, part + 0u, x0);

@@ -111,7 +111,7 @@ kernels! {
     }
     /// Computes the eigenvectors, the eigenvalues, the ascending order of the eigenvalues, and the certificate from the
     /// orthogonal columns of W.
-    Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/finish.wgsl"] variants finish_variants {
+    Finish = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/keys.wgsl", "shared/state.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl", "eigen/finish.wgsl"] variants finish_variants {
         budget Budget {
             registers: 256,
             instructions: 1600,
@@ -130,7 +130,7 @@ kernels! {
     /// order, which costs arithmetic. Matrices of orders 5 and 7 are rare, so there are no kernels for these two
     /// orders.
     Tiny = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl",
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/keys.wgsl", "shared/rotation.wgsl", "shared/certificate.wgsl", "eigen/promise.wgsl",
         "eigen/small.wgsl"
     ] each order in "generated/eigen/tiny_" [2, 3, 4, 6, 8] variants one_variant {
         budget Budget {
@@ -148,7 +148,7 @@ kernels! {
     }
     /// Decomposes matrices up to a certain order, with one lane for each pair of columns.
     Lane = [
-        "shared/ragged.wgsl", "shared/real.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl",
+        "shared/ragged.wgsl", "shared/real.wgsl", "shared/keys.wgsl", "shared/rotation.wgsl", "shared/ring.wgsl", "shared/certificate.wgsl",
         "eigen/promise.wgsl", "eigen/small.wgsl", "eigen/lane.wgsl"
     ] each order in "generated/eigen/lane_" [8, 16, 32] variants one_variant {
         budget Budget {
@@ -238,7 +238,7 @@ kernels! {
         write departures: u32,
     }
     /// Computes the rank of each eigenvalue of large matrices, and stores the eigenvalues in ascending order.
-    Rank = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_rank.wgsl"] variants one_variant {
+    Rank = ["shared/ragged.wgsl", "shared/real.wgsl", "shared/keys.wgsl", "shared/state.wgsl", "eigen/tiled.wgsl", "eigen/tiled_rank.wgsl"] variants one_variant {
         uniform params: Tiles,
         read table: [u32; 4],
         read state: [u32; 4],

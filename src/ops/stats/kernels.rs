@@ -185,7 +185,7 @@ kernels! {
         write tail: f32,
     }
     /// The number of elements in each bin.
-    Bins = ["shared/real.wgsl", "stats/keys.wgsl", "stats/bins.wgsl"] variants one_variant {
+    Bins = ["shared/real.wgsl", "shared/keys.wgsl", "stats/bins.wgsl"] variants one_variant {
         uniform params: Binning,
         read x: f32,
         read ends: u32,
@@ -198,7 +198,7 @@ kernels! {
         write totals: u32,
     }
     /// The number of elements for each value of a digit.
-    Digits = ["shared/real.wgsl", "stats/keys.wgsl", "stats/digits.wgsl"] variants one_variant {
+    Digits = ["shared/real.wgsl", "shared/keys.wgsl", "stats/digits.wgsl"] variants one_variant {
         uniform params: Digiting,
         read x: f32,
         read sought: [u32; 4],
@@ -211,7 +211,7 @@ kernels! {
         write sought: [u32; 4],
     }
     /// The interpolation of quantiles between neighboring elements.
-    Interpolate = ["shared/real.wgsl", "stats/keys.wgsl", "stats/interpolate.wgsl"] variants interpolate_variants {
+    Interpolate = ["shared/real.wgsl", "shared/keys.wgsl", "stats/interpolate.wgsl"] variants interpolate_variants {
         uniform params: Interpolated,
         read sought: [u32; 4],
         write out: f32,

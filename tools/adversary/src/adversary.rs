@@ -7,7 +7,7 @@ use crate::mutation::Mutation;
 use crate::profile::Profile;
 use crate::report::Report;
 use crate::seed::Seed;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wgpu::Features;
 
@@ -196,7 +196,7 @@ impl Adversary {
         self.with(|settings| settings.memory = bytes)
     }
 
-    /// Changes the shader modules with this label. The tests of the program should then fail.
+    /// Changes the shaders whose modules have this label. The tests of the program should then fail.
     #[must_use]
     pub fn mutation(self, label: impl Into<String>, mutation: Mutation) -> Self {
         self.with(|settings| settings.mutation = Some((label.into(), mutation)))
@@ -261,6 +261,15 @@ impl Adversary {
             Some((label.clone(), coverage))
         });
         merged.collect()
+    }
+
+    /// Returns the mutations of each shader that was compiled so far, by the labels of the shader modules.
+    #[must_use]
+    pub fn mutations(&self) -> BTreeMap<String, BTreeSet<Mutation>> {
+        let of = |(label, programs): (&String, &Vec<Arc<Program>>)| {
+            (label.clone(), programs.iter().flat_map(|program| program.mutations()).collect())
+        };
+        self.0.programs.lock().iter().map(of).collect()
     }
 
     /// Returns the faults that were injected so far.

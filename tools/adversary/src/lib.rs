@@ -14,7 +14,8 @@ pub use faults::{Fault, Faults, Injection};
 pub use machine::{
     Bound, CompileError, Coverage, Finding, Initial, Invocation, Kind, Memory, Program, Setup, Severity,
 };
-pub use mutation::Mutation;
+pub use mutation::{Change, Mutation};
 pub use naga;
 pub use profile::{Accuracy, Denormals, Profile, SubgroupMapping};
 pub use report::Report;
+pub use wgpu;

@@ -121,7 +121,7 @@ fn powers(out: &mut Wgsl, radix: usize, found: impl Fn(usize) -> String) {
 /// Writes the butterflies of one stage.
 fn stage(out: &mut Wgsl, radix: usize) {
     out.line(format!("let each = params.length / {radix}u;"));
-    out.line("let count = params.group * each;");
+    out.line("let count = own_count * each;");
     out.line("var b = lane;");
     out.block("loop", |out| {
         out.block("if b < count", |out| {

@@ -203,7 +203,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
         out.line(format!("let square_{x} = select(1.0, {}, real_{x});", groups.product(x, x)));
         out.line(format!("let inverse_{x} = reciprocal_sqrt(square_{x});"));
         out.each(groups.all(), |q| format!("{x}{q} *= inverse_{x};"));
-        out.line(format!("let g_{x} = square_{x} * inverse_{x} - shift;"));
+        out.line(format!("let g_{x} = clamp(square_{x} * inverse_{x} - shift, -norm, norm);"));
         out.line(format!("var sums_{x} = vec2<f32>();"));
     }
     out.line("// The residual A v - g v, four rows at a time.");
@@ -230,7 +230,7 @@ fn lane_finish(out: &mut Wgsl, n: usize, groups: Groups) {
             out.line(format!("residual = max(residual, pair_{x}.residual);"));
             out.line(format!("departure = max(departure, {away});"));
         });
-        out.line(format!("let key_{x} = select(bitcast<f32>(INFINITE - 1u), pair_{x}.value, real_{x});"));
+        out.line(format!("let key_{x} = select(KEY_OF_NAN, pair_{x}.key, real_{x});"));
         out.line(format!("var rank_{x} = 0u;"));
     }
     out.line("residual = most(residual);");
@@ -307,6 +307,8 @@ pub fn register(n: usize) -> String {
         out.line("let place = lane / 4u;");
         out.line("let part = lane % 4u;");
         groups.load(out, |q| format!("part + {}u", q * PARTS));
+        out.line("// At the end, columns take the places of others, which are read here.");
+        out.line("storageBarrier();");
         out.line("");
         out.line("let plays = place < pairs;");
         out.line("let swaps = place == 0u;");
@@ -341,9 +343,6 @@ pub fn register(n: usize) -> String {
             },
         );
         out.line("");
-        out.line("// The columns take the places of others, which other invocations have read.");
-        out.line("storageBarrier();");
-        out.line("workgroupBarrier();");
         out.block("if plays && made > 0u", |out| groups.store(out, |q| format!("part + {}u", q * PARTS)));
         out.line("if lane == 0u { state[m.place].x = word; }");
     });

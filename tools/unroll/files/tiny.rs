@@ -133,7 +133,7 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
         out.line(format!("let square{j} = inner(w{j}, w{j});"));
         out.line(format!("let inverse{j} = reciprocal_sqrt(square{j});"));
         out.line(format!("let v{j} = w{j} * inverse{j};"));
-        out.line(format!("let g{j} = square{j} * inverse{j} - shift;"));
+        out.line(format!("let g{j} = clamp(square{j} * inverse{j} - shift, -norm, norm);"));
         out.line(format!("var sums{j} = vec2<f32>();"));
     }
     out.line("// The residual A v - g v, row by row.");
@@ -154,7 +154,7 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
             out.line(format!("departure = max(departure, magnitude_bits(inner(v{j}, v{j}) - 1.0));"));
             out.each(0..j, |i| format!("departure = max(departure, magnitude_bits(inner(v{i}, v{j})));"));
             for i in 0..j {
-                out.line(format!("if pair{i}.value <= pair{j}.value {{ rank{j} += 1u; }} else {{ rank{i} += 1u; }}"));
+                out.line(format!("if pair{i}.key <= pair{j}.key {{ rank{j} += 1u; }} else {{ rank{i} += 1u; }}"));
             }
         });
     }

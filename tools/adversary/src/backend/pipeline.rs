@@ -90,7 +90,13 @@ fn make(shared: &Arc<Shared>, descriptor: &wgpu::ComputePipelineDescriptor<'_>) 
 
 fn compile(shared: &Shared, shader: &ShaderInner, entry: &str, constants: &[(&str, f64)]) -> Outcome<Arc<Program>> {
     let constants = constants.iter().map(|&(key, value)| (key.to_owned(), value)).collect();
-    let program = Program::compile(&shader.module, entry, &constants, &shared.settings.profile);
+    let (module, profile) = (&shader.module, &shared.settings.profile);
+    let program = match &shared.settings.mutation {
+        Some((label, mutation)) if *label == shader.label => {
+            Program::mutant(module, entry, &constants, profile, *mutation)
+        }
+        _ => Program::compile(module, entry, &constants, profile),
+    };
     // What the machine cannot execute is no mistake of the program under test.
     let program = program.map_err(|error| Failure::Internal(error.to_string()))?;
     let program = Arc::new(match &shader.source {

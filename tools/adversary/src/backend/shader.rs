@@ -33,11 +33,7 @@ impl ShaderModule {
         let label = descriptor.label;
         let mut messages = Vec::new();
         let inner = shared.call("Device::create_shader_module", label, || {
-            let (mut module, source) = parse(descriptor.source, &mut messages)?;
-            match &shared.settings.mutation {
-                Some((of, mutation)) if Some(of.as_str()) == label => drop(mutation.apply(&mut module)),
-                _ => {}
-            }
+            let (module, source) = parse(descriptor.source, &mut messages)?;
             let told = || label.and_then(|label| shared.settings.sources.get(label)).into_iter().flatten();
             let source = source.or_else(|| told().find(|text| is_source(text, &module)).cloned());
             let info = validate(shared.features, &module).map_err(|error| {

@@ -39,6 +39,16 @@ impl Coverage {
         self.places.iter().filter(|&(_, &reached)| !reached).map(|((location, side), _)| (location, *side))
     }
 
+    /// Returns whether the innermost statement around a range of bytes of the source was executed.
+    pub fn has_run(&self, (start, end): (u32, u32)) -> bool {
+        let around = |(location, side): &(Location, Option<&'static str>)| {
+            let (from, to) = location.span.filter(|&(from, to)| side.is_none() && from <= start && end <= to)?;
+            Some(to - from)
+        };
+        let innermost = self.places.iter().filter_map(|(place, &reached)| Some((around(place)?, !reached))).min();
+        innermost.is_some_and(|(_, missing)| !missing)
+    }
+
     /// Returns how many statements and sides of branches were executed, and how many there are.
     pub fn reached(&self) -> (usize, usize) {
         (self.places.values().filter(|&&reached| reached).count(), self.places.len())

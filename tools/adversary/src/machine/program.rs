@@ -4,9 +4,10 @@ use super::compile;
 use super::coverage::Coverage;
 use super::finding::Location;
 use super::op::{Code, Op};
+use crate::mutation::Mutation;
 use crate::profile::Profile;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -75,6 +76,32 @@ impl Program {
         constants: &HashMap<String, f64>,
         profile: &Profile,
     ) -> Result<Self, CompileError> {
+        Self::of(module, entry, constants, profile, None)
+    }
+
+    /// Compiles an entry point that is changed at one place, if it has the place.
+    ///
+    /// # Errors
+    /// Those of [`Program::compile`].
+    pub fn mutant(
+        module: &naga::Module,
+        entry: &str,
+        constants: &HashMap<String, f64>,
+        profile: &Profile,
+        mutation: Mutation,
+    ) -> Result<Self, CompileError> {
+        let mut module = module.clone();
+        mutation.apply(&mut module);
+        Self::of(&module, entry, constants, profile, Some(mutation))
+    }
+
+    fn of(
+        module: &naga::Module,
+        entry: &str,
+        constants: &HashMap<String, f64>,
+        profile: &Profile,
+        mutation: Option<Mutation>,
+    ) -> Result<Self, CompileError> {
         let invalid = |error: &dyn fmt::Display| CompileError::Invalid(error.to_string());
         let stage = naga::ShaderStage::Compute;
         if !module.entry_points.iter().any(|point| point.stage == stage && point.name == entry) {
@@ -90,7 +117,7 @@ impl Program {
         let (module, info) = (module.into_owned(), info.into_owned());
         let index = module.entry_points.iter().position(|point| point.stage == stage && point.name == entry);
         let index = index.ok_or_else(|| CompileError::NoEntryPoint(entry.into()))?;
-        let code = compile::compile(&module, &info, index)?;
+        let code = compile::compile(&module, &info, index, mutation)?;
         let workgroup_size = module.entry_points[index].workgroup_size;
         let program = Self { entry: entry.into(), workgroup_size, code, source: None, module };
         program.check_limits(profile)?;
@@ -101,6 +128,11 @@ impl Program {
     /// from.
     pub fn with_source(self, source: Arc<str>) -> Self {
         Self { source: Some(source), ..self }
+    }
+
+    /// Returns all mutations of the program, with overrides resolved.
+    pub fn mutations(&self) -> BTreeSet<Mutation> {
+        Mutation::all(&self.module)
     }
 
     /// Returns the buffers that the entry point uses.

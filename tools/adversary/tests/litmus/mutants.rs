@@ -3,9 +3,9 @@
 use super::common::{Litmus, words};
 use super::host::open_as;
 use std::collections::HashMap;
-use wgpu_adversary::{Adversary, Mutation, Profile, Program};
+use wgpu_adversary::{Adversary, Change, Mutation, Profile, Program};
 
-/// Sums 50 numbers as a tree, and shares the sum by a uniform load. Every barrier and every condition is needed.
+/// Sums 50 numbers as a tree, and shares the sum by a uniform load. Every barrier, condition and bound is needed.
 const SUM: &str = "
 @group(0) @binding(0) var<storage, read_write> x: array<f32, 50>;
 var<workgroup> partial: array<f32, 64>;
@@ -36,29 +36,38 @@ fn litmus() -> Litmus {
 fn every_mutant_is_found() {
     assert!(litmus().run(3).is_empty(), "the kernel itself");
     let all = Mutation::all(&module());
-    let kinds = [Mutation::Barrier, Mutation::UniformLoad, Mutation::Condition, Mutation::Late];
-    let counts = kinds.map(|kind: fn(usize) -> Mutation| (0..9).filter(|&i| all.contains(&kind(i))).count());
-    assert_eq!(counts, [2, 1, 4, 2]);
+    let kinds = [Change::Barrier, Change::UniformLoad, Change::Late, Change::Condition, Change::Bound, Change::Index];
+    let counts = kinds.map(|kind| all.iter().filter(|mutation| mutation.change == kind).count());
+    assert_eq!(counts, [2, 1, 2, 4, 4, 6]);
     for mutation in all {
-        let mut module = module();
-        assert!(mutation.apply(&mut module));
         let mut mutant = litmus();
-        mutant.program = Program::compile(&module, "main", &HashMap::new(), &mutant.setup.profile).expect("a mutant");
+        let profile = &mutant.setup.profile;
+        mutant.program = Program::mutant(&module(), "main", &HashMap::new(), profile, mutation).expect("a mutant");
         let found: usize = (0..4).map(|seed| mutant.run(seed).len()).sum();
-        assert!(found > 0, "the kernel {mutation} is not found");
+        assert!(found > 0, "the kernel {} in line {} is not found", mutation.change, mutation.line(SUM));
     }
-    assert!(!Mutation::Barrier(2).apply(&mut module()), "there is no such place");
 }
 
-/// A mutation reaches the modules of its label alone.
+#[test]
+fn places_have_lines() {
+    let barriers = Mutation::all(&module()).into_iter().filter(|mutation| mutation.change == Change::Barrier);
+    assert_eq!(barriers.map(|mutation| mutation.line(SUM)).collect::<Vec<_>>(), [9, 12]);
+}
+
+/// A mutation reaches the modules of its label alone. Coverage says whether its place was executed.
 #[test]
 fn modules_are_changed_by_label() {
+    let condition = Mutation::all(&module()).into_iter().find(|mutation| mutation.change == Change::Condition);
+    let condition = condition.expect("a condition");
     for (label, changed) in [("a kernel", true), ("another", false)] {
-        let opened = open_as(Adversary::new(Profile::with_subgroups(16), 1).mutation(label, Mutation::Condition(0)));
+        let opened = open_as(Adversary::new(Profile::with_subgroups(16), 1).mutation(label, condition));
         let pipeline = opened.pipeline(SUM);
+        let place = |adversary: &Adversary| adversary.coverage()["a kernel"].has_run(condition.place);
+        assert!(opened.adversary.mutations()["a kernel"].contains(&condition) && !place(&opened.adversary));
         let group = opened.group(&pipeline, &[&opened.storage(&[0; 50])]);
         opened.dispatch(&pipeline, &group, 1);
         opened.device.poll(wgpu::PollType::wait_indefinitely()).expect("no timeout was set");
+        assert!(place(&opened.adversary));
         assert_eq!(!opened.adversary.report().is_clean(), changed, "{label}");
     }
 }

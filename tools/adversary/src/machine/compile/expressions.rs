@@ -5,8 +5,8 @@ use super::super::operator::{Binary, Float1, Ternary, Unary};
 use super::types::{Layout, elements, member, unsupported, words};
 use super::{Compiler, Result, Value};
 use naga::{
-    BinaryOperator, Expression, Handle, Literal, RelationalFunction, ScalarKind, SwizzleComponent, Type, TypeInner,
-    UnaryOperator,
+    BinaryOperator, Expression, Handle, Literal, RelationalFunction, ScalarKind, Span, SwizzleComponent, Type,
+    TypeInner, UnaryOperator,
 };
 
 impl Compiler<'_> {
@@ -53,7 +53,9 @@ impl Compiler<'_> {
                 return Ok(Value::Pointer(self.variable(function.local_variables[variable].ty, start)));
             }
             Expression::FunctionArgument(index) => return Ok(self.scope.arguments[index as usize].clone()),
-            Expression::Access { base, index } => return self.access(base, index),
+            Expression::Access { base, index } => {
+                return self.access(base, index, function.expressions.get_span(handle));
+            }
             Expression::AccessIndex { base, index } => return self.access_index(base, index),
             Expression::Load { pointer } => {
                 let pointer = self.pointer(pointer)?;
@@ -160,9 +162,13 @@ impl Compiler<'_> {
         })
     }
 
-    fn access(&mut self, base: Handle<Expression>, index: Handle<Expression>) -> Result<Value> {
+    fn access(&mut self, base: Handle<Expression>, index: Handle<Expression>, span: Span) -> Result<Value> {
         let signed = self.kind(index) == ScalarKind::Sint;
-        let index = self.word(index)?;
+        let mut index = self.word(index)?;
+        if self.is_off_by_one(span) {
+            let one = self.constant(1);
+            index = self.binary(Binary::IAdd { signed }, index, one);
+        }
         let what = self.name_of(base);
         let values = match self.value(base)? {
             Value::Pointer(pointer) => return Ok(Value::Pointer(self.element(pointer, index, signed, what)?)),

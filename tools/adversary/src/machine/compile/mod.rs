@@ -12,6 +12,7 @@ pub(super) mod types;
 use super::op::{Code, NONE, Op, Pc, Point, Reg, Shared, Site};
 use super::operator::{Binary, Ternary, Unary};
 use super::program::{Binding, CompileError};
+use crate::mutation::{Change, Mutation};
 use naga::proc::TypeResolution;
 use naga::valid::{FunctionInfo, ModuleInfo};
 use naga::{
@@ -55,6 +56,8 @@ struct Scope<'a> {
 struct Compiler<'a> {
     module: &'a Module,
     info: &'a ModuleInfo,
+    /// What is changed on purpose.
+    mutation: Option<Mutation>,
     code: Code,
     blocks: Vec<Block>,
     loops: Vec<Loop>,
@@ -72,12 +75,13 @@ struct Compiler<'a> {
     scope: Scope<'a>,
 }
 
-/// Compiles an entry point of a module without overrides.
-pub(super) fn compile(module: &Module, info: &ModuleInfo, entry: usize) -> Result<Code> {
+/// Compiles an entry point of a module without overrides. Of mutations, only that of an index is made here.
+pub(super) fn compile(module: &Module, info: &ModuleInfo, entry: usize, mutation: Option<Mutation>) -> Result<Code> {
     let point = &module.entry_points[entry];
     let mut compiler = Compiler {
         module,
         info,
+        mutation,
         code: Code { functions: vec![point.name.clone()], ..Code::default() },
         blocks: Vec::new(),
         loops: Vec::new(),
@@ -216,6 +220,12 @@ impl<'a> Compiler<'a> {
         let function = self.scope.name;
         self.code.points.push(Point { function, branch, statements: Vec::new(), reached: AtomicBool::new(false) });
         self.op(Op::Mark { point });
+    }
+
+    /// Returns whether a place has an index that is to be greater by one.
+    fn is_off_by_one(&self, span: Span) -> bool {
+        let is_here = |mutation: Mutation| Mutation::at(Change::Index, span) == Some(mutation);
+        self.mutation.is_some_and(is_here)
     }
 
     fn inner(&self, expression: Handle<Expression>) -> &'a TypeInner {

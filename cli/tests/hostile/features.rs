@@ -1,0 +1,304 @@
+//! Transforms, statistics, random numbers, divergences, and columns of series.
+
+use super::problems::{Problem, noise, wide};
+use common::samples::singular_values;
+use fiedler::array::Array;
+use fiedler::features::Representation;
+use fiedler::forms::{FftForm, KernelForm};
+use fiedler::ops::divergence::{Divergence, DivergenceOptions, divergence, divergence_matrix, divergence_of_samples};
+use fiedler::ops::fft::{Window, power_spectrum};
+use fiedler::ops::pca::{PcaOptions, pca};
+use fiedler::ops::random::{Stream, bernoulli, normal, uniform, words};
+use fiedler::ops::series::{Program, SampleShape};
+use fiedler::ops::stats::{Nan, RunningCovariance, RunningStats, StatsOptions};
+use fiedler::ops::{self, roofline};
+use fiedler::{Axis, Context, Result, Shape};
+use num_complex::Complex;
+
+pub(super) fn problems() -> Vec<Problem> {
+    transforms().into_iter().chain(statistics()).chain(series()).chain(others()).collect()
+}
+
+fn parts(data: &[Complex<f32>]) -> Vec<f64> {
+    data.iter().flat_map(|z| [z.re.into(), z.im.into()]).collect()
+}
+
+fn complex(count: usize, seed: usize) -> Vec<Complex<f32>> {
+    noise(2 * count, seed).chunks_exact(2).map(|z| Complex::new(z[0], z[1])).collect()
+}
+
+/// Lengths with each radix, with several stages, that need Bluestein's algorithm, and that need two passes.
+const LENGTHS: [usize; 26] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 30, 32, 64, 77, 101, 128, 143, 256, 512, 1024, 1009, 2048];
+
+fn transforms() -> Vec<Problem> {
+    let mut all = Vec::new();
+    for form in [FftForm::General, FftForm::Known, FftForm::Long, FftForm::Narrow] {
+        for lengths in LENGTHS.chunks(6) {
+            let name = format!("transforms of lengths {lengths:?}, {}", form.name());
+            let run = move |ctx: &Context| {
+                let mut out = Vec::new();
+                for &n in lengths {
+                    // One line, an odd number of lines, and lines across rows. A workgroup has several short lines.
+                    for (lines, axis) in [(1, Axis::Rows), (5, Axis::Rows), (6, Axis::Cols)] {
+                        if n * lines > 6000 {
+                            continue;
+                        }
+                        let shape = if axis == Axis::Rows { Shape::new(n, lines, 1) } else { Shape::new(lines, n, 1) };
+                        let a = Array::from_vec(shape, complex(n * lines, n))?;
+                        out.extend(parts(ops::fft(ctx, &a, axis)?.to_host(ctx)?.as_slice()));
+                        out.extend(parts(ops::ifft(ctx, &a, axis)?.to_host(ctx)?.as_slice()));
+                        let x = Array::from_vec(shape, noise(n * lines, n))?;
+                        let half = ops::rfft(ctx, &x, axis)?;
+                        out.extend(parts(half.to_host(ctx)?.as_slice()));
+                        out.extend(wide(ops::irfft(ctx, &half, n, axis)?.to_host(ctx)?.as_slice()));
+                    }
+                }
+                Ok(out)
+            };
+            let problem = Problem::new(name, run).form(KernelForm::Fft(form)).allowed(2e-3);
+            all.push(if form == FftForm::Narrow { problem.software() } else { problem });
+        }
+    }
+    for n in [4096, 6000, 8192, 16_384, 10_007] {
+        let run = move |ctx: &Context| {
+            let mut out = Vec::new();
+            for lines in [1, 2] {
+                let a = Array::from_vec(Shape::new(n, lines, 1), complex(n * lines, n))?;
+                out.extend(parts(ops::fft(ctx, &a, Axis::Rows)?.to_host(ctx)?.as_slice()));
+            }
+            let x = Array::from_vec(Shape::new(n, 1, 1), noise(n, n))?;
+            let half = ops::rfft(ctx, &x, Axis::Rows)?;
+            out.extend(parts(half.to_host(ctx)?.as_slice()));
+            out.extend(wide(ops::irfft(ctx, &half, n, Axis::Rows)?.to_host(ctx)?.as_slice()));
+            Ok(out)
+        };
+        all.push(Problem::new(format!("a long transform, {n}"), run).allowed(5e-3));
+    }
+    all.push(
+        Problem::new("transforms of planes, and spectra", |ctx| {
+            let mut out = Vec::new();
+            let plane = Array::from_vec(Shape::new(12, 10, 3), complex(360, 1))?;
+            out.extend(parts(ops::fft2(ctx, &plane)?.to_host(ctx)?.as_slice()));
+            out.extend(parts(ops::ifft2(ctx, &plane)?.to_host(ctx)?.as_slice()));
+            for (n, window) in
+                [(1, Window::Hann), (60, Window::Rectangular), (64, Window::Hann), (101, Window::Blackman)]
+            {
+                for axis in [Axis::Rows, Axis::Cols] {
+                    let shape = if axis == Axis::Rows { Shape::new(n, 3, 2) } else { Shape::new(3, n, 2) };
+                    let spectrum = power_spectrum(ctx, &Array::from_vec(shape, noise(6 * n, n))?, window, axis)?;
+                    out.extend(wide(spectrum.power.to_host(ctx)?.as_slice()));
+                    let bands = spectrum.band_powers(ctx, &[0.0, 0.1, 0.3, 0.5], 1.0)?;
+                    out.extend(wide(bands.to_host(ctx)?.as_slice()));
+                    out.extend(wide(spectrum.spectral_centroid(ctx, 1.0)?.to_host(ctx)?.as_slice()));
+                }
+            }
+            Ok(out)
+        })
+        .allowed(2e-3),
+    );
+    all
+}
+
+/// Returns noise with some NaNs, infinities, equal numbers and zeros.
+fn odd(count: usize, seed: usize) -> Vec<f32> {
+    let mut x = noise(count, seed);
+    let special = [(7, f32::NAN), (11, f32::INFINITY), (12, 0.5), (13, -0.0), (17, 0.5), (19, f32::NEG_INFINITY)];
+    for (step, value) in special {
+        x.iter_mut().skip(step).step_by(37 * step).for_each(|x| *x = value);
+    }
+    x
+}
+
+fn described(ctx: &Context, found: &ops::stats::Description) -> Result<Vec<f64>> {
+    let mut out = Vec::new();
+    let all = [&found.mean, &found.variance, &found.min, &found.max, &found.skewness, &found.kurtosis]
+        .map(|x| x.to_host(ctx));
+    for values in all {
+        out.extend(wide(values?.as_slice()));
+    }
+    out.extend(found.counts(ctx)?.iter().map(|&count| count as f64));
+    Ok(out)
+}
+
+/// Shapes of columns around a leaf, which has 1,024 rows.
+const SHAPES: [(usize, usize, usize); 6] = [(1, 1, 1), (3, 2, 2), (65, 3, 1), (1023, 2, 1), (1025, 1, 1), (3000, 1, 1)];
+
+fn statistics() -> Vec<Problem> {
+    let mut all = Vec::new();
+    for (rows, cols, batch) in SHAPES {
+        let shape = Shape::new(rows, cols, batch);
+        let len = rows * cols * batch;
+        all.push(Problem::new(format!("moments of {shape}"), move |ctx| {
+            let mut out = Vec::new();
+            // Across the rows, there are as many series as rows.
+            let axes: &[Option<Axis>] = if rows > 100 {
+                &[Some(Axis::Rows), None]
+            } else {
+                &[Some(Axis::Rows), Some(Axis::Cols), Some(Axis::Batch), None]
+            };
+            for &axis in axes {
+                for (x, nan) in
+                    [(noise(len, 1), Nan::Propagate), (odd(len, 2), Nan::Omit), (odd(len, 3), Nan::Propagate)]
+                {
+                    let x = Array::from_vec(shape, x)?;
+                    let found = ops::describe(ctx, &x, axis, StatsOptions { nan, ..StatsOptions::default() })?;
+                    out.extend(described(ctx, &found)?);
+                    let q = [0.0, 0.1, 0.5, 0.77, 1.0];
+                    out.extend(wide(ops::quantiles(ctx, &x, axis, &q, nan)?.to_host(ctx)?.as_slice()));
+                    let counted = ops::histogram(ctx, &x, axis, 7, Some((-0.5, 0.75)))?;
+                    let counts = [counted.counts, counted.below, counted.above, counted.nan].concat();
+                    out.extend(counts.into_iter().map(|count| count as f64));
+                }
+            }
+            Ok(out)
+        }));
+    }
+    for (rows, cols) in [(2, 1), (40, 5), (1025, 4), (300, 17), (130, 40), (2100, 33)] {
+        all.push(Problem::new(format!("covariances of {rows} x {cols}"), move |ctx| {
+            let x = Array::from_vec(Shape::new(rows, cols, 1), noise(rows * cols, cols))?;
+            let mut out = wide(ops::cov(ctx, &x)?.to_host(ctx)?.as_slice());
+            out.extend(wide(ops::corr(ctx, &x)?.to_host(ctx)?.as_slice()));
+            Ok(out)
+        }));
+    }
+    all.push(Problem::new("tiny numbers", |ctx| {
+        let mut out = Vec::new();
+        let (unit, shape) = (2_f32.powi(-110), Shape::new(40, 3, 1));
+        let x: Vec<f32> = noise(120, 1).into_iter().map(|x| x * unit).collect();
+        let found = ops::describe(ctx, &Array::from_vec(shape, x)?, Axis::Rows, StatsOptions::default())?;
+        for values in [found.mean, found.min, found.max].map(|x| x.to_host(ctx)) {
+            out.extend(wide(values?.as_slice()).iter().map(|x| x / f64::from(unit)));
+        }
+        let x: Vec<f32> = noise(120, 2).into_iter().map(|x| x * 2_f32.powi(-66)).collect();
+        let x = Array::from_vec(shape, x)?;
+        out.extend(wide(ops::cov(ctx, &x)?.to_host(ctx)?.as_slice()).iter().map(|x| x * 2_f64.powi(132)));
+        let found = pca(ctx, &x, 2, PcaOptions::default())?;
+        let there = found.transform(ctx, &x, false)?;
+        out.extend(wide(there.to_host(ctx)?.as_slice()).iter().map(|x| x * 2_f64.powi(66)));
+        Ok(out)
+    }));
+    all.push(Problem::new("streams", |ctx| {
+        let cols = 3;
+        let (mut stats, mut other) =
+            (RunningStats::new(cols, StatsOptions::default()), RunningStats::new(cols, StatsOptions::default()));
+        let (mut cov, mut second) = (RunningCovariance::new(cols), RunningCovariance::new(cols));
+        for (seed, rows) in [5, 1000, 1, 1500, 700].into_iter().enumerate() {
+            let chunk = Array::from_vec(Shape::new(rows, cols, 1), noise(rows * cols, seed))?;
+            let (stats, cov) = if seed == 4 { (&mut other, &mut second) } else { (&mut stats, &mut cov) };
+            stats.push(ctx, &chunk)?;
+            cov.push(ctx, &chunk)?;
+        }
+        stats.merge(ctx, other)?;
+        cov.merge(ctx, second)?;
+        let mut out = described(ctx, &stats.finish(ctx)?)?;
+        for found in [cov.cov(ctx)?, cov.corr(ctx)?, cov.mean(ctx)?] {
+            out.extend(wide(found.to_host(ctx)?.as_slice()));
+        }
+        Ok(out)
+    }));
+    all
+}
+
+/// Lists of representations. A representation is in a list once.
+const COLUMNS: [&str; 6] = [
+    "raw(project=3),core33,tsfresh-minimal,simple_stats,rank_based,stats,spectral,matrix_norms,distribution,frequency,\
+     info,moments,quantiles,histogram,spectrum,autocorrelation,bits",
+    "quantiles(q=[0, 1, 0.123], rule='higher')",
+    "histogram(range=[-1, 1.5], bins=7, columns=['counts'])",
+    "spectrum(columns=['power', 'magnitudes', 'bands', 'top', 'mean', 'sd', 'max', 'energy_share', 'entropy'], \
+     zero=true, both_sides=true, top=9, bands=3)",
+    "autocorrelation(order=4, delay=2, support=3, lags=[1, 3, 70], adjusted=false)",
+    "bits(columns=['positions', 'pairs', 'runs'], first=9)",
+];
+
+fn series() -> Vec<Problem> {
+    let vectors = [1, 2, 3, 64, 65, 512, 513, 1500].map(SampleShape::Vector);
+    let matrices = [(6, 5), (40, 50), (1, 9), (700, 2)].map(|(rows, columns)| SampleShape::Matrix { rows, columns });
+    let of = |shape: SampleShape| {
+        let run = move |ctx: &Context| {
+            let n = shape.len();
+            let lists = COLUMNS.iter().map(|list| Representation::parse_list(list)).collect::<Result<Vec<_>>>()?;
+            let measures = lists.iter().flatten().flat_map(|one| one.measures().to_vec()).collect();
+            let program = Program::new(measures, shape)?;
+            // Noise, few different numbers, equal numbers, a tone, bits, and a sample that is not finite.
+            let mut numbers = noise(n, 1);
+            numbers.extend(noise(n, 2).iter().map(|x| (4.0 * x).round()));
+            numbers.extend(vec![0.3; n]);
+            numbers.extend((0..n).map(|i| 2.0 + (0.37 * i as f32).sin()));
+            numbers.extend(noise(n, 7).iter().map(|x| f32::from(u8::from(*x > 0.0))));
+            numbers.extend(noise(n, 4));
+            *numbers.last_mut().expect("a number") = f32::NAN;
+            let mut values = [Vec::new(), Vec::new()];
+            for sample in numbers.chunks_exact(n) {
+                // A sample that is not finite has no singular values.
+                let sample: Vec<f64> = sample.iter().map(|&x| if x.is_finite() { x.into() } else { 0.0 }).collect();
+                let of_sample = singular_values(&program, shape, &sample);
+                values.iter_mut().zip(of_sample).for_each(|(all, own)| all.extend(own));
+            }
+            let found = program.run(ctx, &numbers, [&values[0], &values[1]])?;
+            // Columns of equal numbers are quotients of rounding errors, or undefined.
+            let width = found.width;
+            let is_equal = |at: usize| (2 * width..3 * width).contains(&at);
+            let value = |(at, &x): (usize, &f32)| if is_equal(at) { 0.0 } else { f64::from(x) };
+            Ok(found.values.iter().enumerate().map(value).collect())
+        };
+        Problem::new(format!("columns of {shape:?}"), run).allowed(2e-2)
+    };
+    vectors.into_iter().chain(matrices).map(of).collect()
+}
+
+fn others() -> Vec<Problem> {
+    vec![
+        Problem::new("random numbers", |ctx| {
+            let mut out = Vec::new();
+            let mut stream = Stream::new(3, "hostile");
+            for n in [1, 3, 4, 5, 255, 257, 1030] {
+                let shape = Shape::new(n, 1, 1);
+                out.extend(words(ctx, &mut stream, shape)?.to_host(ctx)?.as_slice().iter().map(|&x| f64::from(x)));
+                out.extend(wide(uniform(ctx, &mut stream, shape, -1.0..2.0)?.to_host(ctx)?.as_slice()));
+                out.extend(wide(normal(ctx, &mut stream, shape, 1.0, 2.0)?.to_host(ctx)?.as_slice()));
+                out.extend(wide(bernoulli(ctx, &mut stream, shape, 0.3)?.to_host(ctx)?.as_slice()));
+            }
+            Ok(out)
+        }),
+        Problem::new("divergences", |ctx| {
+            let mut out = Vec::new();
+            for (bins, count, batch) in [(1, 1, 1), (5, 3, 2), (257, 2, 1), (70, 17, 1)] {
+                let of = |count: usize, seed| {
+                    let x = noise(bins * count * batch, seed);
+                    // Some bins are empty.
+                    let x = x.into_iter().map(|x| if x < -0.8 { 0.0 } else { x + 1.0 }).collect();
+                    Array::from_vec(Shape::new(bins, count, batch), x)
+                };
+                for kind in Divergence::ALL {
+                    for smoothing in [0.0, 0.01] {
+                        let options = DivergenceOptions { normalize: true, smoothing, ..DivergenceOptions::default() };
+                        if bins == 1 && smoothing == 0.0 {
+                            continue;
+                        }
+                        let p = of(count, 1)?;
+                        for q in [of(count, 2)?, of(1, 3)?] {
+                            out.extend(wide(divergence(ctx, kind, &p, &q, &options)?.to_host(ctx)?.as_slice()));
+                        }
+                        out.extend(wide(divergence_matrix(ctx, kind, &p, &options)?.to_host(ctx)?.as_slice()));
+                    }
+                }
+            }
+            for kind in [Divergence::TotalVariation, Divergence::JensenShannonDistance] {
+                let of = |n: usize, seed| Array::from_vec(Shape::new(n, 3, 1), noise(3 * n, seed));
+                let options = DivergenceOptions::default();
+                let found = divergence_of_samples(ctx, kind, &of(90, 1)?, &of(70, 2)?, 6, &options)?;
+                out.extend(wide(found.to_host(ctx)?.as_slice()));
+            }
+            Ok(out)
+        }),
+        // Times mean nothing here. Multiply-adds, which are timed too, would take minutes.
+        Problem::new("the time of a dispatch", |ctx| {
+            if ctx.adapter().is_some() {
+                roofline::dispatch(ctx)?;
+            }
+            Ok(Vec::new())
+        }),
+    ]
+}

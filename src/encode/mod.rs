@@ -20,8 +20,6 @@ pub use encoding::{Encoding, RowMajor};
 pub use settings::Method;
 pub use spectral::{Progress, Report, SpectralEncoder};
 
-#[cfg(feature = "arrow")]
-
 /// Returns the version of the numerical results.
 #[cfg(feature = "arrow")]
 pub(crate) fn numerics() -> u64 {

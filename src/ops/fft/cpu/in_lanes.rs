@@ -133,8 +133,9 @@ impl<F: Working> Task<F> for ComplexLines<'_, F> {
         let by = V::splat(token, scale.unwrap_or(<F as Real>::from_f64(1.0)));
         let Some(Memory { x, y, copies }) = memory::<V>(token, n, scratch) else { return };
         for (from, to) in from.chunks(V::LANES * n).zip(to.chunks_mut(V::LANES * n)) {
-            copies
-                .gather(token, 2 * n, bytemuck::cast_slice(from), |i, part| x[i / 2][i % 2 ^ usize::from(swap)] = part);
+            copies.gather(token, 2 * n, bytemuck::cast_slice(from), |i, part| {
+                x[i / 2][(i % 2) ^ usize::from(swap)] = part
+            });
             plan.run(token, x, y);
             let to = bytemuck::cast_slice_mut(to);
             if swap {

@@ -17,6 +17,9 @@ use half::slice::HalfFloatSliceExt as _;
 /// matrices on two cores with AVX-512 (2026-11-21), the SIMD kernels take 0.78 of faer's time at orders 8 and 16, and
 /// 1.5 times faer's time at order 32.
 pub(super) const TINY: usize = 24;
+/// The maximum number of columns of matrices whose batches are multiplied with vectors by the same kernels, if a column
+/// fits in registers. faer takes 140 to 290 ns a product (AVX-512, 2026-11-29).
+const SHORT_COLUMN: usize = 128;
 /// The number of terms in a part of a sum. A sum that has terms for at least two parts is cut if the result has too few
 /// elements to keep all threads busy.
 const PART: usize = 8192;
@@ -64,15 +67,21 @@ pub(super) struct Operands<'a, T> {
     pub(super) bias: &'a [T],
 }
 
+/// Returns whether products are computed by this crate's kernels, on machines whose registers hold a column.
+pub(super) fn is_tiny(problem: &Problem) -> bool {
+    let Problem { m, n, k, a, .. } = *problem;
+    m.max(n).max(k) <= TINY || n == 1 && !a.transposed && k <= SHORT_COLUMN
+}
+
 fn gemm<T: Working>(problem: &Problem, operands: Operands<'_, T>, out: &mut [T]) {
     if out.is_empty() {
         return;
     }
-    let Problem { m, n, .. } = *problem;
+    let m = problem.m;
     let work = Work { problem, operands, alpha: T::from_f64(problem.alpha) };
     // As in the BLAS, A and B are not read if alpha is 0.
     let k = if problem.alpha == 0.0 { 0 } else { problem.k };
-    if k > 0 && m.max(n) <= TINY && k <= TINY && m <= tiny::most_rows::<T>() {
+    if k > 0 && is_tiny(problem) && m <= tiny::most_rows::<T>() {
         return tiny::gemm(&work, out);
     }
     if k > 0 {

@@ -7,7 +7,7 @@
 
 use super::super::Problem;
 use super::{Work, Working};
-use crate::lanes::{Task, Vector};
+use crate::lanes::{Task, Vector, width};
 use crate::parallel;
 
 /// The number of elements in a block of results. Whole matrices of order 2, 3, 4, 6, 8, 12, 16 or 24 fill a block
@@ -22,18 +22,7 @@ const VECTORS: usize = 8;
 /// Returns the maximum number of rows of a result that the kernels support on this machine, which is the number of
 /// lanes in `VECTORS` vectors.
 pub(super) fn most_rows<T: Working>() -> usize {
-    T::in_lanes(Lanes) * VECTORS
-}
-
-struct Lanes;
-
-impl<T: Copy> Task<T> for Lanes {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run<V: Vector<Scalar = T>>(self, _: V::Token) -> usize {
-        V::LANES
-    }
+    width::<T>() * VECTORS
 }
 
 pub(super) fn gemm<T: Working>(work: &Work<'_, T>, out: &mut [T]) {

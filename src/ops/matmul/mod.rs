@@ -303,7 +303,7 @@ impl Operation for Task<'_> {
             cpu_flops: flops,
             gpu_flops: flops,
             dispatches: 1.0,
-            algorithms: [if cpu::is_tiny(&problem) { "own vectors" } else { "faer" }, form],
+            algorithms: [if cpu::is_tiny(problem) { "own vectors" } else { "faer" }, form],
             ..Workload::default()
         }
         .transferring(resident, 4.0 * words * as_f64(problem.given()), 4.0 * words * m * n * batch)

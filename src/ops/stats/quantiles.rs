@@ -127,8 +127,9 @@ fn every<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
     order.sort_by(|&i, &j| q[i].total_cmp(&q[j]));
     let (series, run) = (outer * inner, (TASK / len.max(1)).max(1));
     let of_run = |_, first: usize| {
-        let (mut own, mut found) = (Vec::with_capacity(len), Vec::with_capacity(run * q.len()));
-        for s in first..(first + run).min(series) {
+        let own_series = first..(first + run).min(series);
+        let (mut own, mut found) = (Vec::with_capacity(len), Vec::with_capacity(own_series.len() * q.len()));
+        for s in own_series {
             let base = s / inner * len * inner + s % inner;
             own.clear();
             own.extend((0..len).map(|i| x[base + i * inner]));

@@ -44,7 +44,7 @@ impl Task<f64> for Orthogonalize<'_> {
     #[inline(always)]
     fn run<V: Vector<Scalar = f64>>(self, token: V::Token) -> Orthogonal {
         let Self { columns, rows, count, rotations } = self;
-        let zero = V::splat(token, 0.0);
+        let [zero, half, one] = [0.0, 0.5, 1.0].map(|x| V::splat(token, x));
         // A column of the rotations follows its column of the matrix, so that both are rotated at once.
         let (own, all) =
             (rows.div_ceil(V::LANES), rows.div_ceil(V::LANES) + (if rotations { count.div_ceil(V::LANES) } else { 0 }));
@@ -88,20 +88,23 @@ impl Task<f64> for Orthogonalize<'_> {
                     // The square of a large zeta would overflow.
                     let size = zeta.abs() + if zeta.abs() < 1e9 { (1.0 + zeta * zeta).sqrt() } else { zeta.abs() };
                     let t = zeta.signum() / size;
-                    let c = 1.0 / (1.0 + t * t).sqrt();
-                    let s = c * t;
-                    let (by_c, by_s) = (V::splat(token, c), V::splat(token, s));
+                    let c = V::splat(token, 1.0 / (1.0 + t * t).sqrt());
+                    // One Newton step removes the departure from orthogonality that the rounding of c causes.
+                    let by_t = V::splat(token, t);
+                    let excess = c.mul_add(c * by_t.mul_add(by_t, one), -one);
+                    let by_c = (half * excess).neg_mul_add(c, c);
+                    let by_s = by_c * by_t;
                     for (x, y) in x.iter_mut().zip(y.iter_mut()) {
                         let (own, other) = (*x, *y);
                         *x = by_s.neg_mul_add(other, by_c * own);
                         *y = by_s.mul_add(own, by_c * other);
                     }
                     // A column that has become much shorter is measured again.
-                    let updated = |of: f64, before: f64, column: &[V]| {
-                        if of > 0.1 * before { of } else { dot(&column[..own], &column[..own], zero) }
-                    };
-                    squares[i] = updated(xx - t * xy, xx, x);
-                    squares[j] = updated(yy + t * xy, yy, y);
+                    let updated = [(xx - t * xy, xx, &*x), (yy + t * xy, yy, &*y)];
+                    for (index, (square, before, column)) in [i, j].into_iter().zip(updated) {
+                        let shorter = square <= 0.1 * before;
+                        squares[index] = if shorter { dot(&column[..own], &column[..own], zero) } else { square };
+                    }
                 }
             }
         }
@@ -130,7 +133,7 @@ impl Task<f64> for Orthogonalize<'_> {
 
 /// Returns the inner product of two columns.
 #[inline(always)]
-fn dot<V: Vector<Scalar = f64>>(x: &[V], y: &[V], zero: V) -> f64 {
+pub(super) fn dot<V: Vector<Scalar = f64>>(x: &[V], y: &[V], zero: V) -> f64 {
     // Four sums hide the latency of the additions.
     let mut sums = [zero; 4];
     let (fours, rest) = x.as_chunks::<4>();

@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Test> {
             on_cpu("orthogonal columns and rows in f64", orthogonal::<f64>),
             on_each("determinants in f32", determinants::<f32>),
             on_cpu("determinants in f64", determinants::<f64>),
+            on_cpu("columns whose squares underflow", underflow),
             on_each("among other matrices", among_others),
             on_each("an indefinite matrix", indefinite),
         ],
@@ -170,6 +171,24 @@ fn determinants<T: Real>(ctx: &Context) -> Checked {
         // n values, each within 10 n eps of itself.
         let bound = 10.0 * (n * n) as f64 * T::EPSILON / std::f64::consts::LN_2;
         assert!((found - wanted).abs() <= bound, "{n}: 2^{found} instead of 2^{wanted}");
+    }
+    Ok(())
+}
+
+/// A singular value whose square underflows is accurate or 0, and its vectors belong to orthonormal bases.
+fn underflow(ctx: &Context) -> Checked {
+    for size in [1e-140_f64, 1e-160, 1e-200, 1e-300] {
+        for vectors in [Vectors::Thin, Vectors::Full] {
+            let a = array(3, 2, vec![1.0, 0.0, 0.0, size, size, 0.0])?;
+            let found = svd(ctx, &a, vectors)?.ok(ctx)?;
+            let s = found.s.to_host(ctx)?;
+            let least = s.as_slice()[1];
+            assert!(
+                least == 0.0 || (least - size).abs() <= 30.0 * f64::EPSILON * size,
+                "{least:e} instead of {size:e}"
+            );
+            assert!(least > 0.0 || size < 1e-150, "{size:e} counts as 0");
+        }
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! Solves one matrix at a time: in f32 by `golub_kahan` if the singular values are distinct, otherwise with faer (QR if
-//! the matrix is tall, then bidiagonalization, then divide and conquer).
+//! Solves one matrix at a time: a narrow matrix by `jacobi`, others in f32 by `golub_kahan` if the singular values are
+//! distinct, and otherwise with faer (QR if the matrix is tall, then bidiagonalization, then divide and conquer).
 
 use super::super::{PROMISE, Problem};
 use super::refine::refine;
-use super::{Matrices, Scaled, Working, golub_kahan, graded, not_finite};
+use super::{Matrices, Scaled, Working, golub_kahan, jacobi, not_finite};
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{departure, nan_max, norm_1, normalize_columns, product, sum};
 use crate::parallel;
@@ -14,6 +14,11 @@ use faer::{Mat, Par};
 /// The minimum size of the smaller dimension at which all threads work together on one matrix. This choice depends only
 /// on the shape of the matrix, so the result does not depend on the other matrices of the call.
 const PARALLEL_FROM: usize = 512;
+
+/// The largest smaller dimension of matrices that `jacobi` solves although their rows and columns are of similar size.
+/// In us, with the other methods in f32 and f64 and with `jacobi`: 2500 x 4 230, 250, 24; 1186 x 9 250, 250, 50;
+/// 100 x 20 96, 113, 68; 16 x 16 25, 26, 30; 24 x 24 56, 82, 77; 164 x 39 261, 300, 322 (AVX-512, 2026-11-29).
+const NARROW: usize = 20;
 
 /// The largest residual that is accepted from a computation in f32: 2 eps, relative to the 1-norm of the matrix.
 /// Refined factors reach at most 1.3 eps. For some graded matrices, faer 0.24.4 deflates too early, and refinement does
@@ -56,10 +61,11 @@ pub(super) fn solve_one<F: Working>(problem: &Problem, a: &[F], u: &mut [F], s: 
         return not_finite(u, s, vh);
     }
     let par = if problem.short() < PARALLEL_FROM { Par::Seq } else { parallel::in_eight() };
-    let solved = if graded::is_graded(problem.rows, a) {
-        let factors = graded::factors(&scaled.b, problem.left());
-        let residual = residual(&factors, &product(scaled.b.as_ref(), factors.q.as_ref(), par));
-        Some((certificate(&scaled.b, &factors, residual, par), factors))
+    let graded = jacobi::is_graded(problem.rows, a);
+    let solved = if graded || (1..=NARROW).contains(&problem.short()) {
+        let jacobi::Decomposed { factors, sweeps, residual, orthogonality } =
+            jacobi::decompose(&scaled.b, problem.left(), graded);
+        Some((judged(&scaled.b, sweeps, residual, orthogonality), factors))
     } else {
         certified(&scaled.b, problem.left(), par)
     };
@@ -181,14 +187,14 @@ fn residual<F: Working>(factors: &Factors<F>, images: &Mat<F>) -> f64 {
 
 /// Returns the certificate of the factors that are returned, given their residual.
 pub(super) fn certificate<F: Working>(b: &Mat<F>, factors: &Factors<F>, residual: f64, par: Par) -> Certificate {
+    judged(b, 0, residual, nan_max(departure(factors.p.as_ref(), par), departure(factors.q.as_ref(), par)))
+}
+
+/// Returns the certificate with the given `|B q - s p|_2` and departure from orthogonality.
+fn judged<F: Working>(b: &Mat<F>, sweeps: u32, residual: f64, orthogonality: f64) -> Certificate {
     let norm = norm_1(b);
     let residual = residual / if norm == 0.0 { 1.0 } else { norm };
-    let orthogonality = nan_max(departure(factors.p.as_ref(), par), departure(factors.q.as_ref(), par));
-    Certificate { status: Status::Converged, sweeps: 0, residual, orthogonality }.judged_by(
-        PROMISE,
-        b.nrows(),
-        F::EPSILON,
-    )
+    Certificate { status: Status::Converged, sweeps, residual, orthogonality }.judged_by(PROMISE, b.nrows(), F::EPSILON)
 }
 
 /// Writes the factors of a problem to `u`, `s` and `vh`. The singular values are multiplied by `scale`. If the matrix

@@ -2,19 +2,17 @@
 //! lane, and larger matrices one at a time.
 //!
 //! Batches of matrices whose smaller dimension is at most 64 are solved in lanes by QR and one-sided Jacobi;
-//! `group::takes` has the exact conditions. Other matrices are solved in f32 by `golub_kahan` if their singular values
-//! are distinct, and by faer's divide and conquer and `refine` otherwise. If the result in f32 is not accurate enough,
-//! faer solves the matrix in f64.
-//!
-//! Matrices whose rows or columns differ greatly in size are solved by `graded`, for the sake of their small singular
-//! values.
+//! `group::takes` has the exact conditions. Other narrow matrices, and matrices whose rows or columns differ greatly in
+//! size, are solved by `jacobi`, the latter for the sake of their small singular values. The rest is solved in f32 by
+//! `golub_kahan` if the singular values are distinct, and by faer's divide and conquer and `refine` otherwise. If the
+//! result in f32 is not accurate enough, faer solves the matrix in f64.
 
 mod bidiagonal;
 mod block_lanczos;
 mod dense;
 mod golub_kahan;
-mod graded;
 mod group;
+mod jacobi;
 mod refine;
 mod reflect;
 
@@ -43,7 +41,7 @@ pub(super) fn algorithm(problem: &Problem) -> &'static str {
 /// Returns the indices of the matrices of `a` whose rows or columns differ greatly in size.
 pub(super) fn graded_of<T: Real>(problem: &Problem, a: &[T]) -> Vec<usize> {
     let matrices = a.chunks_exact((problem.rows * problem.cols).max(1)).enumerate();
-    let found = parallel::map(matrices, |_, (i, a)| graded::is_graded(problem.rows, a).then_some(i));
+    let found = parallel::map(matrices, |_, (i, a)| jacobi::is_graded(problem.rows, a).then_some(i));
     found.into_iter().flatten().collect()
 }
 
@@ -120,7 +118,7 @@ fn batch<F: Working>(a: &[F], out: Matrices<'_, F>, cancel: &Cancel) {
         group::solve(a, Matrices { problem, u: &mut *u, s: &mut *s, vh: &mut *vh, certificates: &mut *certificates });
         for (i, certificate) in certificates.iter_mut().enumerate() {
             let a = &a[i * size..(i + 1) * size];
-            if graded::is_graded(problem.rows, a) {
+            if jacobi::is_graded(problem.rows, a) {
                 let [u, vh] = [(&mut *u, u_len), (&mut *vh, vh_len)].map(|(all, len)| own(all, i, len / GROUP));
                 *certificate = dense::solve_one(problem, a, u, own(s, i, s_len / GROUP), vh);
             }

@@ -39,7 +39,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     right = sums.z;
     lost = before.z;
     if lane == 0u { halted = before.y; }
-    workgroupBarrier();
     var made = 0u;
     for (var t = 0u; t < plan[record + STEPS]; t += 1u) {
         if workgroupUniformLoad(&halted) != 0u { break; }

@@ -116,7 +116,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     for (var j = lane; j < params.lags; j += WIDTH) {
         parts[to + ORDER_PARTS + j] = covariance(n, lags[j], center, mean);
     }
-    workgroupBarrier();
     if lane == 0u {
         parts[to] = f32(found);
         parts[to + 1u] = counts.x;

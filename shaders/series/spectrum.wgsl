@@ -51,7 +51,6 @@ fn place_of(lane: u32, wanted: f32) -> f32 {
         let k = u32(places[j].z);
         own += places[k].y * x[k];
     }
-    workgroupBarrier();
     before[lane] = own;
     workgroupBarrier();
     // Sums over the invocations before each one.
@@ -83,7 +82,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         let z = transformed[begin + k];
         x[k] = dot(z, z);
     }
-    workgroupBarrier();
     if lane == 0u {
         // The transform is that of the distances from the first number.
         let sum = f32(params.n) * records[sample * RECORD + 2u] + records[sample * RECORD + 3u];

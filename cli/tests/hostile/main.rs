@@ -3,7 +3,8 @@
 //! `cargo test --test hostile` runs each problem on one profile. With `whole -- --ignored --nocapture`, each runs on
 //! four profiles with eight seeds (`FIEDLER_SEEDS`), and what was never executed is named. `mutants` (in the same way)
 //! changes every kernel at every place, and counts the mutants that the problems find. `FIEDLER_PROBLEM` selects the
-//! problems whose names contain it, and `FIEDLER_KERNEL` the kernels that `mutants` changes.
+//! problems whose names contain it, `FIEDLER_KERNEL` the kernels that `mutants` changes, `FIEDLER_CHANGE` the kinds of
+//! changes whose names contain it ("without a barrier"), and `FIEDLER_SAMPLE` how many of a kind are drawn by lot.
 
 mod dense;
 mod features;

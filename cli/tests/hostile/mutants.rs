@@ -92,6 +92,21 @@ fn fate(problems: &[Problem], label: &str, mutation: Mutation, tries: &[Try]) ->
     fate
 }
 
+/// Returns the mutants of the kinds that the environment selects, and of each kind as many as it allows.
+fn selected(all: Vec<(&String, Mutation)>) -> Vec<(&String, Mutation)> {
+    let kinds = env::var("FIEDLER_CHANGE").unwrap_or_default();
+    let most = env::var("FIEDLER_SAMPLE").map_or(usize::MAX, |most| most.parse().expect("a number"));
+    let mut selected = Vec::new();
+    for own in all.chunk_by(|(_, one), (_, other)| one.change == other.change) {
+        let change = own[0].1.change;
+        if change.to_string().contains(&kinds) {
+            println!("{change}: {} of {}", own.len().min(most), own.len());
+            selected.extend(own.iter().take(most).copied());
+        }
+    }
+    selected
+}
+
 #[test]
 #[ignore = "it takes long"]
 fn mutants() {
@@ -103,7 +118,10 @@ fn mutants() {
         let all: BTreeSet<Mutation> = tries.iter().flat_map(|own| own.mutations.iter().copied()).collect();
         mutants.extend(all.into_iter().map(|mutation| (label, mutation)));
     }
-    mutants.sort_by_key(|(_, mutation)| mutation.change);
+    // In an order drawn by lot, so that the first ones of a kind are a sample of them.
+    let mut random = common::random::SplitMix64::new(1);
+    mutants.sort_by_cached_key(|(_, mutation)| (mutation.change, random.next_u64()));
+    let mutants = selected(mutants);
     for label in sources.keys().filter(|label| !tries.contains_key(*label)) {
         println!("{label}: no problem runs it");
     }

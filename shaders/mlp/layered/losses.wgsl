@@ -20,7 +20,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     total = bitcast<f32>(sums.y);
     right = sums.z;
     if lane == 0u { halted = before.y; }
-    workgroupBarrier();
     if workgroupUniformLoad(&halted) == 0u {
         if here.batch == 0u {
             recent = 0.0;

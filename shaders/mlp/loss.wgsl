@@ -17,8 +17,11 @@ var<private> right: u32;
 var<private> lost: u32;
 const TOGETHER: u32 = 64;
 
-// Not 0 if a loss was not finite.
+// Not 0 if the run makes no further step.
 var<workgroup> halted: u32;
+// What is wrong with the present step. Several invocations may find it at once.
+var<workgroup> trouble: atomic<u32>;
+const NO_LOSS: u32 = 1; // a loss is not finite
 
 // Returns value `i` of a sample's targets; labels count as 0 or 1.
 fn value_of(sample: u32, i: u32) -> f32 {
@@ -154,7 +157,7 @@ fn losses(batch: u32, count: u32) {
         let sample = sample_of(b);
         if params.each == 0u { right += select(0u, 1u, is_right(z, sample)); }
         let loss = of_sample(z, sample, terms);
-        if magnitude_bits(loss) >= INFINITE { not_finite(); }
+        if magnitude_bits(loss) >= INFINITE { atomicOr(&trouble, NO_LOSS); }
         recent += loss * f32(count) / terms;
     }
     if batch % TOGETHER == TOGETHER - 1u {
@@ -162,4 +165,8 @@ fn losses(batch: u32, count: u32) {
         recent = 0.0;
     }
     rows_written();
+    if halts() {
+        if ROWS == STORED { workgroupBarrier(); }
+        if lane == 0u && atomicLoad(&trouble) != 0u { halted = 1u; }
+    }
 }

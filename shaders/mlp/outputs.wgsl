@@ -24,7 +24,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let count = min(params.batch, params.samples - first);
     weights_at = plan[record + RUN] * params.stride;
     scratch_at = group.x * params.scratch;
-    load_parameters(); // They are in workgroup memory only if the rows are, so that the barrier after the rows suffices.
+    // They are in workgroup memory only if the rows are, so that the barrier after the rows suffices.
+    load_parameters();
     let list = plan[record + LIST] + first;
     let columns = layer(0u, INPUT_QUADS);
     let scaling = plan[record + SCALING];

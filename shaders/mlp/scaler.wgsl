@@ -12,9 +12,8 @@ var<private> clean: u32;
 var<private> skipped: u32;
 var<private> in_a_row: u32;
 
-// Not 0 if a number of the present step, or a loss, is infinite.
-var<workgroup> unfit: u32;
-var<workgroup> without_loss: u32;
+// A number of the present step is infinite.
+const UNFIT: u32 = 2;
 var<workgroup> decision: u32;
 
 fn load_scaler(at: u32) {
@@ -29,17 +28,13 @@ fn store_scaler(at: u32) {
     if F16 && lane == 0u { found[at] = vec4<u32>(bitcast<u32>(loss_scale), clean, skipped, in_a_row); }
 }
 
-fn not_finite() {
-    if F16 { without_loss = 1u; } else { halted = 1u; }
-}
+// Whether a loss that is not finite halts a run.
+fn halts() -> bool { return !F16; }
 
 fn begin_step() {
     too_large = false;
     unscale = bitcast<f32>((254u << 23u) - bitcast<u32>(loss_scale));
-    if lane == 0u {
-        unfit = 0u;
-        without_loss = 0u;
-    }
+    if lane == 0u { atomicStore(&trouble, 0u); }
     workgroupBarrier();
 }
 
@@ -48,9 +43,12 @@ fn begin_step() {
 fn verdict(before: vec3<u32>, count: u32) -> u32 {
     var decided = APPLY;
     if F16 {
-        if too_large || has_large_parameter { unfit = 1u; }
-        let no_loss = workgroupUniformLoad(&without_loss) != 0u;
-        if workgroupUniformLoad(&unfit) != 0u || no_loss {
+        if too_large || has_large_parameter { atomicOr(&trouble, UNFIT); }
+        workgroupBarrier();
+        if lane == 0u { decision = atomicLoad(&trouble); }
+        let troubles = workgroupUniformLoad(&decision);
+        let no_loss = (troubles & NO_LOSS) != 0u;
+        if troubles != 0u {
             decided = SKIP;
             clean = 0u;
             skipped += 1u;

@@ -38,7 +38,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     total = bitcast<f32>(sums.y);
     right = sums.z;
     lost = before.z;
-    if lane == 0u { halted = before.y; }
+    if lane == 0u {
+        halted = before.y;
+        atomicStore(&trouble, 0u);
+    }
+    storageBarrier(); // The first invocation replaces at the end what all have read here.
     var made = 0u;
     for (var t = 0u; t < plan[record + STEPS]; t += 1u) {
         if workgroupUniformLoad(&halted) != 0u { break; }

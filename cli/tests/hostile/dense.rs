@@ -17,7 +17,7 @@ pub(super) fn problems() -> Vec<Problem> {
 
 /// Orders around the size classes of each form.
 const EIGH: [(JacobiForm, &[&[u32]]); 5] = [
-    (JacobiForm::Tiny, &[&[1, 2, 3, 4], &[5, 6, 7, 8]]),
+    (JacobiForm::Tiny, &[&[1, 2, 3, 4], &[5, 6, 7, 8], &[2], &[3], &[4], &[6], &[8]]),
     (JacobiForm::Lane, &[&[1, 7, 8], &[9, 15, 16], &[17, 31, 32]]),
     (JacobiForm::Register, &[&[1, 15, 16], &[17, 32], &[33, 48], &[49, 64], &[65, 80], &[81, 96], &[112], &[113]]),
     (JacobiForm::Workgroup, &[&[1, 7, 8], &[9, 16], &[17, 32], &[48], &[49, 60], &[61, 64], &[65, 84], &[85]]),
@@ -81,7 +81,7 @@ fn eigen() -> Vec<Problem> {
     }
     all.push(Problem::new("eigvalsh and parts of eigenpairs", |ctx| {
         let mut out = Vec::new();
-        for n in [3, 20, 130] {
+        for n in [2, 3, 4, 6, 8, 12, 20, 130] {
             let x = noise(n * n, n);
             let entry = |i: usize, j: usize| x[i.max(j) * n + i.min(j)];
             let data = (0..n * n).map(|at| entry(at % n, at / n)).collect();
@@ -183,8 +183,8 @@ fn rectangles() -> Vec<Problem> {
 /// Everything that a product may have besides its factors.
 fn products() -> Vec<Problem> {
     let forms = [MatmulForm::Tiny, MatmulForm::Tile64, MatmulForm::Tile128, MatmulForm::Direct];
-    let shapes: [(usize, usize, usize, usize); 6] =
-        [(1, 1, 1, 1), (3, 5, 2, 7), (17, 9, 16, 2), (65, 63, 33, 1), (130, 66, 20, 2), (20, 12, 700, 1)];
+    let shapes: [(usize, usize, usize, usize); 7] =
+        [(1, 1, 1, 1), (3, 5, 2, 7), (17, 9, 16, 2), (65, 63, 33, 1), (130, 66, 20, 2), (20, 12, 700, 1), (6, 7, 4, 3)];
     let mut all = Vec::new();
     for form in forms {
         for (at, (m, n, k, batch)) in shapes.into_iter().enumerate() {
@@ -223,7 +223,18 @@ fn products() -> Vec<Problem> {
             all.push(if form == MatmulForm::Direct { problem.software() } else { problem });
         }
     }
-    for (m, n, k) in [(20, 12, 33), (70, 66, 130)] {
+    all.push(Problem::new("long sums with an activation alone", |ctx| {
+        let (m, n, k) = (20, 12, 700);
+        let of = |rows, cols, seed| Array::from_vec(Shape::new(rows, cols, 1), noise(rows * cols, seed));
+        let (a, b) = (of(m, k, 1)?, of(k, n, 2)?);
+        let mut out = Vec::new();
+        for activation in [Activation::None, Activation::Sigmoid] {
+            let gemm = Gemm::new().alpha(0.1).activation(activation);
+            out.extend(wide(gemm.run(ctx, &a, &b)?.to_host(ctx)?.as_slice()));
+        }
+        Ok(out)
+    }));
+    for (m, n, k) in [(2, 3, 5), (5, 7, 3), (20, 12, 33), (70, 66, 130)] {
         all.push(Problem::new(format!("products of f16, {m} x {k} by {k} x {n}"), move |ctx| {
             let (x, y) = (noise(m * k, 1), noise(k * n, 2));
             let (a, b) = (Array::from_vec(Shape::new(m, k, 1), x)?, Array::from_vec(Shape::new(k, n, 1), y)?);
@@ -241,6 +252,7 @@ fn products() -> Vec<Problem> {
         for n in [1, 2, 3, 63, 64, 65, 129] {
             let mut x = noise(n, n);
             x[0] = 1e6;
+            x[n - 1] = 1.0 + 2_f32.powi(-11); // halfway between two numbers of f16
             let there = resident(ctx, Array::from_vec(Shape::new(n, 1, 1), x)?)?.to_f16(ctx)?;
             let halves = there.to_host(ctx)?.as_slice().to_vec();
             out.extend(halves.iter().map(|x: &f16| f64::from(*x)));

@@ -178,6 +178,26 @@ fn statistics() -> Vec<Problem> {
         out.extend(wide(there.to_host(ctx)?.as_slice()).iter().map(|x| x * 2_f64.powi(66)));
         Ok(out)
     }));
+    // A first leaf without a number, infinities of both signs next to each other, columns that are equal or not finite.
+    all.push(Problem::new("columns of unusual numbers", |ctx| {
+        let rows = 2100;
+        let mut x = vec![f32::NAN; 1100];
+        x.extend(noise(rows - 1100, 1));
+        x.extend((0..rows).map(|i| if i % 2 == 0 { f32::INFINITY } else { f32::NEG_INFINITY }));
+        x.extend(vec![0.25; rows]);
+        x.extend(noise(rows, 2));
+        let x = Array::from_vec(Shape::new(rows, 4, 1), x)?;
+        let mut out = Vec::new();
+        for nan in [Nan::Omit, Nan::Propagate] {
+            let options = StatsOptions { nan, ..StatsOptions::default() };
+            out.extend(described(ctx, &ops::describe(ctx, &x, Axis::Rows, options)?)?);
+            let q = [0.0, 0.4, 0.5, 1.0];
+            out.extend(wide(ops::quantiles(ctx, &x, Axis::Rows, &q, nan)?.to_host(ctx)?.as_slice()));
+        }
+        out.extend(wide(ops::cov(ctx, &x)?.to_host(ctx)?.as_slice()));
+        out.extend(wide(ops::corr(ctx, &x)?.to_host(ctx)?.as_slice()));
+        Ok(out)
+    }));
     all.push(Problem::new("streams", |ctx| {
         let cols = 3;
         let (mut stats, mut other) =
@@ -258,7 +278,9 @@ fn others() -> Vec<Problem> {
                 out.extend(words(ctx, &mut stream, shape)?.to_host(ctx)?.as_slice().iter().map(|&x| f64::from(x)));
                 out.extend(wide(uniform(ctx, &mut stream, shape, -1.0..2.0)?.to_host(ctx)?.as_slice()));
                 out.extend(wide(normal(ctx, &mut stream, shape, 1.0, 2.0)?.to_host(ctx)?.as_slice()));
-                out.extend(wide(bernoulli(ctx, &mut stream, shape, 0.3)?.to_host(ctx)?.as_slice()));
+                for share in [0.3, 0.0, 1.0] {
+                    out.extend(wide(bernoulli(ctx, &mut stream, shape, share)?.to_host(ctx)?.as_slice()));
+                }
             }
             Ok(out)
         }),
@@ -290,6 +312,21 @@ fn others() -> Vec<Problem> {
                 let options = DivergenceOptions::default();
                 let found = divergence_of_samples(ctx, kind, &of(90, 1)?, &of(70, 2)?, 6, &options)?;
                 out.extend(wide(found.to_host(ctx)?.as_slice()));
+            }
+            Ok(out)
+        }),
+        // Sums that f32 does not hold, and subnormal ones.
+        Problem::new("divergences of large and of tiny numbers", |ctx| {
+            let mut out = Vec::new();
+            let (bins, count) = (20, 3);
+            let mut x = noise(bins * count, 1).into_iter().map(f32::abs).collect::<Vec<_>>();
+            x[..bins].iter_mut().for_each(|x| *x = 1e38 + 2e38 * *x);
+            x[bins..2 * bins].iter_mut().for_each(|x| *x = 2e-40 + 1e-39 * *x);
+            let p = Array::from_vec(Shape::new(bins, count, 1), x)?;
+            for kind in Divergence::ALL {
+                let options = DivergenceOptions { normalize: true, ..DivergenceOptions::default() };
+                out.extend(wide(divergence(ctx, kind, &p, &p, &options)?.to_host(ctx)?.as_slice()));
+                out.extend(wide(divergence_matrix(ctx, kind, &p, &options)?.to_host(ctx)?.as_slice()));
             }
             Ok(out)
         }),

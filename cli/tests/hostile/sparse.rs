@@ -19,6 +19,12 @@ pub(super) fn problems() -> Vec<Problem> {
         Problem::new("sparse products with long rows", long_rows),
         Problem::new("sparse matrices from edges", from_edges),
         Problem::new("eigenpairs by a filter", |ctx| pairs(ctx, EigshMethod::Chebyshev)),
+        Problem::new("eigenvalues of a matrix with a long row", |ctx| {
+            let graph = star(1500)?;
+            let operator = Operator::<f32>::laplacian(graph.view(), Normalization::Combinatorial)?;
+            let options = EigshOptions::default().method(EigshMethod::Chebyshev).tolerance(1e-5);
+            Ok(wide(&ops::eigsh(ctx, &operator, 1, Which::Largest, &options)?.values))
+        }),
         Problem::new("eigenpairs by subspace iteration", |ctx| pairs(ctx, EigshMethod::Subspace)),
     ]
 }

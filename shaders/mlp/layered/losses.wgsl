@@ -7,7 +7,7 @@
 
 const loss_scale: f32 = 1.0;
 
-fn not_finite() { halted = 1u; }
+fn halts() -> bool { return true; }
 
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {
@@ -19,7 +19,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     recent = bitcast<f32>(sums.x);
     total = bitcast<f32>(sums.y);
     right = sums.z;
-    if lane == 0u { halted = before.y; }
+    if lane == 0u {
+        halted = before.y;
+        atomicStore(&trouble, 0u);
+    }
     if workgroupUniformLoad(&halted) == 0u {
         if here.batch == 0u {
             recent = 0.0;

@@ -43,7 +43,7 @@ pub(in crate::ops::mlp) struct Form {
 }
 
 impl Form {
-    /// The bytes of workgroup memory beside the vectors: a number for each invocation, the keys of the order, two words.
+    /// The bytes of workgroup memory beside the vectors: a number per invocation, the keys of the order, two words.
     pub(in crate::ops::mlp) const OTHER_BYTES: f64 = 256.0 * 4.0 + 48.0 + 32.0;
 
     /// The form that computes a layer at a time, whose kernels have no variants by shape.

@@ -25,6 +25,7 @@ mod encode;
 mod errors;
 mod features;
 mod fft;
+mod gradients;
 mod graphs;
 mod linalg;
 mod logs;
@@ -78,6 +79,8 @@ fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(linalg::eigh, module)?,
         wrap_pyfunction!(linalg::svd, module)?,
         wrap_pyfunction!(linalg::svd_truncated, module)?,
+        wrap_pyfunction!(gradients::eigh_vjp, module)?,
+        wrap_pyfunction!(gradients::svd_vjp, module)?,
         wrap_pyfunction!(linalg::matmul, module)?,
         wrap_pyfunction!(linalg::eigsh, module)?,
         wrap_pyfunction!(linalg::eigsh_laplacian, module)?,

@@ -9,6 +9,7 @@ pub mod eigen;
 pub mod eigsh;
 mod elementary;
 pub mod fft;
+pub mod gradient;
 mod jacobi;
 pub mod laplacian;
 pub mod matmul;
@@ -38,6 +39,7 @@ pub use eigen::{
 };
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
 pub use fft::{fft, fft_async, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
+pub use gradient::{Degeneracy, Gradient, GradientCertificate, eigh_vjp, svd_vjp};
 pub use laplacian::{Normalization, laplacian};
 pub use matmul::{Gemm, matmul, matmul_async};
 pub use pca::{Pca, PcaOptions, pca, pca_of_stream};
@@ -57,6 +59,7 @@ const FAMILIES: &[Family] = &[
     ("eigen", eigen::kernels::KERNELS, eigen::kernels::is_given),
     ("eigsh", eigsh::kernels::KERNELS, |_, _, _| true),
     ("fft", fft::kernels::KERNELS, fft::kernels::is_given),
+    ("gradient", gradient::kernels::KERNELS, |_, _, _| true),
     ("jacobi", jacobi::kernels::KERNELS, jacobi::kernels::is_given),
     ("laplacian", laplacian::kernels::KERNELS, |_, _, _| true),
     ("matmul", matmul::kernels::KERNELS, matmul::kernels::is_given),

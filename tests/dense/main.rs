@@ -4,6 +4,7 @@ mod blocked;
 mod eigen;
 mod forms;
 mod graded;
+mod gradient;
 mod matmul;
 mod matmul_split;
 mod parts;
@@ -17,6 +18,7 @@ fn main() -> std::process::ExitCode {
         eigen::tests(),
         forms::tests(),
         graded::tests(),
+        gradient::tests(),
         matmul::tests(),
         matmul_split::tests(),
         parts::tests(),

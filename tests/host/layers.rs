@@ -66,7 +66,7 @@ const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
 const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
 /// Families that may use everything in another family: (user, used).
-const DEPENDS_ON: [(&str, &str); 9] = [
+const DEPENDS_ON: [(&str, &str); 10] = [
     ("sparse", "laplacian"),
     ("eigsh", "sparse"),
     ("eigsh", "laplacian"),
@@ -75,6 +75,7 @@ const DEPENDS_ON: [(&str, &str); 9] = [
     ("pca", "eigen"),
     ("pca", "svd"),
     ("divergence", "stats"),
+    ("gradient", "matmul"),
     ("series", "fft"),
 ];
 

@@ -33,7 +33,7 @@ pub(super) mod kernels;
 mod options;
 mod split;
 
-use crate::array::{Array, Scalar, Storage};
+use crate::array::{Array, Real, Scalar, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
@@ -364,6 +364,26 @@ impl<T: Multiplied> Gemm<T> {
             |gpu| batches::solve(ctx, gpu, &problem, operands, self.precision),
         )?;
         Ok(Array::from_storage(shape, made).chosen(&choice))
+    }
+}
+
+/// Multiplies matrices in slices on the CPU: `out = op(A) op(B)`, `(m, n, k)` for each of them. `transposed` says
+/// whether op(A) and op(B) are transposes. This is for families that multiply a few matrices between other steps.
+pub(in crate::ops) fn on_slices<T: Real>(
+    (m, n, k): (usize, usize, usize),
+    transposed: [bool; 2],
+    [a, b]: [&[T]; 2],
+    out: &mut [T],
+) {
+    let [a_given, b_given] = transposed.map(|transposed| Given { transposed, shared: false });
+    let batch = out.len() / (m * n).max(1);
+    let activation = Activation::None;
+    let problem = Problem { m, n, k, batch, a: a_given, b: b_given, alpha: 1.0, c: None, bias: None, activation };
+    let all = cpu::Operands { a, b, c: &[], bias: &[] };
+    if T::ON_DEVICE {
+        <f32 as cpu::Working>::gemm(&problem, all.cast(), bytemuck::cast_slice_mut(out));
+    } else {
+        <f64 as cpu::Working>::gemm(&problem, all.cast(), bytemuck::cast_slice_mut(out));
     }
 }
 

@@ -1,5 +1,7 @@
 """The reference of the Python package: `sphinx-build -W docs/python OUT`, with the package installed."""
 
+import importlib.util
+
 import fiedler
 
 project = "fiedler"
@@ -13,6 +15,8 @@ default_role = "py:obj"
 autodoc_typehints = "none"  # signatures would repeat what the parameters' sections say
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+# Its classes are documented where it is not installed, too.
+autodoc_mock_imports = [] if importlib.util.find_spec("torch") else ["torch"]
 # Looked up only where a network is, and never needed to build.
 intersphinx_mapping = {}
 nitpicky = False

@@ -19,7 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import arrow, dgl, features, fft, linalg, random, ray, sklearn, stats, torch_geometric, train
+    from . import arrow, dgl, features, fft, linalg, random, ray, sklearn, stats, torch, torch_geometric, train
     from ._context import Context, doctor, explain, get_num_threads, set_num_threads, tune
     from ._encode import Encoding, GraphEncoding, encode
     from ._errors import (
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         ShapeError,
         UncertifiedError,
         UncertifiedWarning,
+        UndefinedGradientError,
+        UndefinedGradientWarning,
     )
     from ._fiedler import __version__
     from ._graphs import GraphBatch
@@ -49,6 +51,7 @@ _MODULES = (
     "ray",
     "sklearn",
     "stats",
+    "torch",
     "torch_geometric",
     "train",
 )
@@ -68,6 +71,8 @@ _NAMES = {
         "ShapeError",
         "UncertifiedError",
         "UncertifiedWarning",
+        "UndefinedGradientError",
+        "UndefinedGradientWarning",
     ),
     "_graphs": ("GraphBatch",),
     "_fiedler": ("__version__",),
@@ -91,6 +96,8 @@ __all__ = [
     "ShapeError",
     "UncertifiedError",
     "UncertifiedWarning",
+    "UndefinedGradientError",
+    "UndefinedGradientWarning",
     "arrow",
     "dgl",
     "doctor",
@@ -105,6 +112,7 @@ __all__ = [
     "set_num_threads",
     "sklearn",
     "stats",
+    "torch",
     "torch_geometric",
     "train",
     "tune",

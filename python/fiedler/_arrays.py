@@ -28,6 +28,18 @@ def _of_jax(result: Any) -> Any:
     return sys.modules["jax.numpy"].asarray(result)
 
 
+def is_tracked(x: Any) -> bool:
+    """Returns whether torch differentiates, vectorizes or compiles what is computed of a tensor."""
+    if type(x) is np.ndarray or "torch" not in sys.modules:
+        return False
+    torch = sys.modules["torch"]
+    if not isinstance(x, torch.Tensor):
+        return False
+    if x.requires_grad and torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0:
+        return True
+    return torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
 def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:
     """Returns the array, and a function that turns NumPy arrays into arrays of the library of ``x``."""
     if isinstance(x, np.ndarray):

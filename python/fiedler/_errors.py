@@ -25,6 +25,8 @@ __all__ = [
     "ShapeError",
     "UncertifiedError",
     "UncertifiedWarning",
+    "UndefinedGradientError",
+    "UndefinedGradientWarning",
 ]
 
 
@@ -82,6 +84,14 @@ class UncertifiedError(Error, LinAlgError):
 
 class UncertifiedWarning(RuntimeWarning):
     """Some results lack the status converged; the others are as promised."""
+
+
+class UndefinedGradientError(Error, ArithmeticError):
+    """A loss has no gradient, because it depends on the basis of tied vectors, or tells tied values apart."""
+
+
+class UndefinedGradientWarning(RuntimeWarning):
+    """A loss has no gradient. What was returned lacks the part that depends on the basis of tied vectors."""
 
 
 def warn_of(notices: list[str]) -> None:

@@ -34,6 +34,8 @@ __all__ = [
     "eigh",
     "svd",
     "svd_truncated",
+    "eigh_vjp",
+    "svd_vjp",
     "matmul",
     "eigsh",
     "eigsh_laplacian",
@@ -236,6 +238,24 @@ def eigh(
 def svd(
     context: Context, a: _Array, full: bool, vectors: bool
 ) -> tuple[Any, _Array, Any, _Certificates]: ...
+def eigh_vjp(
+    context: Context,
+    values: _Array,
+    rows: _Array,
+    values_bar: _Array | None,
+    rows_bar: _Array | None,
+    mode: tuple[str, float],
+) -> tuple[_Array, _Array, _Array, _Array]: ...
+def svd_vjp(
+    context: Context,
+    u: _Array,
+    s: _Array,
+    vh: _Array,
+    u_bar: _Array | None,
+    s_bar: _Array | None,
+    vh_bar: _Array | None,
+    mode: tuple[str, float],
+) -> tuple[_Array, _Array, _Array, _Array]: ...
 def svd_truncated(
     context: Context, a: _Array, k: int, oversample: int, passes: int, seed: int
 ) -> tuple[_Array, _Array, _Array, _Array, _Certificates]: ...

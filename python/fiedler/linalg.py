@@ -22,9 +22,9 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import flag, real, text, whole, word, wrong
-from ._arrays import as_numpy, count, matrices, prepared
+from ._arrays import as_numpy, count, is_tracked, matrices, prepared
 from ._context import Context, _context
-from ._errors import ShapeError, UncertifiedError
+from ._errors import DomainError, ShapeError, UncertifiedError
 
 if TYPE_CHECKING:
     from ._graphs import GraphBatch
@@ -146,6 +146,8 @@ def eigh(
     >>> found.eigenvalues.round(5), int(found.certificates.status)
     (array([-1.,  1.], dtype=float32), 0)
     """
+    if is_tracked(a):
+        return _eigh_of_tensor(a, _triangle(UPLO), k, which, device, context)
     x, wrap = as_numpy(a)
     x = _square(prepared(x, "a"), "a")
     wanted = None if k is None else whole(k, "k")
@@ -155,12 +157,72 @@ def eigh(
     return result
 
 
+def _on_cpu(x: Any, name: str) -> Any:
+    if x.device.type not in ("cpu", "meta"):
+        raise TypeError(f"{name}: expected an array on the CPU, found one on a device; use .cpu() first")
+    if x.is_complex():
+        raise TypeError(f"{name}: expected a tensor of real numbers, found {x.dtype}")
+    return x
+
+
+def _eigh_of_tensor(
+    a: Any, upper: bool, k: int | None, which: str, device: str | None, context: Context | None
+) -> EighResult:
+    """Computes `eigh` of a tensor that torch differentiates."""
+    from . import _gradients
+
+    _square(_on_cpu(a, "a"), "a")
+    w, rows, *found = _gradients.eigh(a, upper, _gradients.place(device, context))
+    if k is not None:
+        n, k = w.shape[-1], whole(k, "k")
+        if k > n:
+            raise ShapeError(f"k: expected at most {n} pairs, found {k}")
+        kept = slice(0, k) if word(which, "which", "smallest", "largest") == "smallest" else slice(n - k, n)
+        w, rows = w[..., kept], rows[..., kept, :]
+    result = EighResult(w, rows.mT)
+    result._found = tuple(found)
+    return result
+
+
+def _svd_of_tensor(
+    a: Any, full_matrices: bool, compute_uv: bool, device: str | None, context: Context | None
+) -> Any:
+    """Computes `svd` of a tensor that torch differentiates."""
+    from . import _gradients
+
+    matrices(_on_cpu(a, "a"), "a")
+    if flag(compute_uv, "compute_uv") and flag(full_matrices, "full_matrices") and a.shape[-1] != a.shape[-2]:
+        what = f"full_matrices: expected False where gradients are wanted, found True and the shape {tuple(a.shape)}"
+        raise DomainError(f"{what}; vectors without a singular value have no derivative")
+    u, s, vh, *found = _gradients.svd(a, _gradients.place(device, context))
+    if not compute_uv:
+        return s
+    result = SVDResult(u, s, vh)
+    result._found = tuple(found)
+    return result
+
+
+def _matmul_of_tensors(a: Any, b: Any, device: str | None, context: Context | None) -> Any:
+    """Computes `matmul` of tensors of which torch differentiates at least one."""
+    import torch
+
+    from . import _gradients
+
+    x, y = (_on_cpu(torch.as_tensor(x), name) for x, name in ((a, "a"), (b, "b")))
+    if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-2 if y.ndim > 1 else -1]:
+        what = f"{tuple(x.shape)} and {tuple(y.shape)}"
+        raise ShapeError(f"matmul: expected as many columns in a as rows in b, found the shapes {what}")
+    return _gradients.matmul(x, y, _gradients.place(device, context))
+
+
 def eigvalsh(a: Array, UPLO: str = "L", *, device: str | None = None, context: Context | None = None) -> Array:
     """Computes the eigenvalues (..., n) of symmetric matrices (..., n, n), ascending. See `eigh`.
 
     >>> fiedler.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])
     array([1., 3.])
     """
+    if is_tracked(a):
+        return _eigh_of_tensor(a, _triangle(UPLO), None, "smallest", device, context).eigenvalues
     x, wrap = as_numpy(a)
     x = _square(prepared(x, "a"), "a")
     return wrap(_fiedler.eigh(_context(context, device), x, _triangle(UPLO), None, "smallest", False)[0])
@@ -195,6 +257,8 @@ def svd(
     >>> s
     array([4., 3.])
     """
+    if is_tracked(a):
+        return _svd_of_tensor(a, full_matrices, compute_uv, device, context)
     x, wrap = as_numpy(a)
     x = matrices(prepared(x, "a"), "a")
     full_matrices, compute_uv = flag(full_matrices, "full_matrices"), flag(compute_uv, "compute_uv")
@@ -270,6 +334,8 @@ def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | 
     >>> fiedler.linalg.matmul([[1.0, 2.0]], [[3.0], [4.0]])
     array([[11.]])
     """
+    if is_tracked(a) or is_tracked(b):
+        return _matmul_of_tensors(a, b, device, context)
     (x, wrap), (y, _) = as_numpy(a), as_numpy(b, "b")
     if x.ndim == 0 or y.ndim == 0:
         raise ShapeError(f"matmul: expected arrays with axes, found the shapes {x.shape} and {y.shape}")

@@ -130,7 +130,7 @@ def opened():
 before = threads()
 import fiedler
 for name in fiedler.__all__:
-    if name not in ("sklearn",):
+    if name not in ("sklearn", "torch"):
         getattr(fiedler, name)
 fiedler.Context()
 fiedler.get_num_threads()

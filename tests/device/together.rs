@@ -15,9 +15,9 @@ use fiedler::ops::sparse::Operator;
 use fiedler::ops::stats::{Nan, StatsOptions};
 use fiedler::ops::svd::TruncatedOptions;
 use fiedler::ops::{
-    EigshMethod, EigshOptions, Normalization, PcaOptions, Vectors, Which, corr, cov, describe, eigh, eigh_ragged,
-    eigh_subset, eigsh, eigvalsh, histogram, irfft, laplacian, matmul, pca, power_spectrum, quantiles, rfft, spmm, svd,
-    svd_truncated, svdvals,
+    Degeneracy, EigshMethod, EigshOptions, Normalization, PcaOptions, Vectors, Which, corr, cov, describe, eigh,
+    eigh_ragged, eigh_subset, eigh_vjp, eigsh, eigvalsh, histogram, irfft, laplacian, matmul, pca, power_spectrum,
+    quantiles, rfft, spmm, svd, svd_truncated, svd_vjp, svdvals,
 };
 use fiedler::policy::{Choice, Reason, Side};
 use fiedler::{Axis, Backend, Cancel, Context, ErrorKind, Result, Shape};
@@ -26,10 +26,15 @@ use std::time::Duration;
 type Call = fn(&Context) -> Result<Vec<u32>>;
 
 /// One call of each family that has kernels.
-const CALLS: [(&str, Call); 14] = [
+const CALLS: [(&str, Call); 15] = [
     ("eigh", |ctx| words(ctx, &eigh(ctx, &numbers(Shape::new(12, 12, 5))?)?.vectors)),
     ("svd", |ctx| words(ctx, &svd(ctx, &numbers(Shape::new(12, 12, 5))?, Vectors::Thin)?.u)),
     ("eigvalsh", |ctx| words(ctx, &eigvalsh(ctx, &numbers(Shape::new(20, 20, 3))?)?.values)),
+    ("eigh_vjp", |ctx| {
+        let (values, square) = (numbers(Shape::new(12, 1, 5))?, numbers(Shape::new(12, 12, 5))?);
+        let bars = [Some(&values), Some(&square)];
+        words(ctx, &eigh_vjp(ctx, [&values, &square], bars, Degeneracy::Exact)?.array)
+    }),
     ("describe", |ctx| {
         words(
             ctx,
@@ -114,6 +119,7 @@ fn chosen(ctx: &Context) -> Result<Vec<(&'static str, Option<Choice>)>> {
     let nodes = graphs.graph(0).nodes();
     let columns = numbers(Shape::new(8, nodes, 1))?;
     let pairs = eigh(ctx, &square)?;
+    let triplets = svd(ctx, &square, Vectors::Thin)?;
     let options = DivergenceOptions { normalize: true, ..DivergenceOptions::default() };
     let positive = Array::from_vec(Shape::new(2, 3, 1), vec![1.0_f32, 2.0, 3.0, 1.0, 1.0, 1.0])?;
     let stats = StatsOptions::default();
@@ -123,10 +129,20 @@ fn chosen(ctx: &Context) -> Result<Vec<(&'static str, Option<Choice>)>> {
         ("eigh, vectors", pairs.vectors.choice().copied()),
         ("eigh, on the host", pairs.values.to_host(ctx)?.choice().copied()),
         ("eigh_subset", eigh_subset(ctx, &square, Which::Smallest, 2)?.choice().copied()),
+        (
+            "eigh_vjp",
+            eigh_vjp(ctx, [&pairs.values, &pairs.vectors], [None, Some(&square)], Degeneracy::Exact)?.choice().copied(),
+        ),
+        (
+            "svd_vjp",
+            svd_vjp(ctx, [&triplets.u, &triplets.s, &triplets.vh], [Some(&square), None, None], Degeneracy::Exact)?
+                .choice()
+                .copied(),
+        ),
         ("eigvalsh", eigvalsh(ctx, &square)?.choice().copied()),
         ("laplacian", laplacians.choice().copied()),
         ("eigh_ragged", Some(*eigh_ragged(ctx, &laplacians)?.choice())),
-        ("svd", svd(ctx, &square, Vectors::Thin)?.choice().copied()),
+        ("svd", triplets.choice().copied()),
         ("svdvals", svdvals(ctx, &square)?.choice().copied()),
         ("pca", pca(ctx, &samples, 2, PcaOptions::default())?.choice().copied()),
         ("describe", describe(ctx, &samples, Some(Axis::Rows), stats)?.choice().copied()),

@@ -8,6 +8,7 @@
 
 mod dense;
 mod features;
+mod gradients;
 mod learning;
 mod mutants;
 mod problems;

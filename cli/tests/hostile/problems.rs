@@ -1,7 +1,7 @@
 //! Problems whose results on the device are compared with those on the CPU. Their shapes reach the branches of the
 //! kernels: one item, one less and one more than a size class, ragged, empty, and numbers that are not finite.
 
-use super::{dense, features, learning, sparse};
+use super::{dense, features, gradients, learning, sparse};
 use common::adversary;
 use fiedler::forms::KernelForm;
 use fiedler::{Context, ErrorKind, Result};
@@ -116,8 +116,9 @@ pub(super) fn known() -> Vec<Problem> {
 /// Returns all problems that the environment selects.
 pub(super) fn all() -> Vec<Problem> {
     let wanted = env::var("FIEDLER_PROBLEM").unwrap_or_default();
-    let lists = [known(), dense::problems(), features::problems(), sparse::problems(), learning::problems()];
-    lists.into_iter().flatten().filter(|problem| problem.name.contains(&wanted)).collect()
+    let own =
+        [dense::problems(), gradients::problems(), features::problems(), sparse::problems(), learning::problems()];
+    known().into_iter().chain(own.into_iter().flatten()).filter(|problem| problem.name.contains(&wanted)).collect()
 }
 
 /// Returns numbers between -1 and 1.

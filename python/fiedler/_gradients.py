@@ -1,0 +1,462 @@
+"""Decompositions of tensors of torch that take part in its differentiation.
+
+Each decomposition is an opaque operator, so that ``torch.compile`` does not look into it, and so is its vector-Jacobian
+product, which the library computes with a certificate (`docs/gradients.md`). Forward mode and second derivatives are
+formulas of torch's own operations, in which quotients within a tie group are 0 as well.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from . import _fiedler
+from ._context import Context, _context
+from ._errors import UndefinedGradientError, UndefinedGradientWarning, warn
+
+_Rule = tuple[str, float, str]
+
+# A decomposition, its residual and departure from orthogonality, and its status.
+_Eigh = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
+_SVD = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+
+
+_named: dict[str, Context] = {}
+
+
+def place(device: str | None, context: Context | None) -> str:
+    """Returns a name for where a call runs, because operators take no other objects."""
+    if context is None:
+        return device or "auto"
+    name = f"context {id(context)}"
+    _named[name] = context
+    return name
+
+
+def _native(place: str) -> Any:
+    return _context(_named[place], None) if place in _named else _context(None, place)
+
+
+def _array(x: Tensor | None) -> Any:
+    return None if x is None else x.detach().contiguous().numpy()
+
+
+def _made(arrays: Any) -> tuple[Tensor, ...]:
+    return tuple(torch.from_numpy(np.asarray(array)) for array in arrays)
+
+
+def _judged(defined: np.ndarray[Any, Any], undefined: np.ndarray[Any, Any], on_undefined: str) -> None:
+    """Warns or raises if the loss of some matrices has no gradient."""
+    bad = np.flatnonzero(~defined)
+    if not bad.size or on_undefined == "ignore":
+        return
+    share = float(np.ravel(undefined)[bad[0]])
+    what = (
+        f"the loss of {bad.size} of {defined.size} matrices has no gradient: it depends on the basis of tied vectors, or "
+        f"tells tied values apart. The first is matrix {bad[0]}, where that is a share of {share:.1e} of the cotangents"
+    )
+    if on_undefined == "raise":
+        raise UndefinedGradientError(what)
+    warn(what, UndefinedGradientWarning)
+
+
+@torch.library.custom_op("fiedler::eigh", mutates_args=())
+def _eigh(a: Tensor, upper: bool, device: str) -> _Eigh:
+    w, rows, found = _fiedler.eigh(_native(device), _array(a), upper, None, "smallest", True)
+    return _made((w, rows, *found))  # type: ignore[return-value]
+
+
+@_eigh.register_fake
+def _(a: Tensor, upper: bool, device: str) -> _Eigh:
+    lead = a.shape[:-2]
+    measure = [a.new_empty(lead, dtype=torch.float64) for _ in range(2)]
+    status = a.new_empty(lead, dtype=torch.uint8)
+    return a.new_empty(a.shape[:-1]), torch.empty_like(a, memory_format=torch.contiguous_format), *measure, status
+
+
+@torch.library.custom_op("fiedler::eigh_vjp", mutates_args=())
+def _eigh_vjp(
+    w: Tensor, rows: Tensor, w_bar: Tensor | None, rows_bar: Tensor | None, device: str, mode: str, number: float, undefined: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    native = _native(device)
+    made = _fiedler.eigh_vjp(native, *map(_array, (w, rows, w_bar, rows_bar)), (mode, number))
+    _judged(made[1], made[2], undefined)
+    return _made((made[0], made[2], made[3]))  # type: ignore[return-value]
+
+
+@_eigh_vjp.register_fake
+def _(w: Tensor, rows: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+    return _gradient_like(rows, rows.shape)
+
+
+@torch.library.custom_op("fiedler::svd", mutates_args=())
+def _svd(a: Tensor, device: str) -> _SVD:
+    u, s, vh, found = _fiedler.svd(_native(device), _array(a), False, True)
+    return _made((u, s, vh, *found))  # type: ignore[return-value]
+
+
+@_svd.register_fake
+def _(a: Tensor, device: str) -> _SVD:
+    *lead, m, n = a.shape
+    k = min(m, n)
+    measure = [a.new_empty(lead, dtype=torch.float64) for _ in range(2)]
+    status = a.new_empty(lead, dtype=torch.uint8)
+    return a.new_empty((*lead, m, k)), a.new_empty((*lead, k)), a.new_empty((*lead, k, n)), *measure, status
+
+
+@torch.library.custom_op("fiedler::svd_vjp", mutates_args=())
+def _svd_vjp(
+    u: Tensor,
+    s: Tensor,
+    vh: Tensor,
+    u_bar: Tensor | None,
+    s_bar: Tensor | None,
+    vh_bar: Tensor | None,
+    device: str,
+    mode: str,
+    number: float,
+    undefined: str,
+) -> tuple[Tensor, Tensor, Tensor]:
+    native = _native(device)
+    made = _fiedler.svd_vjp(native, *map(_array, (u, s, vh, u_bar, s_bar, vh_bar)), (mode, number))
+    _judged(made[1], made[2], undefined)
+    return _made((made[0], made[2], made[3]))  # type: ignore[return-value]
+
+
+@_svd_vjp.register_fake
+def _(u: Tensor, s: Tensor, vh: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+    return _gradient_like(u, (*u.shape[:-1], vh.shape[-1]))
+
+
+def _gradient_like(x: Tensor, shape: Any) -> tuple[Tensor, Tensor, Tensor]:
+    measures = [x.new_empty(x.shape[:-2], dtype=torch.float64) for _ in range(2)]
+    return x.new_empty(shape), *measures  # type: ignore[return-value]
+
+
+@torch.library.custom_op("fiedler::matmul", mutates_args=())
+def _matmul(a: Tensor, b: Tensor, device: str) -> Tensor:
+    return torch.from_numpy(_fiedler.matmul(_native(device), _array(a), _array(b)))
+
+
+@_matmul.register_fake
+def _(a: Tensor, b: Tensor, device: str) -> Tensor:
+    return a.new_empty((max(a.shape[0], b.shape[0]), a.shape[1], b.shape[2]))
+
+
+def _leading(info: Any, in_dims: Any, arguments: Any) -> list[Any]:
+    """Moves the axis of ``torch.vmap`` of every tensor to the front, where the batch is."""
+
+    def moved(x: Any, dim: int | None) -> Any:
+        if not isinstance(x, Tensor):
+            return x
+        return x.movedim(dim, 0) if dim is not None else x.expand(info.batch_size, *x.shape)
+
+    return [moved(x, dim) for x, dim in zip(arguments, in_dims, strict=True)]
+
+
+class _Batched(torch.autograd.Function):
+    """A function whose leading axes are the batch, for ``torch.vmap``."""
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, *arguments: Any) -> Any:
+        made = cls.apply(*_leading(info, in_dims, arguments))
+        return made, (0,) * len(made)
+
+
+def _register(op: Any, outputs: int) -> None:
+    op.register_vmap(lambda info, in_dims, *arguments: (op(*_leading(info, in_dims, arguments)), (0,) * outputs))
+
+
+_register(_eigh, 5)
+_register(_svd, 6)
+_register(_eigh_vjp, 3)
+_register(_svd_vjp, 3)
+
+
+def _groups(values: Tensor, rule: _Rule) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the norm, the number of each value's tie group, and how far apart values are tied."""
+    n, (mode, number, _) = values.shape[-1], rule
+    norm = values.detach().abs().amax(-1, keepdim=True) if n else values.detach().sum(-1, keepdim=True)
+    fine = 4 * n * torch.finfo(values.dtype).eps
+    allowed = (max(fine, number) if mode == "group" else fine) * norm
+    apart = values.detach().diff(dim=-1).abs() > allowed
+    groups = torch.cat([torch.zeros_like(norm, dtype=torch.long), apart.long().cumsum(-1)], -1)
+    return norm, groups, allowed
+
+
+def _reciprocals(values: Tensor, rule: _Rule) -> Tensor:
+    """Returns 1 / (l_j - l_i), or its Lorentzian approximation, and 0 within a tie group."""
+    norm, groups, _ = _groups(values, rule)
+    tied = groups[..., None, :] == groups[..., :, None]
+    gap = torch.where(tied, 1.0, values[..., None, :] - values[..., :, None])
+    if rule[0] == "lorentzian":
+        width = rule[1] * norm[..., None]
+        return torch.where(tied, 0.0, gap / (gap * gap + width * width))
+    return torch.where(tied, 0.0, 1 / gap)
+
+
+def _skew(x: Tensor) -> Tensor:
+    return (x - x.mT) / 2
+
+
+def _eigh_formula(w: Tensor, rows: Tensor, w_bar: Tensor, rows_bar: Tensor, rule: _Rule) -> Tensor:
+    """The vector-Jacobian product in operations that torch differentiates."""
+    inner = _skew(rows @ rows_bar.mT) * _reciprocals(w, rule) + torch.diag_embed(w_bar)
+    return rows.mT @ inner @ rows
+
+
+def _quotients(s: Tensor, rule: _Rule) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns 1 / (s_j - s_i), 1 / (s_j + s_i) and 1 / s, with 0 where the gradient has 0."""
+    _, _, allowed = _groups(s, rule)
+    zero = s.detach() <= allowed
+    both = zero[..., None, :] & zero[..., :, None]
+    total = torch.where(both, 1.0, s[..., None, :] + s[..., :, None])
+    own = torch.where(zero, 0.0, 1 / torch.where(zero, 1.0, s))
+    return torch.where(both, 0.0, _reciprocals(s, rule)), torch.where(both, 0.0, 1 / total), own
+
+
+def _svd_formula(
+    u: Tensor, s: Tensor, vh: Tensor, u_bar: Tensor, s_bar: Tensor, vh_bar: Tensor, rule: _Rule
+) -> Tensor:
+    """The vector-Jacobian product in operations that torch differentiates."""
+    p, q = u.mT @ u_bar, vh @ vh_bar.mT
+    first, second, own = _quotients(s, rule)
+    a, b = _skew(p), _skew(q)
+    inner = (a + b) * first + (a - b) * second + torch.diag_embed(torch.where(own == 0, 0.0, s_bar))
+    made = u @ inner @ vh
+    if u.shape[-2] > vh.shape[-1]:
+        made = made + ((u_bar - u @ p) * own[..., None, :]) @ vh
+    if u.shape[-2] < vh.shape[-1]:
+        made = made + u @ (own[..., :, None] * (vh_bar - q.mT @ vh))
+    return made
+
+
+class _Gradient(_Batched):
+    """A vector-Jacobian product with its certificate. Its own derivatives are those of a formula."""
+
+    operator: Any
+    formula: Any
+
+    @classmethod
+    def forward(cls, *arguments: Any) -> Any:
+        return cls.operator(*arguments)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        *saved, _, mode, number, undefined = inputs
+        ctx.rule = (mode, number, undefined)
+        ctx.save_for_backward(*saved)
+        ctx.save_for_forward(*saved)
+        ctx.mark_non_differentiable(*output[1:])
+
+    @classmethod
+    def backward(cls, ctx: Any, bar: Any, *_: Any) -> Any:
+        _, pull = torch.func.vjp(lambda *x: cls.formula(*x, ctx.rule), *ctx.saved_tensors)
+        return *pull(bar), None, None, None, None
+
+    @classmethod
+    def jvp(cls, ctx: Any, *tangents: Any) -> Any:
+        saved = ctx.saved_tensors
+        given = tuple(torch.zeros_like(x) if dot is None else dot for x, dot in zip(saved, tangents, strict=False))
+        return torch.func.jvp(lambda *x: cls.formula(*x, ctx.rule), saved, given)[1], None, None
+
+
+class _EighGradient(_Gradient):
+    operator = _eigh_vjp
+    formula = staticmethod(_eigh_formula)
+
+
+class _SVDGradient(_Gradient):
+    operator = _svd_vjp
+    formula = staticmethod(_svd_formula)
+
+
+class _EighCompiled(_Batched):
+    """Eigenvalues and eigenvectors, which are rows. ``torch.compile`` takes no function with a forward mode."""
+
+    @staticmethod
+    def forward(a: Any, upper: bool, device: str, *settings: Any) -> Any:
+        return _eigh(a, upper, device)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        _, _, ctx.device, *rule, ctx.report = inputs
+        ctx.rule = tuple(rule)
+        w, rows, *certificates = output
+        ctx.save_for_backward(w, rows)
+        ctx.save_for_forward(w, rows)
+        ctx.mark_non_differentiable(*certificates)
+
+    @staticmethod
+    def backward(ctx: Any, w_bar: Any, rows_bar: Any, *_: Any) -> Any:
+        w, rows = ctx.saved_tensors
+        product = _eigh_vjp if torch.compiler.is_compiling() else _EighGradient.apply
+        made, *certificate = product(w, rows, w_bar, rows_bar, ctx.device, *ctx.rule)
+        if ctx.report is not None:
+            ctx.report(*certificate)
+        return made, None, None, None, None, None, None
+
+
+class _EighOf(_EighCompiled):
+    """Eigenvalues and eigenvectors, which are rows."""
+
+    @staticmethod
+    def jvp(ctx: Any, a_dot: Any, *_: Any) -> Any:
+        w, rows = ctx.saved_tensors
+        p = rows @ ((a_dot + a_dot.mT) / 2) @ rows.mT
+        turned = (p * _reciprocals(w, ctx.rule)).mT @ rows
+        return p.diagonal(dim1=-2, dim2=-1), turned, None, None, None
+
+
+class _SVDCompiled(_Batched):
+    """The factors of thin singular value decompositions, without a forward mode."""
+
+    @staticmethod
+    def forward(a: Any, device: str, *settings: Any) -> Any:
+        return _svd(a, device)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        _, ctx.device, *rule, ctx.report = inputs
+        ctx.rule = tuple(rule)
+        u, s, vh, *certificates = output
+        ctx.save_for_backward(u, s, vh)
+        ctx.save_for_forward(u, s, vh)
+        ctx.mark_non_differentiable(*certificates)
+
+    @staticmethod
+    def backward(ctx: Any, u_bar: Any, s_bar: Any, vh_bar: Any, *_: Any) -> Any:
+        product = _svd_vjp if torch.compiler.is_compiling() else _SVDGradient.apply
+        made, *certificate = product(*ctx.saved_tensors, u_bar, s_bar, vh_bar, ctx.device, *ctx.rule)
+        if ctx.report is not None:
+            ctx.report(*certificate)
+        return made, None, None, None, None, None
+
+
+class _SVDOf(_SVDCompiled):
+    """The factors of thin singular value decompositions."""
+
+    @staticmethod
+    def jvp(ctx: Any, a_dot: Any, *_: Any) -> Any:
+        u, s, vh = ctx.saved_tensors
+        p = u.mT @ a_dot @ vh.mT
+        first, second, own = _quotients(s, ctx.rule)
+        together, apart = (p + p.mT) / 2 * first, _skew(p) * second
+        u_dot, vh_dot = u @ (together + apart), (together - apart).mT @ vh
+        if u.shape[-2] > vh.shape[-1]:
+            u_dot = u_dot + (a_dot @ vh.mT - u @ p) * own[..., None, :]
+        if u.shape[-2] < vh.shape[-1]:
+            vh_dot = vh_dot + own[..., :, None] * (u.mT @ a_dot - p @ vh)
+        return u_dot, p.diagonal(dim1=-2, dim2=-1), vh_dot, None, None, None
+
+
+class _MatmulOf(torch.autograd.Function):
+    """Products of a batch of matrices, (batch, m, k) by (batch, k, n)."""
+
+    @staticmethod
+    def forward(a: Any, b: Any, device: str) -> Any:
+        return _matmul(a, b, device)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        a, b, ctx.device = inputs
+        ctx.save_for_backward(a, b)
+        ctx.save_for_forward(a, b)
+
+    @staticmethod
+    def backward(ctx: Any, bar: Any) -> Any:
+        a, b = ctx.saved_tensors
+        return _MatmulOf.apply(bar, b.mT, ctx.device), _MatmulOf.apply(a.mT, bar, ctx.device), None
+
+    @staticmethod
+    def jvp(ctx: Any, a_dot: Any, b_dot: Any, *_: Any) -> Any:
+        a, b = ctx.saved_tensors
+        return _MatmulOf.apply(a_dot, b, ctx.device) + _MatmulOf.apply(a, b_dot, ctx.device)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, a: Tensor, b: Tensor, device: str) -> Any:
+        first, second = (
+            x.movedim(dim, 0) if dim is not None else x.expand(info.batch_size, *x.shape)
+            for x, dim in zip((a, b), in_dims[:2], strict=True)
+        )
+        made = _MatmulOf.apply(first.flatten(0, 1), second.flatten(0, 1), device)
+        return made.unflatten(0, first.shape[:2]), 0
+
+
+def _settings() -> tuple[Any, ...]:
+    rule, report = current.get()
+    return *rule, report
+
+
+def eigh(a: Tensor, upper: bool, place: str) -> _Eigh:
+    """Returns eigenvalues, eigenvectors as rows, and the certificate."""
+    function = _EighCompiled if torch.compiler.is_compiling() else _EighOf
+    return function.apply(wide(a), upper, place, *_settings())  # type: ignore[no-any-return]
+
+
+def svd(a: Tensor, place: str) -> _SVD:
+    """Returns the factors of the thin decomposition, and the certificate."""
+    function = _SVDCompiled if torch.compiler.is_compiling() else _SVDOf
+    return function.apply(wide(a), place, *_settings())  # type: ignore[no-any-return]
+
+
+def matmul(a: Tensor, b: Tensor, place: str) -> Tensor:
+    """Computes products as ``torch.matmul`` does."""
+    first, second = (x if x.ndim > 1 else x[None] if i == 0 else x[:, None] for i, x in enumerate(map(wide, (a, b))))
+    if first.dtype != second.dtype:
+        first, second = first.double(), second.double()
+    lead = torch.broadcast_shapes(first.shape[:-2], second.shape[:-2])
+    flat = [x.expand(*lead, *x.shape[-2:]).reshape(-1, *x.shape[-2:]) for x in (first, second)]
+    made = _MatmulOf.apply(*flat, place).reshape(*lead, first.shape[-2], second.shape[-1])
+    made = made if a.ndim > 1 else made.squeeze(-2)
+    return made if b.ndim > 1 else made.squeeze(-1)
+
+
+class _FunctionOf(torch.autograd.Function):
+    """``V diag(f) V'`` of a symmetric matrix, given f and its derivative at the eigenvalues."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, w: Tensor, rows: Tensor, f: Tensor, slope: Tensor, rule: _Rule) -> Tensor:
+        ctx.save_for_backward(w, rows, f, slope)
+        ctx.rule = rule
+        return rows.mT @ (f[..., :, None] * rows)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, bar: Tensor) -> Any:
+        w, rows, f, slope = ctx.saved_tensors
+        inner = rows @ ((bar + bar.mT) / 2) @ rows.mT
+        # The divided differences of f (Daleckii and Krein, 1965), which are its derivative within a tie group.
+        quotient = _reciprocals(w, ctx.rule)
+        divided = (f[..., None, :] - f[..., :, None]) * quotient
+        tied = (slope[..., None, :] + slope[..., :, None]) / 2
+        divided = torch.where(quotient == 0, tied, divided)
+        return rows.mT @ (inner * divided) @ rows, None, None, inner.diagonal(dim1=-2, dim2=-1), None, None
+
+
+def function(a: Tensor, f: Any, place: str) -> Tensor:
+    """Returns a function of symmetric matrices."""
+    a = wide(a)
+    with torch.no_grad():
+        w, rows, *_ = _eigh(a.detach(), False, place)
+    with torch.enable_grad():
+        at = w.clone().requires_grad_()
+        made = f(at)
+        slope = torch.autograd.grad(made.sum(), at, retain_graph=True, allow_unused=True)[0]
+    slope = torch.zeros_like(w) if slope is None else slope
+    return _FunctionOf.apply(a, w, rows, made, slope, current.get()[0])  # type: ignore[no-any-return]
+
+
+current: ContextVar[tuple[_Rule, Any]] = ContextVar("gradients", default=(("exact", 0.0, "warn"), None))
+"""What gradients do where values are tied, and what is called with each certificate."""
+
+
+def wide(x: Tensor) -> Tensor:
+    """Returns a tensor in a type that is computed in: float16 and bfloat16 become float32, integers float64."""
+    if x.dtype in (torch.float32, torch.float64):
+        return x
+    return x.float() if x.is_floating_point() else x.double()

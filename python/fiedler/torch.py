@@ -1,0 +1,245 @@
+"""Differentiable spectra for PyTorch.
+
+``fiedler.linalg.eigh``, ``eigvalsh``, ``svd``, ``svdvals`` and ``matmul`` take tensors that require a gradient. Where
+eigenvalues are tied, their gradient is right for every loss that has one, and says so where a loss has none
+(`docs/gradients.md`). This module has what belongs to it: `gradients` says what happens at ties, `matrix_function`
+computes functions of matrices, such as heat kernels, and `SpectralEncoding` encodes graphs within a network.
+
+>>> import torch
+>>> from fiedler import linalg
+>>> a = torch.eye(2, dtype=torch.float64, requires_grad=True)
+>>> linalg.eigvalsh(a).sum().backward()
+>>> a.grad
+tensor([[1., 0.],
+        [0., 1.]], dtype=torch.float64)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from . import _gradients, linalg
+from ._arguments import flag, real, whole, word
+from ._context import Context
+from ._errors import DomainError, ShapeError
+
+__all__ = ["SpectralEncoding", "SpectralPairs", "gradients", "matrix_function"]
+
+
+class gradients:
+    """Says what gradients do at ties, for the decompositions that are called within a ``with`` statement.
+
+    Parameters
+    ----------
+    mode : {'exact', 'group', 'lorentzian'}
+        'exact': values that the precision cannot separate are tied. 'group': so are neighbors that differ by at most
+        ``number`` times the norm; the gradient then lacks how they turn into one another. 'lorentzian': 1 / d becomes
+        d / (d^2 + w^2), where w is ``number`` times the norm, so that each quotient is too small by the factor
+        d^2 / (d^2 + w^2).
+    number : float
+        The tolerance or the width.
+    undefined : {'warn', 'raise', 'ignore'}
+        What happens if the loss has no gradient: `fiedler.UndefinedGradientWarning`,
+        `fiedler.UndefinedGradientError` in the backward pass, or nothing.
+
+    Attributes
+    ----------
+    certificates : list of (undefined, sensitivity)
+        A pair of tensors for each backward pass: the share of the cotangents that has no gradient, and the norm divided
+        by the smallest gap, by which rounding errors of the gradient grow.
+
+    Examples
+    --------
+    >>> a = torch.eye(2, requires_grad=True)
+    >>> with gradients(undefined="ignore") as said:
+    ...     fiedler.linalg.eigvalsh(a)[-1].backward()
+    >>> said.certificates[0][0]
+    tensor(1., dtype=torch.float64)
+    """
+
+    def __init__(self, mode: str = "exact", number: float = 0.0, *, undefined: str = "warn") -> None:
+        word(mode, "mode", "exact", "group", "lorentzian")
+        word(undefined, "undefined", "warn", "raise", "ignore")
+        number = real(number, "number")
+        if not 0 <= number < float("inf"):
+            raise DomainError(f"number: expected a finite number that is not negative, found {number}")
+        self._rule = (mode, number, undefined)
+        self.certificates: list[tuple[Tensor, Tensor]] = []
+
+    def __enter__(self) -> gradients:
+        self._before = _gradients.current.set((self._rule, lambda *found: self.certificates.append(found)))
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        _gradients.current.reset(self._before)
+
+
+def matrix_function(
+    a: Tensor, f: Callable[[Tensor], Tensor], *, device: str | None = None, context: Context | None = None
+) -> Tensor:
+    """Computes ``f(A) = V diag(f(l)) V'`` of symmetric matrices (..., n, n), of which the lower triangle is read.
+
+    ``f`` is applied to the eigenvalues, element by element, and may depend on other tensors that require a gradient.
+    The gradient is that of Daleckii and Krein: divided differences of f, which are its derivative where eigenvalues are
+    tied. A heat kernel that is put together from eigenvalues and eigenvectors has no gradient there, because neither
+    part alone has one. There is no second derivative.
+
+    >>> time = torch.tensor(0.5, requires_grad=True)
+    >>> heat = matrix_function(torch.zeros(2, 2), lambda l: torch.exp(-time * l))
+    >>> heat.diagonal()
+    tensor([1., 1.], grad_fn=<DiagonalBackward0>)
+    """
+    linalg._square(linalg._on_cpu(a, "a"), "a")
+    return _gradients.function(a, f, _gradients.place(device, context))
+
+
+class SpectralPairs(NamedTuple):
+    """The eigenpairs of graphs. A graph of fewer than k nodes has zeros in place of the pairs that it lacks."""
+
+    eigenvectors: Tensor
+    """(nodes, k). The entry of largest magnitude of each vector is positive."""
+    eigenvalues: Tensor
+    """(graphs, k), ascending."""
+    groups: Tensor
+    """(graphs, k), the tie group of each pair, counted from 0; -1 where there is no pair."""
+    projectors: list[Tensor] | None
+    """For each graph, the projectors (groups, n, n) onto the spaces of its tie groups."""
+
+
+class SpectralEncoding(torch.nn.Module):
+    """Encodes graphs by the smallest eigenpairs of their Laplacians, differentiably in the edge weights.
+
+    The result is the input of networks that respect the symmetries of eigenvectors, such as SignNet (signs), SPE and
+    BasisNet (bases of tied eigenvalues). A loss that depends on signs or on the basis of a tie group has no gradient;
+    see `gradients`.
+
+    Parameters
+    ----------
+    k : int
+        The number of pairs.
+    laplacian : {'symmetric', 'combinatorial'}
+    projectors : bool
+        Whether to return the projectors of the tie groups, also.
+
+    Examples
+    --------
+    >>> edges = torch.tensor([[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]])
+    >>> weight = torch.ones(6, requires_grad=True)
+    >>> found = SpectralEncoding(3, laplacian="combinatorial")(edges, weight)
+    >>> found.groups
+    tensor([[0, 1, 1]])
+    >>> found.eigenvalues.sum().backward()
+    >>> weight.grad
+    tensor([1., 1., 1., 1., 1., 1.])
+    """
+
+    def __init__(
+        self,
+        k: int,
+        *,
+        laplacian: str = "symmetric",
+        projectors: bool = False,
+        device: str | None = None,
+        context: Context | None = None,
+    ) -> None:
+        super().__init__()
+        self.k = whole(k, "k", least=1)
+        self.laplacian = word(laplacian, "laplacian", "symmetric", "combinatorial")
+        self.projectors = flag(projectors, "projectors")
+        self._place = _gradients.place(device, context)
+
+    def extra_repr(self) -> str:
+        return f"{self.k}, laplacian={self.laplacian!r}, projectors={self.projectors}"
+
+    def forward(
+        self,
+        edge_index: Tensor,
+        edge_weight: Tensor | None = None,
+        batch: Tensor | None = None,
+        num_nodes: int | None = None,
+    ) -> SpectralPairs:
+        """Computes the eigenpairs.
+
+        Parameters
+        ----------
+        edge_index : tensor (2, edges)
+            Both directions of each edge, as in PyTorch Geometric. Self-loops are left out, weights of duplicates are
+            added, and weights of the two directions are averaged.
+        edge_weight : tensor (edges,), optional
+            Not negative; by default 1.
+        batch : tensor (nodes,), optional
+            The graph of each node, ascending; by default there is one graph.
+        num_nodes : int, optional
+            The number of nodes, if there is no ``batch``; by default the largest number in ``edge_index`` and 1.
+        """
+        if edge_index.ndim != 2 or edge_index.shape[0] != 2:
+            raise ShapeError(f"edge_index: expected the shape (2, edges), found {tuple(edge_index.shape)}")
+        edges = edge_index.shape[1]
+        weight = torch.ones(edges) if edge_weight is None else _gradients.wide(edge_weight)
+        if weight.shape != (edges,):
+            raise ShapeError(f"edge_weight: expected the shape ({edges},), found {tuple(weight.shape)}")
+        bad = ~(weight.detach() >= 0) | weight.detach().isinf()
+        if bad.any():
+            found = weight[bad.nonzero()[0, 0]].item()
+            raise DomainError(f"edge_weight: expected finite weights that are not negative, found {found}")
+        if batch is None:
+            least = int(edge_index.max()) + 1 if edges else 0
+            batch = torch.zeros(least if num_nodes is None else num_nodes, dtype=torch.long)
+        if edges and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < len(batch):
+            raise DomainError(f"edge_index: expected nodes from 0 to {len(batch) - 1}, found {int(edge_index.max())}")
+        if len(batch) and not bool((batch.diff() >= 0).all()):
+            raise DomainError("batch: expected an ascending tensor, found one that is not")
+        return self._encoded(edge_index, weight, batch)
+
+    def _encoded(self, edge_index: Tensor, weight: Tensor, batch: Tensor) -> SpectralPairs:
+        graphs = int(batch[-1]) + 1 if len(batch) else 0
+        orders = torch.bincount(batch, minlength=graphs)
+        offsets = orders.cumsum(0) - orders
+        source, target = edge_index
+        own = batch[source]
+        if not torch.equal(own, batch[target]):
+            raise DomainError("edge_index: expected edges within graphs, found one between two of them")
+        vectors = weight.new_zeros((len(batch), self.k))
+        values = weight.new_zeros((graphs, self.k))
+        groups = torch.full((graphs, self.k), -1)
+        projectors: list[Tensor] = [weight.new_zeros((0, 0, 0))] * graphs
+        # Graphs of one order are one batch.
+        for n in orders.unique().tolist():
+            if n == 0:
+                continue
+            members = (orders == n).nonzero()[:, 0]
+            place = torch.full((graphs,), -1)
+            place[members] = torch.arange(len(members))
+            kept = (place[own] >= 0) & (source != target)
+            at = (place[own[kept]], source[kept] - offsets[own[kept]], target[kept] - offsets[own[kept]])
+            adjacency = weight.new_zeros((len(members), n, n)).index_put(at, weight[kept], accumulate=True)
+            w, rows, *_ = _gradients.eigh(self._laplacian((adjacency + adjacency.mT) / 2), False, self._place)
+            count = min(self.k, n)
+            largest = rows.detach().abs().argmax(-1, keepdim=True)
+            rows = rows * torch.where(rows.detach().gather(-1, largest) < 0, -1.0, 1.0).to(rows.dtype)
+            _, tied, _ = _gradients._groups(w, _gradients.current.get()[0])
+            nodes = (offsets[members][:, None] + torch.arange(n)).flatten()
+            padding = (0, self.k - count)
+            part = torch.nn.functional.pad(rows[:, :count].mT, padding).flatten(0, 1)
+            vectors = vectors.index_put((nodes,), part)
+            values = values.index_put((members,), torch.nn.functional.pad(w[:, :count], padding))
+            groups[members, :count] = tied[:, :count]
+            if self.projectors:
+                for graph, own_rows, own_groups in zip(members.tolist(), rows, tied, strict=True):
+                    spans = own_groups.unique_consecutive(return_counts=True)[1].tolist()
+                    projectors[graph] = torch.stack([span.mT @ span for span in own_rows.split(spans)])
+        return SpectralPairs(vectors, values, groups, projectors if self.projectors else None)
+
+    def _laplacian(self, adjacency: Tensor) -> Tensor:
+        degrees = adjacency.sum(-1)
+        if self.laplacian == "combinatorial":
+            return torch.diag_embed(degrees) - adjacency
+        # An isolated node has a row of zeros.
+        isolated = degrees == 0
+        scale = torch.where(isolated, 0.0, torch.where(isolated, 1.0, degrees).rsqrt())
+        ones = torch.where(isolated, 0.0, 1.0).to(adjacency.dtype)
+        return torch.diag_embed(ones) - scale[..., :, None] * adjacency * scale[..., None, :]

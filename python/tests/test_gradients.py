@@ -1,0 +1,301 @@
+"""Gradients: what the native half returns, and tensors of torch, where torch is installed."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import fiedler
+from fiedler import _fiedler, linalg
+from fiedler._context import _context
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_native_products(dtype):
+    """A diagonal matrix, whose gradient is G itself."""
+    native, eye = _context(None, "cpu"), np.broadcast_to(np.eye(3, dtype=dtype), (2, 3, 3)).copy()
+    w = np.array([[0, 1, 3], [1, 1, 2]], dtype)
+    v_bar = np.zeros((2, 3, 3), dtype)
+    v_bar[:, 1, 0] = 2  # rows are vectors: the cotangent of the second vector along the first
+    found = _fiedler.eigh_vjp(native, w, eye, np.ones((2, 3), dtype), v_bar, ("exact", 0.0))
+    gradient, defined, undefined, sensitivity = found
+    assert gradient[0].tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+    assert gradient[1].tolist() == np.eye(3).tolist()
+    assert defined.tolist() == [True, False] and undefined.tolist() == [0, 0.5] and sensitivity.tolist() == [3, 2]
+    with pytest.raises(fiedler.DomainError, match="mode"):
+        _fiedler.eigh_vjp(native, w, eye, None, None, ("nothing", 0.0))
+    with pytest.raises(fiedler.ShapeError, match="expected 6 numbers"):
+        _fiedler.eigh_vjp(native, w, eye, w[:1], None, ("exact", 0.0))
+    # Two rows and three columns: the gradient of the sum of singular values is U Vh.
+    a = np.array([[3.0, 0, 4], [0, 1, 0]], dtype)
+    u, s, vh = linalg.svd(a, full_matrices=False)
+    gradient, *_ = _fiedler.svd_vjp(native, u, s, vh, None, np.ones_like(s), None, ("exact", 0.0))
+    np.testing.assert_allclose(gradient, u @ vh, atol=4 * np.finfo(dtype).eps)
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch")
+
+
+def symmetric(torch, *shape, seed=0):
+    a = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return (a + a.mT) / 2
+
+
+def of_pairs(a, **options):
+    """The eigenvalues, and the squares of the coordinates of a vector, which do not depend on signs."""
+    import torch
+
+    w, v = linalg.eigh((a + a.mT) / 2, **options)
+    return w, (v.mT @ torch.linspace(1, 2, v.shape[-2], dtype=v.dtype)) ** 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("options", [{}, {"k": 1}, {"k": 1, "which": "largest"}, {"UPLO": "U", "device": "cpu"}])
+def test_eigenpairs_by_differences(torch, n, options):
+    a = symmetric(torch, 2, n, n).requires_grad_()
+    assert torch.autograd.gradcheck(lambda a: of_pairs(a, **options), (a,), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(lambda a: of_pairs(a, **options), (a,))
+    assert torch.autograd.gradcheck(lambda a: linalg.eigvalsh((a + a.mT) / 2), (a,), check_forward_ad=True)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 3), (5, 3), (2, 6), (1, 1)])
+def test_singular_triplets_by_differences(torch, shape):
+    a = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
+
+    def of(a):
+        u, s, vh = linalg.svd(a, full_matrices=False)
+        return s, u @ torch.diag_embed(torch.linspace(1, 2, s.shape[-1], dtype=s.dtype)) @ vh, u * u, vh * vh
+
+    assert torch.autograd.gradcheck(of, (a,), check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(of, (a,))
+    assert torch.autograd.gradcheck(linalg.svdvals, (a,), check_forward_ad=True)
+
+
+def test_products_by_differences(torch):
+    shapes = [((2, 3), (3, 4)), ((5, 1, 2, 3), (2, 3, 1)), ((3,), (3, 2)), ((2, 3), (3,)), ((3,), (3,))]
+    for first, second in shapes:
+        a, b = (torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in (first, second))
+        assert torch.autograd.gradcheck(linalg.matmul, (a, b), check_forward_ad=True)
+        assert torch.autograd.gradgradcheck(linalg.matmul, (a, b))
+        torch.testing.assert_close(linalg.matmul(a, b), a @ b)
+
+
+def test_the_gradient_is_that_of_torch_where_eigenvalues_are_simple(torch):
+    for n in (2, 7, 20):
+        values = torch.arange(n, dtype=torch.float64)
+        q = torch.linalg.qr(torch.randn(3, n, n, dtype=torch.float64, generator=torch.Generator().manual_seed(n)))[0]
+        a = (q @ torch.diag_embed(values) @ q.mT).requires_grad_()
+        x = torch.linspace(1, 2, n, dtype=torch.float64)
+        made = []
+        for library in (linalg, torch.linalg):
+            w, v = library.eigh(a)
+            made.append(torch.autograd.grad(((v.mT @ x) ** 2 * x).sum() + (w**3).sum(), a)[0])
+        wanted = (made[1] + made[1].mT) / 2
+        assert (made[0] - wanted).abs().max() <= 1e-12 * wanted.abs().max()
+
+
+def test_ties(torch):
+    """A triangle, whose two largest eigenvalues are equal: torch divides by 0, or by a rounding error."""
+    triangle = (3 * torch.eye(3, dtype=torch.float64) - 1).requires_grad_()
+    w, v = linalg.eigh(triangle)
+    ((v[:, 1:] @ v[:, 1:].mT)[0, 1] + w[1:].sum()).backward()
+    # The projector on what is orthogonal to ones: with u = 1 / sqrt(3), its derivative along D is
+    # (P D u u' + u u' D P) / 3, up to the sign.
+    u = torch.full((3, 1), 3**-0.5, dtype=torch.float64)
+    p = torch.eye(3, dtype=torch.float64) - u @ u.mT
+    c = torch.zeros(3, 3, dtype=torch.float64)
+    c[0, 1] = c[1, 0] = 0.5
+    wanted = (p @ c @ (u @ u.mT) + (u @ u.mT) @ c @ p) / 3 + p
+    torch.testing.assert_close(triangle.grad, wanted, rtol=0, atol=1e-14)
+
+
+def test_a_loss_without_a_gradient_is_reported(torch):
+    a = torch.eye(3, dtype=torch.float64, requires_grad=True)
+    with pytest.warns(fiedler.UndefinedGradientWarning, match="1 of 1 matrices has no gradient"):
+        linalg.eigvalsh(a)[-1].backward()
+    assert torch.isfinite(a.grad).all()
+    with fiedler.torch.gradients(undefined="raise"):
+        w = linalg.eigvalsh(a)
+    with pytest.raises(fiedler.UndefinedGradientError, match="a share of 1.0e"):
+        w[-1].backward()
+    with fiedler.torch.gradients(undefined="ignore") as said:
+        w, v = linalg.eigh(torch.diag(torch.tensor([0.0, 1.0, 1.0 + 1e-9], dtype=torch.float64)).requires_grad_())
+        v[0, 1].backward(retain_graph=True)
+    ((undefined, sensitivity),) = said.certificates
+    assert undefined == 0 and 0.9e9 < sensitivity < 1.1e9
+    for mode in ("group", "lorentzian"):
+        with fiedler.torch.gradients(mode, 1e-6, undefined="ignore"):
+            x = torch.diag(torch.tensor([0.0, 1.0, 1.0 + 1e-9], dtype=torch.float64)).requires_grad_()
+            linalg.eigh(x)[1][2, 1].backward()
+        assert x.grad.abs().max() < 1e6, mode
+    with pytest.raises(ValueError, match="mode"):
+        fiedler.torch.gradients("nothing")
+    with pytest.raises(fiedler.DomainError, match="number"):
+        fiedler.torch.gradients("group", -1)
+
+
+def test_torch_func_and_compile(torch):
+    a = symmetric(torch, 3, 4, 4)
+
+    def loss(a):
+        w, v = linalg.eigh(a)
+        return (w**2).sum() + ((v @ torch.diag_embed(w) @ v.mT) ** 2).sum()
+
+    torch.testing.assert_close(torch.func.grad(loss)(a[0]), 4 * a[0])
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(loss))(a), 4 * a)
+    torch.testing.assert_close(torch.func.vmap(linalg.eigvalsh, 1)(a.movedim(0, 1)), torch.linalg.eigvalsh(a))
+    turned = torch.func.vmap(linalg.svdvals, in_dims=2, out_dims=1)(a)
+    torch.testing.assert_close(turned, torch.linalg.svdvals(a.movedim(2, 0)).T)
+    torch.testing.assert_close(torch.func.vmap(linalg.matmul, in_dims=(0, None))(a, a[0]), a @ a[0])
+    exact = torch.func.hessian(lambda a: (a**2).sum())(a[0])
+    found = torch.func.hessian(lambda a: (linalg.eigvalsh((a + a.mT) / 2) ** 2).sum())(a[0])
+    torch.testing.assert_close(found, (exact + exact.movedim(2, 3)) / 2)
+    compiled = torch.compile(lambda a: linalg.eigvalsh(a).exp().sum() + linalg.svdvals(a).sum(), fullgraph=True, backend="aot_eager")
+    tracked = a.clone().requires_grad_()
+    compiled(tracked).backward()
+    u, _, vh = torch.linalg.svd(a)
+    torch.testing.assert_close(tracked.grad, torch.linalg.matrix_exp(a) + u @ vh)
+
+
+def test_operators(torch):
+    """What torch checks of operators: their schema, and that the tensors without data have the right shapes."""
+    from fiedler import _gradients
+
+    checks = ("test_schema", "test_faketensor")
+    for shape in ((3, 3), (2, 4, 4)):
+        a = symmetric(torch, *shape)
+        torch.library.opcheck(_gradients._eigh, (a, False, "cpu"), test_utils=checks)
+        w, rows, *_ = _gradients._eigh(a, False, "cpu")
+        arguments = (w, rows, w, None, "cpu", "exact", 0.0, "warn")
+        torch.library.opcheck(_gradients._eigh_vjp, arguments, test_utils=checks)
+        torch.library.opcheck(_gradients._svd, (a[..., :2], "cpu"), test_utils=checks)
+
+
+def test_functions_of_matrices(torch):
+    """A heat kernel at ties, with a time that is learned."""
+    time = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    cube = torch.zeros(8, 8, dtype=torch.float64)
+    for i, j in itertools.product(range(8), range(8)):
+        cube[i, j] = float((i ^ j).bit_count() == 1)
+
+    def heat(a, time):
+        return fiedler.torch.matrix_function((a + a.mT) / 2, lambda w: torch.exp(-time * w))
+
+    for a in (symmetric(torch, 2, 4, 4), cube, torch.eye(3, dtype=torch.float64)):
+        torch.testing.assert_close(heat(a, time), torch.linalg.matrix_exp(-time * a))
+        assert torch.autograd.gradcheck(heat, (a.requires_grad_(), time))
+
+
+def test_types_and_refusals(torch):
+    for dtype, result in [(torch.bfloat16, torch.float32), (torch.float16, torch.float32), (torch.float32, torch.float32)]:
+        a = torch.eye(3, dtype=dtype, requires_grad=True)
+        w = linalg.eigvalsh(a)
+        w.sum().backward()
+        assert (w.dtype, a.grad.dtype) == (result, dtype)
+    square = torch.eye(2, dtype=torch.complex64, requires_grad=True)
+    with pytest.raises(TypeError, match=r"a: expected a tensor of real numbers, found torch\.complex64"):
+        linalg.eigh(square)
+    with pytest.raises(fiedler.ShapeError, match="square"):
+        linalg.eigh(torch.ones(2, 3, requires_grad=True))
+    with pytest.raises(fiedler.DomainError, match="full_matrices: expected False"):
+        linalg.svd(torch.ones(2, 3, requires_grad=True))
+    with pytest.raises(fiedler.ShapeError, match="k: expected at most 2 pairs, found 3"):
+        linalg.eigh(torch.eye(2, requires_grad=True), k=3)
+    with pytest.raises(fiedler.ShapeError, match="as many columns in a as rows in b"):
+        linalg.matmul(torch.ones(2, 3, requires_grad=True), torch.ones(2, 3))
+    # Contexts count too, and nothing is tracked where torch does not.
+    context = fiedler.Context(device="cpu", threads=1)
+    assert linalg.eigh(torch.eye(3, requires_grad=True), context=context).certificates.status == 0
+    with torch.no_grad():
+        assert not linalg.eigvalsh(torch.eye(3, requires_grad=True).detach()).requires_grad
+
+
+def edges_of(torch, graphs):
+    """Both directions of the edges of several graphs, given as lists of pairs with numbers of nodes."""
+    pairs, batch, offset = [], [], 0
+    for number, (nodes, edges) in enumerate(graphs):
+        pairs += [(offset + a, offset + b) for i, j in edges for a, b in ((i, j), (j, i))]
+        batch += [number] * nodes
+        offset += nodes
+    return torch.tensor(pairs).T.reshape(2, -1), torch.tensor(batch)
+
+
+@pytest.mark.parametrize("laplacian", ["symmetric", "combinatorial"])
+def test_encodings(torch, laplacian):
+    ring = (4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    path = (3, [(0, 1), (1, 2)])
+    lonely = (2, [])
+    edges, batch = edges_of(torch, [ring, path, lonely, ring])
+    encoder = fiedler.torch.SpectralEncoding(3, laplacian=laplacian, projectors=True)
+    found = encoder(edges, None, batch)
+    encoded = fiedler.encode(edges, 3, batch=batch, laplacian=laplacian)
+    np.testing.assert_allclose(found.eigenvalues[:2].numpy(), encoded.eigenvalues[:2], atol=1e-6)
+    assert found.groups.tolist() == [[0, 1, 1], [0, 1, 2], [0, 0, -1], [0, 1, 1]]
+    assert found.eigenvectors.shape == (13, 3) and (found.eigenvectors[7:9, 2] == 0).all()
+    assert [p.shape for p in found.projectors] == [(3, 4, 4), (3, 3, 3), (1, 2, 2), (3, 4, 4)]
+    torch.testing.assert_close(found.projectors[0].sum(0), torch.eye(4), atol=1e-6, rtol=0)
+    # In the weights: eigenvalues of the path, and the sum of the pair of the ring, whose own derivatives do not exist.
+    weight = torch.rand(edges.shape[1] // 2, dtype=torch.float64, generator=torch.Generator().manual_seed(3)) + 0.5
+    weight = weight.repeat_interleave(2).requires_grad_()
+    assert torch.autograd.gradcheck(lambda weight: encoder(edges, weight, batch).eigenvalues[1], (weight,))
+    ones = torch.ones_like(weight, requires_grad=True)
+    encoder(edges, ones, batch).eigenvalues[0, 1:].sum().backward()
+    assert ones.grad[:8].isfinite().all() and (ones.grad[8:] == 0).all()
+    with pytest.warns(fiedler.UndefinedGradientWarning):
+        encoder(edges, ones, batch).eigenvalues[0, 1].backward()
+
+
+def test_encodings_are_refused(torch):
+    encoder = fiedler.torch.SpectralEncoding(2)
+    edges = torch.tensor([[0, 1], [1, 0]])
+    for arguments, error, words in [
+        ((edges[0],), fiedler.ShapeError, "edge_index: expected the shape"),
+        ((edges, torch.ones(3)), fiedler.ShapeError, "edge_weight: expected the shape"),
+        ((edges, torch.tensor([1.0, -1.0])), fiedler.DomainError, "not negative, found -1.0"),
+        ((edges, torch.tensor([1.0, torch.nan])), fiedler.DomainError, "found nan"),
+        ((edges, None, torch.tensor([0])), fiedler.DomainError, "expected nodes from 0 to 0, found 1"),
+        ((edges, None, torch.tensor([1, 0])), fiedler.DomainError, "batch: expected an ascending tensor"),
+        ((edges, None, torch.tensor([0, 1])), fiedler.DomainError, "between two of them"),
+    ]:
+        with pytest.raises(error, match=words):
+            encoder(*arguments)
+    for k in (0, 1.5):
+        with pytest.raises((TypeError, ValueError), match="k"):
+            fiedler.torch.SpectralEncoding(k)
+    empty = encoder(torch.zeros(2, 0, dtype=torch.long))
+    assert empty.eigenvalues.shape == (0, 2) and empty.eigenvectors.shape == (0, 2)
+
+
+def test_a_network_learns_on_graphs_with_ties(torch):
+    """Complete graphs and rings, most of whose eigenvalues are tied: 200 steps on projectors, and none is NaN."""
+    graphs = []
+    for n in (4, 5, 6):
+        graphs += [(n, list(itertools.combinations(range(n), 2))), (n, [(i, (i + 1) % n) for i in range(n)])]
+    edges, batch = edges_of(torch, graphs)
+    label = torch.tensor([1.0, 0.0]).repeat(3)
+    torch.manual_seed(0)
+    weights = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1), torch.nn.Softplus())
+    head = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    encoder = fiedler.torch.SpectralEncoding(6, projectors=True)
+    optimizer = torch.optim.Adam([*weights.parameters(), *head.parameters()], lr=0.02)
+    degrees = torch.bincount(edges[0]).float()
+    losses = []
+    for _ in range(200):
+        optimizer.zero_grad()
+        found = encoder(edges, weights(torch.stack([degrees[edges[0]], degrees[edges[1]]], 1))[:, 0], batch)
+        features = torch.stack(
+            [torch.stack([values.sum(), (values**2).sum(), (p[-1].diagonal() ** 2).sum()])
+             for values, p in zip(found.eigenvalues, found.projectors, strict=True)]
+        )
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(head(features)[:, 0], label)
+        loss.backward()
+        assert all(p.grad.isfinite().all() for p in weights.parameters())
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.5 * losses[0]

@@ -54,6 +54,7 @@
 //! |---|---|
 //! | encodings of graphs | [`SpectralEncoder`], [`graph`], [`io::read`](io), [`cache`] |
 //! | eigenvalues, singular values | [`ops::eigh`], [`ops::eigvalsh`], [`ops::eigh_subset`], [`ops::svd`](fn@ops::svd), [`ops::svd_truncated`] |
+//! | their gradients | [`ops::gradient`] |
 //! | sparse matrices | [`ops::eigsh`](fn@ops::eigsh), [`ops::spmm`], [`ops::sparse`] |
 //! | products, transforms | [`ops::matmul`](fn@ops::matmul), [`ops::Gemm`], [`ops::fft`](fn@ops::fft), [`ops::power_spectrum`] |
 //! | statistics | [`ops::describe`], [`ops::quantiles`], [`ops::cov`], [`ops::pca`](fn@ops::pca), [`ops::divergence`], [`ops::random`] |

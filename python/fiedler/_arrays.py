@@ -37,7 +37,7 @@ def is_tracked(x: Any) -> bool:
         return False
     if x.requires_grad and torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0:
         return True
-    return torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x)
+    return bool(torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x))
 
 
 def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:

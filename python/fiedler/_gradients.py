@@ -83,7 +83,7 @@ def _eigh_vjp(
     w: Tensor, rows: Tensor, w_bar: Tensor | None, rows_bar: Tensor | None, device: str, mode: str, number: float, undefined: str
 ) -> tuple[Tensor, Tensor, Tensor]:
     native = _native(device)
-    made = _fiedler.eigh_vjp(native, *map(_array, (w, rows, w_bar, rows_bar)), (mode, number))
+    made = _fiedler.eigh_vjp(native, _array(w), _array(rows), _array(w_bar), _array(rows_bar), (mode, number))
     _judged(made[1], made[2], undefined)
     return _made((made[0], made[2], made[3]))  # type: ignore[return-value]
 
@@ -122,7 +122,8 @@ def _svd_vjp(
     undefined: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
     native = _native(device)
-    made = _fiedler.svd_vjp(native, *map(_array, (u, s, vh, u_bar, s_bar, vh_bar)), (mode, number))
+    factors, bars = [_array(x) for x in (u, s, vh)], [_array(x) for x in (u_bar, s_bar, vh_bar)]
+    made = _fiedler.svd_vjp(native, factors[0], factors[1], factors[2], bars[0], bars[1], bars[2], (mode, number))
     _judged(made[1], made[2], undefined)
     return _made((made[0], made[2], made[3]))  # type: ignore[return-value]
 

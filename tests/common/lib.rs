@@ -9,6 +9,7 @@ mod dump;
 pub mod families;
 pub mod fourier;
 pub mod gates;
+pub mod gradients;
 pub mod graphs;
 mod harness;
 pub mod lapack;

@@ -1,12 +1,12 @@
-//! Gradients of decompositions on every backend: against finite differences and, where values are tied, against
-//! formulas that use only the projectors of the tie groups.
+//! Gradients of decompositions on every backend, against finite differences and against f64.
 
+use common::gradients::{Matrix, Triplets, eigh_gradient, pairs, svd_gradient, triplets};
 use common::random::SplitMix64;
 use common::rectangles::with_values;
 use common::solve::Checked;
 use common::{Test, on_cpu, on_each, suite};
-use fiedler::array::{Array, Real};
-use fiedler::ops::{Degeneracy, Gradient, GradientCertificate, Vectors, eigh, eigh_vjp, svd, svd_vjp};
+use fiedler::array::Array;
+use fiedler::ops::{Degeneracy, Gradient, eigh_vjp, svd_vjp};
 use fiedler::{Backend, Context, ErrorKind, Shape};
 
 pub fn tests() -> Vec<Test> {
@@ -16,114 +16,12 @@ pub fn tests() -> Vec<Test> {
             on_cpu("eigenpairs against finite differences", eigenpairs_by_differences),
             on_cpu("singular triplets against finite differences", triplets_by_differences),
             on_each("f32 against f64", narrow),
-            on_each("projectors of tied eigenvalues", projectors::<f32>),
-            on_cpu("projectors of tied eigenvalues in f64", projectors::<f64>),
-            on_each("losses of the eigenvalues alone", values_alone),
-            on_each("tied singular values, and those that are 0", tied_triplets::<f32>),
-            on_cpu("tied singular values, and those that are 0, in f64", tied_triplets::<f64>),
             on_cpu("close eigenvalues", close),
             on_each("broadening and wider groups", broadened),
             on_each("numbers that are not finite", not_finite),
             on_each("shapes and options", refused),
         ],
     )
-}
-
-/// A matrix in column-major order.
-#[derive(Clone, Debug)]
-struct Matrix {
-    rows: usize,
-    data: Vec<f64>,
-}
-
-impl Matrix {
-    fn new(rows: usize, cols: usize, of: impl FnMut(usize) -> f64) -> Self {
-        Self { rows, data: (0..rows * cols).map(of).collect() }
-    }
-
-    fn random(rows: usize, cols: usize, random: &mut SplitMix64) -> Self {
-        Self::new(rows, cols, |_| random.signed())
-    }
-
-    fn cols(&self) -> usize {
-        self.data.len() / self.rows.max(1)
-    }
-
-    fn transposed(&self) -> Self {
-        Self::new(self.cols(), self.rows, |e| self.data[e % self.cols() * self.rows + e / self.cols()])
-    }
-
-    fn times(&self, other: &Self) -> Self {
-        let (m, k) = (self.rows, self.cols());
-        let element = |e: usize| (0..k).map(|t| self.data[t * m + e % m] * other.data[e / m * k + t]).sum();
-        Self::new(m, other.cols(), element)
-    }
-
-    fn plus(&self, other: &Self, factor: f64) -> Self {
-        Self::new(self.rows, self.cols(), |e| self.data[e] + factor * other.data[e])
-    }
-
-    fn scaled(&self, factor: f64) -> Self {
-        Self::new(self.rows, self.cols(), |e| factor * self.data[e])
-    }
-
-    fn column(&self, j: usize) -> Self {
-        Self { rows: self.rows, data: self.data[j * self.rows..(j + 1) * self.rows].to_vec() }
-    }
-
-    fn dot(&self, other: &Self) -> f64 {
-        self.data.iter().zip(&other.data).map(|(a, b)| a * b).sum()
-    }
-
-    fn largest(&self) -> f64 {
-        self.data.iter().fold(0.0, |most, x| most.max(x.abs()))
-    }
-
-    fn symmetric(&self) -> Self {
-        self.plus(&self.transposed(), 1.0).scaled(0.5)
-    }
-
-    fn absolute(&self) -> Self {
-        Self::new(self.rows, self.cols(), |e| self.data[e].abs())
-    }
-}
-
-/// Returns a batch of these matrices.
-fn batch<T: Real>(matrices: &[Matrix]) -> fiedler::Result<Array<T>> {
-    let (rows, cols) = (matrices[0].rows, matrices[0].cols());
-    let data = matrices.iter().flat_map(|one| &one.data).map(|&x| T::from_f64(x)).collect();
-    Array::from_vec(Shape::new(rows, cols, matrices.len()), data)
-}
-
-/// Returns the matrices of a batch.
-fn matrices<T: Real>(ctx: &Context, array: &Array<T>) -> fiedler::Result<Vec<Matrix>> {
-    let (host, Shape { rows, cols, .. }) = (array.to_host(ctx)?, array.shape());
-    let of = |own: &[T]| Matrix::new(rows, cols, |e| own[e].to_f64());
-    Ok(host.as_slice().chunks_exact(rows * cols).map(of).collect())
-}
-
-/// Returns the eigenvalues and eigenvectors of symmetric matrices.
-fn pairs<T: Real>(ctx: &Context, a: &[Matrix]) -> fiedler::Result<(Vec<Matrix>, Vec<Matrix>)> {
-    let found = eigh(ctx, &batch::<T>(a)?)?;
-    Ok((matrices(ctx, &found.values)?, matrices(ctx, &found.vectors)?))
-}
-
-/// Returns the gradients for these cotangents, and their certificates.
-fn eigh_gradient<T: Real>(
-    ctx: &Context,
-    (values, vectors): (&[Matrix], &[Matrix]),
-    bars: [Option<&[Matrix]>; 2],
-    degeneracy: Degeneracy,
-) -> fiedler::Result<(Vec<Matrix>, Vec<GradientCertificate>)> {
-    let (values, vectors) = (batch::<T>(values)?, batch::<T>(vectors)?);
-    let [values_bar, vectors_bar] = bars.map(|bar| bar.map(batch::<T>));
-    let (values_bar, vectors_bar) = (values_bar.transpose()?, vectors_bar.transpose()?);
-    let made = eigh_vjp(ctx, [&values, &vectors], [values_bar.as_ref(), vectors_bar.as_ref()], degeneracy)?;
-    read(ctx, &made)
-}
-
-fn read<T: Real>(ctx: &Context, made: &Gradient<T>) -> fiedler::Result<(Vec<Matrix>, Vec<GradientCertificate>)> {
-    Ok((matrices(ctx, &made.array)?, made.certificates(ctx)?))
 }
 
 /// Returns the derivative of `loss` at `a` in a direction, by central differences of two steps that are extrapolated.
@@ -211,26 +109,6 @@ fn eigenpairs_by_differences(ctx: &Context) -> Checked {
         }
     }
     Ok(())
-}
-
-/// The factors U, s and V' of a batch.
-type Triplets = [Vec<Matrix>; 3];
-
-fn triplets<T: Real>(ctx: &Context, a: &[Matrix]) -> fiedler::Result<Triplets> {
-    let found = svd(ctx, &batch::<T>(a)?, Vectors::Thin)?;
-    Ok([matrices(ctx, &found.u)?, matrices(ctx, &found.s)?, matrices(ctx, &found.vh)?])
-}
-
-fn svd_gradient<T: Real>(
-    ctx: &Context,
-    triplets: &Triplets,
-    bars: [Option<&[Matrix]>; 3],
-) -> fiedler::Result<(Vec<Matrix>, Vec<GradientCertificate>)> {
-    let [u, s, vh] = triplets.each_ref().map(|part| batch::<T>(part));
-    let [u_bar, s_bar, vh_bar] = bars.map(|bar| bar.map(batch::<T>).transpose());
-    let (u_bar, s_bar, vh_bar) = (u_bar?, s_bar?, vh_bar?);
-    let bars = [u_bar.as_ref(), s_bar.as_ref(), vh_bar.as_ref()];
-    read(ctx, &svd_vjp(ctx, [&u?, &s?, &vh?], bars, Degeneracy::Exact)?)
 }
 
 /// A loss of singular triplets that does not depend on their common sign:
@@ -352,155 +230,6 @@ fn narrow(ctx: &Context) -> Checked {
             let right = vh.plus(&bars[2][i].absolute(), 1.0).plus(&q.transposed().times(&vh), 1.0);
             let sizes = left.times(&vh).plus(&u.times(&right), 1.0);
             near(&got[i], &wanted[i], &sizes, k, &format!("svd, {m} x {n}"));
-        }
-    }
-    Ok(())
-}
-
-/// Graphs whose adjacency or Laplacian has tied eigenvalues.
-fn tied() -> Vec<(String, Matrix)> {
-    let of = |name: &str, n: usize, joined: &dyn Fn(usize, usize) -> bool| {
-        let element = |e: usize| f64::from(u8::from(e % n != e / n && joined(e % n, e / n)));
-        (name.to_owned(), Matrix::new(n, n, element))
-    };
-    let squares = [1, 3, 4, 9, 10, 12]; // modulo 13
-    let mut all = vec![
-        of("complete", 7, &|_, _| true),
-        of("cycle", 12, &|i, j| (i + 1) % 12 == j || (j + 1) % 12 == i),
-        of("hypercube", 16, &|i, j| (i ^ j).is_power_of_two()),
-        of("Paley", 13, &|i, j| squares.contains(&((i + 13 - j) % 13))),
-        of("without edges", 5, &|_, _| false),
-        of("complete bipartite", 9, &|i, j| (i < 4) != (j < 4)),
-    ];
-    all.push(("identity".to_owned(), Matrix::new(6, 6, |e| f64::from(u8::from(e % 6 == e / 6)))));
-    all
-}
-
-/// Returns the ranges of eigenvalues that are equal up to rounding.
-fn ties(values: &Matrix) -> Vec<std::ops::Range<usize>> {
-    let mut groups: Vec<std::ops::Range<usize>> = Vec::new();
-    for (i, value) in values.data.iter().enumerate() {
-        match groups.last_mut() {
-            Some(group) if (value - values.data[group.start]).abs() < 1e-4 => group.end = i + 1,
-            _ => groups.push(i..i + 1),
-        }
-    }
-    groups
-}
-
-/// Turns the columns of each group by a random orthogonal matrix.
-fn turned(vectors: &Matrix, groups: &[std::ops::Range<usize>], random: &mut SplitMix64) -> Matrix {
-    let n = vectors.rows;
-    let mut turned = vectors.clone();
-    for group in groups {
-        let size = group.len();
-        let basis = Matrix { rows: n, data: vectors.data[group.start * n..group.end * n].to_vec() };
-        let q = Matrix { rows: size, data: with_values(size, size, &vec![1.0; size], random) };
-        turned.data[group.start * n..group.end * n].copy_from_slice(&basis.times(&q).data);
-    }
-    turned
-}
-
-/// A loss of the projector P of a group, `tr(C P)`, has the gradient `sum_h (P C P_h + P_h C P) / (l - l_h)` over the
-/// other groups h, which does not mention a basis. A loss of one vector of the group has none.
-fn projectors<T: Real>(ctx: &Context) -> Checked {
-    let (mut random, cpu) = (SplitMix64::new(4), Context::cpu());
-    for (name, a) in tied() {
-        let n = a.rows;
-        let (exact, basis) = pairs::<f64>(&cpu, std::slice::from_ref(&a))?;
-        let groups = ties(&exact[0]);
-        let c = Matrix::random(n, n, &mut random).symmetric();
-        let span = |group: &std::ops::Range<usize>| {
-            let own = Matrix { rows: n, data: basis[0].data[group.start * n..group.end * n].to_vec() };
-            own.times(&own.transposed())
-        };
-        for group in &groups {
-            let (value, p) = (exact[0].data[group.start], span(group));
-            let mut wanted = Matrix::new(n, n, |_| 0.0);
-            for other in groups.iter().filter(|other| *other != group) {
-                let part = p.times(&c).times(&span(other)).symmetric();
-                wanted = wanted.plus(&part, 2.0 / (value - exact[0].data[other.start]));
-            }
-            let (values, vectors) = pairs::<T>(ctx, std::slice::from_ref(&a))?;
-            for vectors in [vectors[0].clone(), turned(&vectors[0], &groups, &mut random)] {
-                let all = c.times(&vectors).scaled(2.0);
-                let bar = Matrix::new(n, n, |e| if group.contains(&(e / n)) { all.data[e] } else { 0.0 });
-                let given = [None, Some(std::slice::from_ref(&bar))];
-                let vectors = std::slice::from_ref(&vectors);
-                let (found, said) = eigh_gradient::<T>(ctx, (&values, vectors), given, Degeneracy::Exact)?;
-                assert!(said[0].defined, "{name}, {group:?}: {:?}", said[0]);
-                let off = found[0].plus(&wanted, -1.0).largest();
-                // The error of eigenvectors is their residual, 10 n eps times the norm, divided by the gap, which
-                // is at least an eighth of the norm here.
-                let allowed = 80.0 * n as f64 * T::EPSILON * (1.0 + wanted.largest());
-                assert!(off <= allowed, "{name}, {group:?}: off by {off:.1e}, {allowed:.1e} allowed");
-                if group.len() > 1 {
-                    let first = Matrix::new(n, n, |e| if e / n == group.start { all.data[e] } else { 0.0 });
-                    let given = [None, Some(std::slice::from_ref(&first))];
-                    let (_, said) = eigh_gradient::<T>(ctx, (&values, vectors), given, Degeneracy::Exact)?;
-                    assert!(!said[0].defined && said[0].undefined > 1e-3, "{name}, one of {group:?}: {:?}", said[0]);
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The gradient of `tr f(A)` is `f'(A)`, for the heat kernel and for the spectral entropy. The largest eigenvalue alone
-/// has a gradient only if it is simple.
-fn values_alone(ctx: &Context) -> Checked {
-    for (name, a) in tied() {
-        let n = a.rows;
-        let (values, vectors) = pairs::<f32>(ctx, std::slice::from_ref(&a))?;
-        let (values, vectors) = (&values[..], &vectors[..]);
-        let heat = Matrix::new(n, 1, |i| -0.3 * (-0.3 * values[0].data[i]).exp());
-        let given = [Some(std::slice::from_ref(&heat)), None];
-        let (found, said) = eigh_gradient::<f32>(ctx, (values, vectors), given, Degeneracy::Exact)?;
-        assert!(said[0].defined, "{name}: {:?}", said[0]);
-        // The series of the exponential; norms are below 7, so that 40 terms are enough.
-        let (mut power, mut wanted) = (Matrix::new(n, n, |e| f64::from(u8::from(e % n == e / n))), a.scaled(0.0));
-        for k in 1..40 {
-            wanted = wanted.plus(&power, -0.3);
-            power = power.times(&a).scaled(-0.3 / f64::from(k));
-        }
-        let off = found[0].plus(&wanted, -1.0).largest();
-        assert!(off <= 80.0 * n as f64 * f64::from(f32::EPSILON) * wanted.largest(), "{name}: off by {off:.1e}");
-
-        let groups = ties(&values[0]);
-        let largest = Matrix::new(n, 1, |i| f64::from(u8::from(i + 1 == n)));
-        let given = [Some(std::slice::from_ref(&largest)), None];
-        let (_, said) = eigh_gradient::<f32>(ctx, (values, vectors), given, Degeneracy::Exact)?;
-        let simple = groups.last().is_some_and(|group| group.len() == 1);
-        assert_eq!(said[0].defined, simple, "{name}: {:?}", said[0]);
-        assert_eq!(said[0].undefined, if simple { 0.0 } else { 1.0 }, "{name}");
-    }
-    Ok(())
-}
-
-/// Of a matrix with the singular values 3, 3, 1 and 0: the sum of the first two has the gradient of their vectors; the
-/// sum of the first three too; the first alone, and the sum of all, have none.
-fn tied_triplets<T: Real>(ctx: &Context) -> Checked {
-    let mut random = SplitMix64::new(5);
-    for (m, n) in [(4, 4), (9, 4), (4, 11), (30, 4), (4, 70)] {
-        let a = Matrix { rows: m, data: with_values(m, n, &[3.0, 3.0, 1.0, 0.0], &mut random) };
-        let found = triplets::<T>(ctx, std::slice::from_ref(&a))?;
-        for (count, defined) in [(1, false), (2, true), (3, true), (4, false)] {
-            let c = Matrix::new(4, 1, |i| f64::from(u8::from(i < count)));
-            let (gradient, said) = svd_gradient::<T>(ctx, &found, [None, Some(std::slice::from_ref(&c)), None])?;
-            assert_eq!(said[0].defined, defined, "{m} x {n}, the first {count}: {:?}", said[0]);
-            assert_eq!(said[0].undefined, if defined { 0.0 } else { 1.0 }, "{m} x {n}, the first {count}");
-            let kept = Matrix::new(m, 4, |e| if e / m < count.min(3) { found[0][0].data[e] } else { 0.0 });
-            let off = gradient[0].plus(&kept.times(&found[2][0]), -1.0).largest();
-            assert!(off <= 16.0 * T::EPSILON, "{m} x {n}, the first {count}: off by {off:.1e}");
-        }
-        // The projectors on the space of the two left vectors, and on that of the zero vector.
-        let c = Matrix::random(m, m, &mut random).symmetric();
-        let all = c.times(&found[0][0]).scaled(2.0);
-        for (kept, defined) in [(0..2, true), (0..3, true), (0..1, false), (3..4, m == 4)] {
-            let bar = Matrix::new(m, 4, |e| if kept.contains(&(e / m)) { all.data[e] } else { 0.0 });
-            let (gradient, said) = svd_gradient::<T>(ctx, &found, [Some(std::slice::from_ref(&bar)), None, None])?;
-            assert_eq!(said[0].defined, defined, "{m} x {n}, vectors {kept:?}: {:?}", said[0]);
-            assert!(gradient[0].data.iter().all(|x| x.is_finite()), "{m} x {n}, vectors {kept:?}");
         }
     }
     Ok(())

@@ -25,12 +25,13 @@ fn array(rows: usize, cols: usize, batch: usize, seed: usize) -> Result<Array<f3
     Array::from_vec(Shape::new(rows, cols, batch), noise(rows * cols * batch, seed))
 }
 
-/// Appends the gradients, and what their certificates say: whether each loss has a gradient, and how large the share is
-/// that has none.
+/// Appends the gradients, and what their certificates say: whether each loss has a gradient, how large the share is that
+/// has none, and the sensitivity.
 fn append(ctx: &Context, gradient: &Gradient, out: &mut Vec<f64>) -> Result<()> {
     out.extend(wide(gradient.array.to_host(ctx)?.as_slice()));
     for one in gradient.certificates(ctx)? {
-        out.extend([f64::from(u8::from(one.defined)), if one.defined { 0.0 } else { one.undefined }]);
+        let undefined = if one.defined { 0.0 } else { one.undefined };
+        out.extend([f64::from(u8::from(one.defined)), undefined, one.sensitivity]);
     }
     Ok(())
 }

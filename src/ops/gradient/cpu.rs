@@ -29,98 +29,153 @@ impl<'a, T: Real> Values<'a, T> {
         Self { values: &self.values[own], bar, ..*self }
     }
 
-    /// Returns the norm of the matrix, and the tie group of each value: the place of its first value. The singular
-    /// values that count as 0 are the group `n`.
-    fn groups(&self) -> (T, Vec<usize>) {
+    /// Writes the tie group of each value, which is the place of its first value; the singular values that count as 0
+    /// are the group `n`. Returns the norm of the matrix.
+    fn find_groups(&self, groups: &mut [usize]) -> T {
         let Self { n, values, rule, singular, .. } = *self;
         let norm = larger(magnitude(values[0]), magnitude(values[n - 1]));
         let allowed = T::from_f64(rule.tolerance) * norm;
-        let mut groups = vec![0; n];
+        groups[0] = 0;
         for i in 1..n {
             groups[i] = if magnitude(values[i] - values[i - 1]) <= allowed { groups[i - 1] } else { i };
         }
         if singular {
             groups.iter_mut().zip(values).filter(|(_, value)| **value <= allowed).for_each(|(group, _)| *group = n);
         }
-        (norm, groups)
+        norm
     }
 
     /// Looks at the values alone.
     fn seen(&self, norm: T, groups: &[usize]) -> Seen {
         let Self { n, values, bar, singular, rectangular, .. } = *self;
-        let (zero, one) = (T::from_f64(0.0), T::from_f64(1.0));
-        let mut seen = Seen { norm: norm.to_f64(), ..Seen::default() };
-        let (mut steep, mut poison) = (zero, zero);
+        let zero = T::from_f64(0.0);
+        let infinite = T::from_f64(f64::INFINITY);
+        let (mut divisor, mut poison, mut difference, mut largest) = (infinite, zero, zero, zero);
+        let least = |a: T, b: T| if b < a { b } else { a };
         let cotangent = |i: usize| if bar.is_empty() { zero } else { bar[i] };
         for j in 0..n {
-            let at_zero = groups[j] == n;
-            poison += zero * values[j] + zero * cotangent(j);
-            let mut difference = if at_zero { magnitude(cotangent(j)) } else { zero };
+            let (at_zero, own) = (groups[j] == n, cotangent(j));
+            poison += zero * values[j] + zero * own;
+            largest = larger(largest, magnitude(own));
+            if at_zero {
+                difference = larger(difference, magnitude(own));
+            } else if rectangular {
+                divisor = least(divisor, values[j]);
+            }
             if j > 0 {
                 if groups[j - 1] != groups[j] {
-                    steep = larger(steep, magnitude(one / (values[j] - values[j - 1])));
+                    divisor = least(divisor, magnitude(values[j] - values[j - 1]));
                 } else if !at_zero {
-                    difference = magnitude(cotangent(j) - cotangent(j - 1));
+                    difference = larger(difference, magnitude(own - cotangent(j - 1)));
                 }
                 if singular && groups[j - 1] != n {
-                    steep = larger(steep, one / (values[j] + values[j - 1]));
+                    divisor = least(divisor, values[j] + values[j - 1]);
                 }
             }
-            if rectangular && !at_zero {
-                steep = larger(steep, one / values[j]);
-            }
-            seen.difference = seen.difference.max(difference.to_f64());
-            seen.cotangent = seen.cotangent.max(magnitude(cotangent(j)).to_f64());
         }
-        Seen { steep: steep.to_f64(), poison: poison.to_f64(), ..seen }
+        let [norm, difference, cotangent, divisor, poison] =
+            [norm, difference, largest, divisor, poison].map(|x| x.to_f64());
+        Seen { norm, difference, cotangent, steep: divisor.recip(), poison, ..Seen::default() }
     }
 
-    /// Writes G, given P, and Q if there are singular vectors.
-    fn divide(
-        &self,
-        norm: T,
-        groups: &[usize],
-        inner: [&[T]; 2],
-        g: &mut [T],
-        scratch: &mut Scratch<T>,
-        seen: &mut Seen,
-    ) {
+    /// Writes G of the matrix at place `matrix` of the scratch memory, given P, and Q if there are singular vectors.
+    fn divide(&self, norm: T, matrix: usize, scratch: &mut Scratch<T>, seen: &mut Seen) {
         let Self { n, values, bar, singular, rule, .. } = *self;
         let zero = T::from_f64(0.0);
-        for (to, from) in scratch.turned.iter_mut().zip(inner) {
-            for (j, column) in from.chunks_exact(n.max(1)).take(n).enumerate() {
-                to[j..].iter_mut().step_by(n).zip(column).for_each(|(to, x)| *to = *x);
-            }
+        let first = matrix * n * n;
+        let Scratch { p, q, g, turned, groups, lanes: [wide_values, wide_groups], .. } = scratch;
+        let inner = [&p[first..], if singular { &q[first..] } else { &[] }];
+        for (to, from) in turned.iter_mut().zip(inner).take(1 + usize::from(singular)) {
+            transpose(n, from, to);
         }
-        scratch.values[..n].copy_from_slice(values);
+        wide_values[..n].copy_from_slice(values);
         #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^24")]
-        scratch.groups.iter_mut().zip(groups).for_each(|(to, group)| *to = T::from_f64(*group as f64));
+        wide_groups.iter_mut().zip(&*groups).for_each(|(to, group)| *to = T::from_f64(*group as f64));
         let width = T::from_f64(rule.width) * norm;
-        let [undefined, largest, poison] = T::in_lanes(Divide { n, singular, width, inner, g, scratch });
+        let turned = [&turned[0][..], &turned[1][..]];
+        let task =
+            Divide { n, singular, width, inner, turned, values: wide_values, groups: wide_groups, g: &mut g[first..] };
+        let [undefined, largest, poison] = T::in_lanes(task).map(|x| x.to_f64());
         for j in 0..n {
-            g[j * n + j] = if bar.is_empty() || groups[j] == n { zero } else { bar[j] };
+            g[first + j * n + j] = if bar.is_empty() || groups[j] == n { zero } else { bar[j] };
+        }
+        seen.undefined = seen.undefined.max(undefined);
+        seen.largest = seen.largest.max(largest);
+        seen.poison += poison;
+    }
+
+    /// Divides the vectors outside of the computed ones by the singular values: columns if `tall`, otherwise rows.
+    fn divide_outer(&self, tall: bool, outer: &mut [T], groups: &[usize], seen: &mut Seen) {
+        let (n, zero) = (self.n, T::from_f64(0.0));
+        let len = outer.len() / n;
+        let (mut undefined, mut largest) = (zero, zero);
+        for (e, x) in outer.iter_mut().enumerate() {
+            let j = if tall { e / len } else { e % n };
+            let size = magnitude(*x);
+            largest = larger(largest, size);
+            if groups[j] == n {
+                undefined = larger(undefined, size);
+                *x = zero;
+            } else {
+                *x = *x / self.values[j];
+            }
         }
         seen.undefined = seen.undefined.max(undefined.to_f64());
         seen.largest = seen.largest.max(largest.to_f64());
-        seen.poison += poison.to_f64();
     }
 }
 
 /// The largest number of lanes, by which arrays that are read or written in vectors are longer than their elements.
 const LANES: usize = 16;
+/// The number of columns that are transposed together, so that what is written is adjacent.
+const TURNED: usize = 8;
 
-/// Copies that are read in vectors.
+/// Writes the transpose of an n x n matrix.
+fn transpose<T: Real>(n: usize, from: &[T], to: &mut [T]) {
+    for first in (0..n).step_by(TURNED) {
+        let width = TURNED.min(n - first);
+        for i in 0..n {
+            for (t, to) in to[i * n + first..][..width].iter_mut().enumerate() {
+                *to = from[(first + t) * n + i];
+            }
+        }
+    }
+}
+
+/// The intermediate results of the matrices that a thread processes together.
 struct Scratch<T> {
-    /// The transposes of P and Q.
+    /// P, Q and G of each matrix.
+    p: Vec<T>,
+    q: Vec<T>,
+    g: Vec<T>,
+    /// Vectors times G.
+    w: Vec<T>,
+    /// What cotangents of singular vectors have outside of the computed ones.
+    outer: Vec<T>,
+    /// The transposes of P and Q of one matrix.
     turned: [Vec<T>; 2],
-    values: Vec<T>,
-    groups: Vec<T>,
+    /// The tie groups of one matrix.
+    groups: Vec<usize>,
+    /// The values of one matrix, and its tie groups, as they are read in vectors.
+    lanes: [Vec<T>; 2],
 }
 
 impl<T: Real> Scratch<T> {
-    fn new(n: usize) -> Self {
+    /// Returns memory for `count` matrices of n values whose longer side is `longer`.
+    fn new(n: usize, longer: usize, count: usize, singular: bool) -> Self {
         let zeros = |len: usize| vec![T::from_f64(0.0); len + LANES];
-        Self { turned: [zeros(n * n), zeros(n * n)], values: zeros(n), groups: zeros(n) }
+        let (inner, long) = (count * n * n, count * n * longer);
+        let [of_q, of_outer, turned_q] = if singular { [inner, long, n * n] } else { [0; 3] };
+        Self {
+            p: zeros(inner),
+            q: zeros(of_q),
+            g: zeros(inner),
+            w: zeros(long),
+            outer: zeros(of_outer),
+            turned: [zeros(n * n), zeros(turned_q)],
+            groups: vec![0; n],
+            lanes: [zeros(n), zeros(n)],
+        }
     }
 }
 
@@ -129,9 +184,12 @@ struct Divide<'a, T> {
     n: usize,
     singular: bool,
     width: T,
+    /// P and Q.
     inner: [&'a [T]; 2],
+    turned: [&'a [T]; 2],
+    values: &'a [T],
+    groups: &'a [T],
     g: &'a mut [T],
-    scratch: &'a Scratch<T>,
 }
 
 impl<T: Real> Task<T> for Divide<'_, T> {
@@ -140,8 +198,7 @@ impl<T: Real> Task<T> for Divide<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<Scalar = T>>(self, token: V::Token) -> [T; 3] {
-        let Self { n, singular, width, inner: [p, q], g, scratch } = self;
-        let [p_turned, q_turned] = &scratch.turned;
+        let Self { n, singular, width, inner: [p, q], turned: [p_turned, q_turned], values, groups, g } = self;
         let splat = |x: f64| T::from_f64(x);
         let zero = V::splat(token, splat(0.0));
         let (half, one, most) = (V::splat(token, splat(0.5)), V::splat(token, splat(1.0)), splat(n as f64));
@@ -151,8 +208,8 @@ impl<T: Real> Task<T> for Divide<'_, T> {
         steps.as_mut_slice().iter_mut().enumerate().for_each(|(lane, step)| *step = splat(lane as f64));
         let (mut undefined, mut largest, mut poison) = (zero, zero, zero);
         for j in 0..n {
-            let (value, group) = (V::splat(token, scratch.values[j]), V::splat(token, scratch.groups[j]));
-            let at_zero = scratch.groups[j] == most;
+            let (value, group) = (V::splat(token, values[j]), V::splat(token, groups[j]));
+            let at_zero = groups[j] == most;
             for i in (0..n).step_by(V::LANES) {
                 let at = j * n + i;
                 let here = V::splat(token, splat(i as f64)) + steps;
@@ -170,8 +227,8 @@ impl<T: Real> Task<T> for Divide<'_, T> {
                     sum = a + b;
                     difference = a - b;
                 }
-                let other = V::load(token, &scratch.values[i..]);
-                let tied = (V::load(token, &scratch.groups[i..]) - group).abs().lt(half);
+                let other = V::load(token, &values[i..]);
+                let tied = (V::load(token, &groups[i..]) - group).abs().lt(half);
                 let gap = V::select(tied, one, value - other);
                 let quotient = if is_wide {
                     let ratio = gap / wide;
@@ -208,46 +265,42 @@ fn magnitude<T: Real>(x: T) -> T {
     if x < T::from_f64(0.0) { -x } else { x }
 }
 
-/// Returns the gradients `V G V'` of eigenpairs, and their certificates. `vectors` are V and its cotangent, which is
-/// empty if it is 0.
+/// Writes the gradients `V G V'` of eigenpairs, and returns their certificates. `vectors` are V and its cotangent, which
+/// is empty if it is 0.
 pub(super) fn eigh<T: Real>(values: &Values<'_, T>, [v, v_bar]: [&[T]; 2], out: &mut [T]) -> Vec<GradientCertificate> {
-    let (n, zero) = (values.n, T::from_f64(0.0));
-    in_chunks::<T>(n * n, n * n, out, |matrices, out| {
+    let n = values.n;
+    in_chunks(n, n, false, n * n, out, |scratch, matrices, out, certificates| {
         let own = matrices.start * n * n..matrices.end * n * n;
         let (v, len) = (&v[own.clone()], out.len());
-        let mut w = vec![zero; len];
-        let padded = if v_bar.is_empty() { 0 } else { len + LANES };
-        let (mut p, mut g) = (vec![zero; padded], vec![zero; padded]);
-        let mut scratch = Scratch::new(n);
         if !v_bar.is_empty() {
-            on_slices((n, n, n), [true, false], [v, &v_bar[own]], &mut p[..len]);
+            on_slices((n, n, n), [true, false], [v, &v_bar[own]], &mut scratch.p[..len]);
         }
-        let mut certificates = Vec::with_capacity(matrices.len());
-        for (i, matrix) in matrices.enumerate() {
-            let (values, at) = (values.of(matrix), i * n * n..(i + 1) * n * n);
-            let (norm, groups) = values.groups();
-            let mut seen = values.seen(norm, &groups);
+        for ((i, matrix), certificate) in matrices.enumerate().zip(certificates) {
+            let values = values.of(matrix);
+            let norm = values.find_groups(&mut scratch.groups);
+            let mut seen = values.seen(norm, &scratch.groups);
             if v_bar.is_empty() {
                 // G is diagonal.
-                let columns = w[at.clone()].chunks_exact_mut(n).zip(v[at].chunks_exact(n));
+                let own = i * n * n..(i + 1) * n * n;
+                let columns = scratch.w[own.clone()].chunks_exact_mut(n).zip(v[own].chunks_exact(n));
                 columns.zip(values.bar).for_each(|((to, from), by)| {
                     to.iter_mut().zip(from).for_each(|(to, x)| *to = *x * *by);
                 });
             } else {
-                values.divide(norm, &groups, [&p[at.start..], &[]], &mut g[at.start..], &mut scratch, &mut seen);
+                values.divide(norm, i, scratch, &mut seen);
             }
-            certificates.push(seen.judged::<T>());
+            *certificate = seen.judged::<T>();
         }
+        let Scratch { g, w, .. } = scratch;
         if !v_bar.is_empty() {
-            on_slices((n, n, n), [false, false], [v, &g[..len]], &mut w);
+            on_slices((n, n, n), [false, false], [v, &g[..len]], &mut w[..len]);
         }
-        on_slices((n, n, n), [false, true], [&w, v], out);
-        certificates
+        on_slices((n, n, n), [false, true], [&w[..len], v], out);
     })
 }
 
-/// Returns the gradients of singular value decompositions of matrices `(rows, cols)`, and their certificates. The
-/// vectors are U and V', each with its cotangent, which is empty if it is 0.
+/// Writes the gradients of singular value decompositions of matrices `(rows, cols)`, and returns their certificates.
+/// The vectors are U and V', each with its cotangent, which is empty if it is 0.
 pub(super) fn svd<T: Real>(
     values: &Values<'_, T>,
     (rows, cols): (usize, usize),
@@ -256,87 +309,79 @@ pub(super) fn svd<T: Real>(
     out: &mut [T],
 ) -> Vec<GradientCertificate> {
     let n = values.n;
-    let zero = T::from_f64(0.0);
     // The part of a cotangent outside of the computed vectors counts on the longer side.
     let (tall, longer) = (rows >= cols, rows.max(cols));
     let long_bar = if tall { u_bar } else { vh_bar };
-    in_chunks::<T>(n * longer, rows * cols, out, |matrices, out| {
-        let part = |all: &'_ [T], len: usize| -> std::ops::Range<usize> {
+    let has_outer = values.rectangular && !long_bar.is_empty();
+    in_chunks(n, longer, true, rows * cols, out, |scratch, matrices, out, certificates| {
+        let part = |all: &[T], len: usize| {
             if all.is_empty() { 0..0 } else { matrices.start * n * len..matrices.end * n * len }
         };
         let (own_u, own_vh) = (&u[part(u, rows)], &vh[part(vh, cols)]);
-        // Without the padding.
-        let whole = ..matrices.len() * n * n;
-        let product = |a: &[T], b: &[T], len: usize, transposed: [bool; 2]| {
-            let mut made = vec![zero; whole.end + LANES];
-            if !a.is_empty() && !b.is_empty() {
-                on_slices((n, n, len), transposed, [a, b], &mut made[whole]);
-            }
-            made
-        };
-        let p = product(own_u, &u_bar[part(u_bar, rows)], rows, [true, false]);
-        let q = product(own_vh, &vh_bar[part(vh_bar, cols)], cols, [false, true]);
-        let (mut g, mut scratch) = (vec![zero; p.len()], Scratch::new(n));
-        let mut w = vec![zero; matrices.len() * n * longer];
-        let mut outer = long_bar[part(long_bar, longer)].to_vec();
-        if !outer.is_empty() && values.rectangular {
+        let (inner, long) = (..matrices.len() * n * n, ..matrices.len() * n * longer);
+        if !u_bar.is_empty() {
+            let factors = [own_u, &u_bar[part(u_bar, rows)]];
+            on_slices((n, n, rows), [true, false], factors, &mut scratch.p[inner]);
+        }
+        if !vh_bar.is_empty() {
+            let factors = [own_vh, &vh_bar[part(vh_bar, cols)]];
+            on_slices((n, n, cols), [false, true], factors, &mut scratch.q[inner]);
+        }
+        if has_outer {
+            let Scratch { p, q, w, outer, .. } = &mut *scratch;
             let (sizes, transposed, factors) = if tall {
-                ((rows, n, n), [false, false], [own_u, &p[whole]])
+                ((rows, n, n), [false, false], [own_u, &p[inner]])
             } else {
-                ((n, cols, n), [true, false], [&q[whole], own_vh])
+                ((n, cols, n), [true, false], [&q[inner], own_vh])
             };
-            on_slices(sizes, transposed, factors, &mut w);
-            outer.iter_mut().zip(&w).for_each(|(x, inner)| *x -= *inner);
-        } else {
-            outer.clear();
+            on_slices(sizes, transposed, factors, &mut w[long]);
+            let given = &long_bar[part(long_bar, longer)];
+            outer.iter_mut().zip(given).zip(&*w).for_each(|((x, given), inner)| *x = *given - *inner);
         }
-        let mut certificates = Vec::with_capacity(matrices.len());
-        for (i, matrix) in matrices.clone().enumerate() {
-            let (values, at) = (values.of(matrix), i * n * n);
-            let (norm, groups) = values.groups();
-            let mut seen = values.seen(norm, &groups);
-            if !outer.is_empty() {
-                let own = &mut outer[i * n * longer..(i + 1) * n * longer];
-                for (e, x) in own.iter_mut().enumerate() {
-                    let j = if tall { e / longer } else { e % n };
-                    let size = magnitude(*x).to_f64();
-                    let at_zero = groups[j] == n;
-                    seen.largest = seen.largest.max(size);
-                    seen.undefined = if at_zero { seen.undefined.max(size) } else { seen.undefined };
-                    *x = if at_zero { zero } else { *x / values.values[j] };
-                }
+        for ((i, matrix), certificate) in matrices.clone().enumerate().zip(certificates) {
+            let values = values.of(matrix);
+            let norm = values.find_groups(&mut scratch.groups);
+            let mut seen = values.seen(norm, &scratch.groups);
+            if has_outer {
+                let own = &mut scratch.outer[i * n * longer..(i + 1) * n * longer];
+                values.divide_outer(tall, own, &scratch.groups, &mut seen);
             }
-            let (inner, g) = ([&p[at..], &q[at..]], &mut g[at..]);
-            values.divide(norm, &groups, inner, g, &mut scratch, &mut seen);
-            certificates.push(seen.judged::<T>());
+            values.divide(norm, i, scratch, &mut seen);
+            *certificate = seen.judged::<T>();
         }
-        if tall {
-            on_slices((rows, n, n), [false, false], [own_u, &g[whole]], &mut w);
-        } else {
-            on_slices((n, cols, n), [false, false], [&g[whole], own_vh], &mut w);
+        let Scratch { g, w, outer, .. } = scratch;
+        let (sizes, factors) =
+            if tall { ((rows, n, n), [own_u, &g[inner]]) } else { ((n, cols, n), [&g[inner], own_vh]) };
+        on_slices(sizes, [false, false], factors, &mut w[long]);
+        if has_outer {
+            w[long].iter_mut().zip(&*outer).for_each(|(x, outer)| *x += *outer);
         }
-        w.iter_mut().zip(&outer).for_each(|(x, outer)| *x += *outer);
-        let factors = if tall { [&w[..], own_vh] } else { [own_u, &w] };
+        let factors = if tall { [&w[long], own_vh] } else { [own_u, &w[long]] };
         on_slices((rows, cols, n), [false, false], factors, out);
-        certificates
     })
 }
 
-/// Calls `work` for a few matrices at a time, in parallel, with their part of `out`, and returns what it returns of
-/// all matrices. An intermediate result of a matrix has `each` elements, and a gradient `size`.
+/// Calls `work` for a few matrices at a time, in parallel, with their parts of `out` and of the certificates, which are
+/// returned. The matrices have n values, the longer side `longer`, and gradients of `size` elements.
 fn in_chunks<T: Real>(
-    each: usize,
+    n: usize,
+    longer: usize,
+    singular: bool,
     size: usize,
     out: &mut [T],
-    work: impl Fn(std::ops::Range<usize>, &mut [T]) -> Vec<GradientCertificate> + Sync,
+    work: impl Fn(&mut Scratch<T>, std::ops::Range<usize>, &mut [T], &mut [GradientCertificate]) + Sync,
 ) -> Vec<GradientCertificate> {
     if out.is_empty() {
         return Vec::new();
     }
-    let together = (TOGETHER / each.max(1)).max(1);
-    let made = parallel::map(out.chunks_mut(together * size), |i, out| {
+    let count = out.len() / size;
+    let together = (TOGETHER / (n * longer)).clamp(1, count);
+    let mut certificates = vec![GradientCertificate::default(); count];
+    let chunks = out.chunks_mut(together * size).zip(certificates.chunks_mut(together));
+    let memory = || Scratch::new(n, longer, together, singular);
+    parallel::for_each_with(chunks, memory, |scratch, i, (out, certificates)| {
         let first = i * together;
-        work(first..first + out.len() / size, out)
+        work(scratch, first..first + certificates.len(), out, certificates);
     });
-    made.into_iter().flatten().collect()
+    certificates
 }

@@ -42,7 +42,7 @@ fn symmetric(orders: &[u32]) -> Result<Ragged<f32>> {
             2 | 5 if i != j => 0.0,
             2 => (n - i) as f32,
             5 => i as f32,
-            3 => 1e-38 * x[i.max(j) * n + i.min(j)],
+            3 => 2e-39 * x[i.max(j) * n + i.min(j)],
             4 if (i, j) == (n - 1, 0) => f32::NAN,
             6 => 2e38 + 1e38 * x[i.max(j) * n + i.min(j)],
             _ => x[i.max(j) * n + i.min(j)],
@@ -242,7 +242,7 @@ fn products() -> Vec<Problem> {
             all.push(if form == MatmulForm::Direct { problem.software() } else { problem });
         }
     }
-    all.push(Problem::new("long sums with an activation alone", |ctx| {
+    all.push(Problem::new("long sums with an activation or a bias alone", |ctx| {
         let (m, n, k) = (21, 12, 700);
         let of = |rows, cols, seed| Array::from_vec(Shape::new(rows, cols, 1), noise(rows * cols, seed));
         let (a, b) = (of(m, k, 1)?, of(k, n, 2)?);
@@ -251,6 +251,8 @@ fn products() -> Vec<Problem> {
             let gemm = Gemm::new().alpha(0.1).activation(activation);
             out.extend(wide(gemm.run(ctx, &a, &b)?.to_host(ctx)?.as_slice()));
         }
+        let gemm = Gemm::new().alpha(0.1).bias(Bias::Columns(of(1, n, 3)?));
+        out.extend(wide(gemm.run(ctx, &a, &b)?.to_host(ctx)?.as_slice()));
         Ok(out)
     }));
     for (m, n, k) in [(2, 3, 5), (5, 7, 3), (20, 12, 33), (70, 66, 130)] {

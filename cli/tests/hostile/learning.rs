@@ -64,12 +64,12 @@ fn courses() -> Result<Vec<(&'static str, Course)>> {
     let single = |activation| Mlp::builder(4).layer(7, activation).output(1);
     let course = Course::new(plain.clone(), Loss::CROSS_ENTROPY, sgd);
     let smoothed = Loss::CrossEntropy { label_smoothing: 0.1, class_weights: vec![1.0, 2.0, 0.5] };
-    let momentum = Hyper { momentum: 0.9, dampening: 0.1, weight_decay: 0.01, clip: 0.5, ..sgd.defaults() };
+    let momentum = Hyper { momentum: 0.9, dampening: 0.1, weight_decay: 0.01, ..sgd.defaults() };
     let nesterov = Optimizer::Sgd { nesterov: true };
     let of = |net, loss, optimizer| Course::new(net, loss, optimizer);
     Ok(vec![
         ("plain", course.clone()),
-        ("momentum and a bound of the gradient", Course { hyper: momentum, ..course.clone() }),
+        ("momentum", Course { hyper: momentum, ..course.clone() }),
         ("one layer", of(Mlp::builder(3).output(2)?, smoothed_for_two(), sgd)),
         ("batch normalization", of(normed(Norm::Batch)?, smoothed, sgd)),
         (

@@ -50,8 +50,8 @@ fn laplacians(ctx: &Context) -> Result<Vec<f64>> {
     let mut out = Vec::new();
     for isolated in [IsolatedDiagonal::Zero, IsolatedDiagonal::One] {
         let conventions = Conventions { isolated, ..Conventions::default() };
-        // A node whose only edge weighs nothing, and one with a self-loop.
-        let loops = Conventions { self_loops: SelfLoops::Keep, ..conventions };
+        // A node that no edge leads to, and one with a self-loop.
+        let loops = Conventions { self_loops: SelfLoops::Keep, isolated, ..Conventions::scipy() };
         let plain = |nodes: usize| {
             let all: Vec<(u32, u32)> = edges(nodes as u32, nodes, nodes).iter().map(|&(i, j, _)| (i, j)).collect();
             Graph::from_edges(nodes, &all, &conventions)
@@ -61,7 +61,7 @@ fn laplacians(ctx: &Context) -> Result<Vec<f64>> {
         for graphs in [
             sizes.map(plain).into_iter().collect::<Result<Vec<_>>>()?,
             sizes.map(weighted).into_iter().collect::<Result<_>>()?,
-            vec![Graph::from_weighted_edges(5, &[(0, 1, 0.0), (2, 2, 1.5), (2, 3, 1.0)], &loops)?],
+            vec![Graph::from_weighted_edges(5, &[(0, 1, 0.5), (2, 2, 1.5), (2, 3, 1.0)], &loops)?],
         ] {
             let batch = GraphBatch::from_graphs(&graphs)?;
             for normalization in NORMALIZATIONS {

@@ -79,9 +79,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     partial[lane] = vec2<f32>(square, 0.0);
     workgroupBarrier();
-    square = sum_of(own).x;
     var guess = 0.0;
     if own < n {
+        square = sum_of(own).x;
         let inverse = reciprocal_sqrt(square);
         for (var q = part; q < quads; q += PARTS) { columns[own * STRIDE + q] *= inverse; }
         guess = clamp(square * inverse - shift, -norm, norm);

@@ -219,9 +219,7 @@ fn finished(value: vec2<f32>, element: u32, line: Line) -> vec2<f32> {
     if CONJUGATE_FIRST { v = conjugate(v); }
     if TURN_EACH { v = times(v, root(element * line.digit)); }
     if FILTER { v = times(v, tables[params.filtered + place]); }
-    if CHIRP_OUT {
-        if place < params.kept { v = times(v, tables[params.chirp + place]); }
-    }
+    if CHIRP_OUT { v = times(v, tables[params.chirp + place]); }
     if CONJUGATE_OUT { v = conjugate(v); }
     return v * params.scale;
 }

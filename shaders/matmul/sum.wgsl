@@ -15,7 +15,6 @@ fn result(at: u32, len: u32) -> f32 {
     let size = params.m * params.n;
     var sum = 0.0;
     for (var part = 0u; part < params.parts; part += 1u) { sum += sums[part * len + at]; }
-    if params.raw != 0u { return sum; }
     let within = at % size;
     let row = within % params.m;
     let column = within / params.m;

@@ -46,9 +46,11 @@ fn forward(record: u32, count: u32, step: vec2<u32>) {
                     let start = parameter(layer(l, BIAS) + column);
                     let along = layer(l, BY_OUTPUT) == 1u;
                     x = product(left, inner, layer(l, WEIGHTS), layer(l, WEIGHT_PITCH), column, along, start);
-                    if norm == BATCH_NORM && !TRAINING {
-                        let running = weights_at + layer(l, RUNNING) + column;
-                        x = (x - weights[running]) / sqrt(weights[running + columns] + EPSILON);
+                    if !TRAINING {
+                        if norm == BATCH_NORM {
+                            let running = weights_at + layer(l, RUNNING) + column;
+                            x = (x - weights[running]) / sqrt(weights[running + columns] + EPSILON);
+                        }
                     }
                 } else {
                     x = exact(layer(l, HATS) + at);
@@ -61,58 +63,65 @@ fn forward(record: u32, count: u32, step: vec2<u32>) {
             }
             rows_written();
             if turn < passes {
-                normalize(l, count);
+                if norm == LAYER_NORM { normalize_samples(l, count); }
+                if TRAINING {
+                    if norm == BATCH_NORM { normalize_columns(l, count); }
+                }
                 rows_written();
             }
         }
     }
 }
 
-// Normalizes the results of a layer's linear map. The sums of a layer keep the derivatives by gains and shifts, and, of
-// batch normalization, the means, the variances and 1 / sqrt(variance + epsilon). Layer normalization keeps the latter
-// behind each row of normalized elements.
-fn normalize(l: u32, count: u32) {
+// Normalize the results of a layer's linear map, over the samples of a batch or over the outputs of a sample. The sums
+// of a layer keep the derivatives by gains and shifts, and, of batch normalization, the means, the variances and
+// 1 / sqrt(variance + epsilon). Layer normalization keeps the latter behind each row of normalized elements.
+
+fn normalize_columns(l: u32, count: u32) {
     let columns = layer(l, OUTPUT_QUADS);
     let pitch = layer(l, OUT_PITCH);
     let hats = layer(l, HATS);
-    if layer(l, NORM) == BATCH_NORM {
-        for (var column = lane; column < columns; column += WIDTH) {
-            var mean = vec4<f32>(0.0);
-            for (var b = 0u; b < count; b += 1u) { mean += exact(hats + b * pitch + column); }
-            mean /= f32(count);
-            var variance = vec4<f32>(0.0);
-            for (var b = 0u; b < count; b += 1u) {
-                let off = exact(hats + b * pitch + column) - mean;
-                variance += off * off;
-            }
-            variance /= f32(count);
-            let inverse = 1.0 / sqrt(variance + EPSILON);
-            let sums = layer(l, SUMS) + column;
-            set_exact(sums + 2u * columns, mean);
-            set_exact(sums + 3u * columns, variance);
-            set_exact(sums + 4u * columns, inverse);
-            for (var b = 0u; b < count; b += 1u) {
-                let at = hats + b * pitch + column;
-                set_exact(at, (exact(at) - mean) * inverse);
-            }
+    for (var column = lane; column < columns; column += WIDTH) {
+        var mean = vec4<f32>(0.0);
+        for (var b = 0u; b < count; b += 1u) { mean += exact(hats + b * pitch + column); }
+        mean /= f32(count);
+        var variance = vec4<f32>(0.0);
+        for (var b = 0u; b < count; b += 1u) {
+            let off = exact(hats + b * pitch + column) - mean;
+            variance += off * off;
         }
-    } else {
-        let outputs = layer(l, OUTPUTS);
-        for (var b = lane; b < count; b += WIDTH) {
-            let first = hats + b * pitch;
-            var sum = vec4<f32>(0.0);
-            for (var column = 0u; column < columns; column += 1u) { sum += exact(first + column); }
-            let mean = (sum.x + sum.y + sum.z + sum.w) / f32(outputs);
-            sum = vec4<f32>(0.0);
-            for (var column = 0u; column < columns; column += 1u) {
-                let off = padded(exact(first + column) - mean, column, outputs);
-                sum += off * off;
-            }
-            let inverse = 1.0 / sqrt((sum.x + sum.y + sum.z + sum.w) / f32(outputs) + EPSILON);
-            set_exact(first + columns, vec4<f32>(inverse));
-            for (var column = 0u; column < columns; column += 1u) {
-                set_exact(first + column, padded((exact(first + column) - mean) * inverse, column, outputs));
-            }
+        variance /= f32(count);
+        let inverse = 1.0 / sqrt(variance + EPSILON);
+        let sums = layer(l, SUMS) + column;
+        set_exact(sums + 2u * columns, mean);
+        set_exact(sums + 3u * columns, variance);
+        set_exact(sums + 4u * columns, inverse);
+        for (var b = 0u; b < count; b += 1u) {
+            let at = hats + b * pitch + column;
+            set_exact(at, (exact(at) - mean) * inverse);
+        }
+    }
+}
+
+fn normalize_samples(l: u32, count: u32) {
+    let columns = layer(l, OUTPUT_QUADS);
+    let pitch = layer(l, OUT_PITCH);
+    let hats = layer(l, HATS);
+    let outputs = layer(l, OUTPUTS);
+    for (var b = lane; b < count; b += WIDTH) {
+        let first = hats + b * pitch;
+        var sum = vec4<f32>(0.0);
+        for (var column = 0u; column < columns; column += 1u) { sum += exact(first + column); }
+        let mean = (sum.x + sum.y + sum.z + sum.w) / f32(outputs);
+        sum = vec4<f32>(0.0);
+        for (var column = 0u; column < columns; column += 1u) {
+            let off = padded(exact(first + column) - mean, column, outputs);
+            sum += off * off;
+        }
+        let inverse = 1.0 / sqrt((sum.x + sum.y + sum.z + sum.w) / f32(outputs) + EPSILON);
+        set_exact(first + columns, vec4<f32>(inverse));
+        for (var column = 0u; column < columns; column += 1u) {
+            set_exact(first + column, padded((exact(first + column) - mean) * inverse, column, outputs));
         }
     }
 }

@@ -21,9 +21,6 @@ fn parameters_read() {
     if !OWN_WEIGHTS && ROWS == OWN { storageBarrier(); }
 }
 
-// Whether a loss that is not finite halts a run.
-fn halts() -> bool { return true; }
-
 fn load_scaler(at: u32) {}
 fn store_scaler(at: u32) {}
 fn begin_step() {}

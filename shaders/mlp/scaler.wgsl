@@ -28,9 +28,6 @@ fn store_scaler(at: u32) {
     if F16 && lane == 0u { found[at] = vec4<u32>(bitcast<u32>(loss_scale), clean, skipped, in_a_row); }
 }
 
-// Whether a loss that is not finite halts a run.
-fn halts() -> bool { return !F16; }
-
 fn begin_step() {
     too_large = false;
     unscale = bitcast<f32>((254u << 23u) - bitcast<u32>(loss_scale));

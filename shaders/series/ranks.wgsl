@@ -38,10 +38,10 @@ fn median_deviation(n: u32) -> f32 {
             most = taken;
         }
     }
+    // Not 0: the list on the left has one number less than are taken.
     let rights = count - fewest;
     let upper = farthest(median, below, fewest, rights);
-    let from_left = rights == 0u
-        || (fewest > 0u && median - x[below - max(fewest, 1u)] >= x[below + rights - 1u] - median);
+    let from_left = fewest > 0u && median - x[below - max(fewest, 1u)] >= x[below + rights - 1u] - median;
     let lower = farthest(median, below, select(fewest, fewest - 1u, from_left), select(rights - 1u, rights, from_left));
     return select(upper, lower + 0.5 * (upper - lower), even);
 }

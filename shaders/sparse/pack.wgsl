@@ -16,8 +16,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     for (var k = id.x; k < params.rows * params.lanes; k += groups.x * WIDTH) {
         let column = params.first + 4u * (k % params.lanes);
         let place = k / params.lanes * params.width + column;
-        var vector = vec4<f32>(0.0);
-        if column < params.width { vector.x = block[place]; }
+        var vector = vec4<f32>(block[place], 0.0, 0.0, 0.0);
         if column + 1u < params.width { vector.y = block[place + 1u]; }
         if column + 2u < params.width { vector.z = block[place + 2u]; }
         if column + 3u < params.width { vector.w = block[place + 3u]; }

@@ -16,7 +16,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let column = params.first + 4u * (k % params.lanes);
         let place = k / params.lanes * params.width + column;
         let vector = slab[k];
-        if column < params.width { block[place] = vector.x; }
+        block[place] = vector.x;
         if column + 1u < params.width { block[place + 1u] = vector.y; }
         if column + 2u < params.width { block[place + 2u] = vector.z; }
         if column + 3u < params.width { block[place + 3u] = vector.w; }

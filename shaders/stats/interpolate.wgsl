@@ -23,7 +23,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         let low = sought[own * ranks + 2u * q];
         let high = sought[own * ranks + 2u * q + 1u];
         var none = low.w != 0u;
-        if GUARDED { none = none || sought[own * ranks + 2u * params.quantiles].x == KEY_OF_NAN; }
+        if GUARDED { none |= sought[own * ranks + 2u * params.quantiles].x == KEY_OF_NAN; }
         let part = bitcast<f32>(low.z);
         let low_bits = bits_of(low.x);
         let high_bits = bits_of(high.x);

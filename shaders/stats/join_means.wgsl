@@ -6,7 +6,7 @@
 override WIDTH: u32 = 64;
 override PAIR: bool = false;
 
-struct Params { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f32 }
+struct Params { cols: u32, matrices: u32, nodes: u32, rows: f32, others: f32 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> left: array<f32>;
@@ -16,7 +16,7 @@ struct Params { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let columns = params.cols * params.matrices;
-    let all = select((params.nodes + 1u) / 2u, 1u, PAIR) * columns;
+    let all = params.nodes / 2u * columns;
     for (var k = id.x; k < all; k += groups.x * WIDTH) {
         let first = select(k / columns * 2u, 0u, PAIR);
         let own = k % columns;
@@ -27,28 +27,24 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         var mean = left[a];
         var flag = left[a + params.cols];
         var exponent = left[a + units];
-        if PAIR || first + 1u < params.nodes {
-            let last = PAIR || first + 2u == params.nodes;
-            let others = select(params.rows, params.rows_of_last, last);
-            var other = 0.0;
-            var other_flag = 0.0;
-            var other_exponent = 0.0;
-            if PAIR {
-                other = right[a];
-                other_flag = right[a + params.cols];
-                other_exponent = right[a + units];
-            } else {
-                other = left[a + columns * 3u];
-                other_flag = left[a + columns * 3u + params.cols];
-                other_exponent = left[a + columns * 3u + units];
-            }
-            let both = max(exponent, other_exponent);
-            mean *= power_of_two(clamp(i32(exponent - both), -126, 0));
-            other *= power_of_two(clamp(i32(other_exponent - both), -126, 0));
-            exponent = both;
-            mean += (other - mean) * (others / (params.rows + others));
-            flag = max(flag, other_flag);
+        var other = 0.0;
+        var other_flag = 0.0;
+        var other_exponent = 0.0;
+        if PAIR {
+            other = right[a];
+            other_flag = right[a + params.cols];
+            other_exponent = right[a + units];
+        } else {
+            other = left[a + columns * 3u];
+            other_flag = left[a + columns * 3u + params.cols];
+            other_exponent = left[a + columns * 3u + units];
         }
+        let both = max(exponent, other_exponent);
+        mean *= power_of_two(clamp(i32(exponent - both), -126, 0));
+        other *= power_of_two(clamp(i32(other_exponent - both), -126, 0));
+        exponent = both;
+        mean += (other - mean) * (params.others / (params.rows + params.others));
+        flag = max(flag, other_flag);
         out[to] = mean;
         out[to + params.cols] = flag;
         out[to + units] = exponent;

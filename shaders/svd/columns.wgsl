@@ -11,9 +11,9 @@ override GROUPS: u32 = 8;
 var<workgroup> partial_sums: array<f32, LANES * GROUPS>;
 var<workgroup> partial_peaks: array<u32, LANES * GROUPS>;
 
-// Every lane of a column gets the sum of x over the lanes of that column, added in the order of the lanes.
+// Every lane of a column gets the sum of x over the lanes of that column, added in the order of the lanes. A kernel
+// calls it once.
 fn sum_over_lanes(lane: u32, x: f32) -> f32 {
-    workgroupBarrier();
     partial_sums[lane] = x;
     workgroupBarrier();
     let first = lane / LANES * LANES;
@@ -22,9 +22,14 @@ fn sum_over_lanes(lane: u32, x: f32) -> f32 {
     return sum;
 }
 
-// Every lane of a column gets the maximum of x over the lanes of that column.
-fn max_over_lanes(lane: u32, x: u32) -> u32 {
+// Does the same for kernels that call it several times.
+fn next_sum_over_lanes(lane: u32, x: f32) -> f32 {
     workgroupBarrier();
+    return sum_over_lanes(lane, x);
+}
+
+// Every lane of a column gets the maximum of x over the lanes of that column. A kernel calls it once.
+fn max_over_lanes(lane: u32, x: u32) -> u32 {
     partial_peaks[lane] = x;
     workgroupBarrier();
     let first = lane / LANES * LANES;

@@ -44,7 +44,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) p
             sum += dot(rows_of_one[place.x * stride + t], rows_of_other[place.y * stride + t]);
         }
     }
-    workgroupBarrier();
     let column = one + place.x;
     let next = other + place.y;
     if one <= other && column < params.left && next < params.left {

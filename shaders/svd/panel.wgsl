@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         for (var i = j + (part + LANES - j % LANES) % LANES; i < long; i += LANES) {
             if i > j { square += x[own + i] * x[own + i]; }
         }
-        square = sum_over_lanes(lane, square);
+        square = next_sum_over_lanes(lane, square);
         let alpha = x[own + j];
         let whole = square + alpha * alpha;
         var beta = alpha;
@@ -59,7 +59,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
         // Wait until all invocations have read the diagonal.
         storageBarrier();
-        workgroupBarrier();
         if lane == 0u {
             x[own + j] = head;
             betas[matrix * params.short + j] = beta;
@@ -74,7 +73,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
                     product += reflector(own, i, j, head) * x[other + i];
                 }
             }
-            product = tau * sum_over_lanes(lane, product);
+            product = tau * next_sum_over_lanes(lane, product);
             if column < params.ends {
                 for (var i = j + (part + LANES - j % LANES) % LANES; i < long; i += LANES) {
                     x[other + i] -= product * reflector(own, i, j, head);
@@ -82,6 +81,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             }
         }
         storageBarrier();
-        workgroupBarrier();
     }
 }

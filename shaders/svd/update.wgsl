@@ -30,7 +30,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         if column < params.short {
             for (var i = start; i < long; i += LANES) { product += x[own + i] * x[target_column + i]; }
         }
-        product = taus[matrix * params.short + j] * sum_over_lanes(lane, product);
+        product = taus[matrix * params.short + j] * next_sum_over_lanes(lane, product);
         if column < params.short {
             for (var i = start; i < long; i += LANES) { x[target_column + i] -= product * x[own + i]; }
         }

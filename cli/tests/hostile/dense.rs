@@ -17,28 +17,34 @@ pub(super) fn problems() -> Vec<Problem> {
 
 /// Orders around the size classes of each form.
 const EIGH: [(JacobiForm, &[&[u32]]); 5] = [
-    (JacobiForm::Tiny, &[&[1, 2, 3, 4], &[5, 6, 7, 8], &[2], &[3], &[4], &[6], &[8]]),
-    (JacobiForm::Lane, &[&[1, 7, 8], &[9, 15, 16], &[17, 31, 32]]),
-    (JacobiForm::Register, &[&[1, 15, 16], &[17, 32], &[33, 48], &[49, 64], &[65, 80], &[81, 96], &[112], &[113]]),
-    (JacobiForm::Workgroup, &[&[1, 7, 8], &[9, 16], &[17, 32], &[48], &[49, 60], &[61, 64], &[65, 84], &[85]]),
-    (JacobiForm::Blocked, &[&[1, 31], &[33, 64], &[65], &[129]]),
+    (JacobiForm::Tiny, &[&[1, 2, 3, 4, 0], &[5, 6, 7, 8], &[2], &[3], &[4], &[6], &[8]]),
+    (JacobiForm::Lane, &[&[1, 7, 8, 0], &[9, 15, 16], &[17, 31, 32]]),
+    (
+        JacobiForm::Register,
+        &[&[1, 9, 15, 16, 0], &[17, 32], &[33, 48], &[49, 64], &[65, 80], &[81, 96], &[97, 112], &[113]],
+    ),
+    (JacobiForm::Workgroup, &[&[1, 7, 8, 0], &[9, 16], &[17, 32], &[48], &[49, 60], &[61, 64], &[65, 84], &[85]]),
+    (JacobiForm::Blocked, &[&[1, 31, 0], &[33, 64], &[65], &[129]]),
 ];
 
-/// Returns symmetric matrices: for each order noise, and for the first order also zeros, a diagonal matrix, tiny noise,
-/// and noise with a NaN.
+/// Returns symmetric matrices: for each order noise, and for the first order also zeros, descending and ascending
+/// diagonals, noise whose eigenvalues are subnormal numbers in part, noise with a NaN, and large numbers, whose largest
+/// eigenvalue f32 does not hold.
 fn symmetric(orders: &[u32]) -> Result<Ragged<f32>> {
     let mut all = Vec::new();
     let mut data = Vec::new();
-    let kinds = orders.iter().map(|&order| (order, 0)).chain((1..5).map(|kind| (orders[0], kind)));
+    let kinds = orders.iter().map(|&order| (order, 0)).chain((1..7).map(|kind| (orders[0], kind)));
     for (seed, (order, kind)) in kinds.enumerate() {
         let n = order as usize;
         let x = noise(n * n, seed);
         let entry = |i: usize, j: usize| match kind {
             1 => 0.0,
-            2 if i == j => x[i],
-            2 => 0.0,
-            3 => 1e-30 * x[i.max(j) * n + i.min(j)],
+            2 | 5 if i != j => 0.0,
+            2 => (n - i) as f32,
+            5 => i as f32,
+            3 => 2e-39 * x[i.max(j) * n + i.min(j)],
             4 if (i, j) == (n - 1, 0) => f32::NAN,
+            6 => 2e38 + 1e38 * x[i.max(j) * n + i.min(j)],
             _ => x[i.max(j) * n + i.min(j)],
         };
         data.extend((0..n * n).map(|at| entry(at % n, at / n)));
@@ -79,13 +85,17 @@ fn eigen() -> Vec<Problem> {
             all.push(Problem::new(format!("eigh {orders:?} {}", form.name()), run).form(KernelForm::Eigh(form)));
         }
     }
-    all.push(Problem::new("eigvalsh and parts of eigenpairs", |ctx| {
+    let of_noise = |n: usize| {
+        let x = noise(n * n, n);
+        let entry = |i: usize, j: usize| x[i.max(j) * n + i.min(j)];
+        Array::from_vec(Shape::new(n, n, 1), (0..n * n).map(|at| entry(at % n, at / n)).collect())
+    };
+    let of_order_8 = move |ctx: &Context| Ok(wide(ops::eigvalsh(ctx, &of_noise(8)?)?.values.to_host(ctx)?.as_slice()));
+    all.push(Problem::new("eigvalsh of order 8, lane", of_order_8).form(KernelForm::Eigh(JacobiForm::Lane)));
+    all.push(Problem::new("eigvalsh and parts of eigenpairs", move |ctx| {
         let mut out = Vec::new();
         for n in [2, 3, 4, 6, 8, 12, 20, 130] {
-            let x = noise(n * n, n);
-            let entry = |i: usize, j: usize| x[i.max(j) * n + i.min(j)];
-            let data = (0..n * n).map(|at| entry(at % n, at / n)).collect();
-            let a = Array::from_vec(Shape::new(n, n, 1), data)?;
+            let a = of_noise(n)?;
             out.extend(wide(ops::eigvalsh(ctx, &a)?.values.to_host(ctx)?.as_slice()));
             for which in [Which::Smallest, Which::Largest] {
                 let part = eigh_subset(ctx, &a, which, 2)?;
@@ -119,7 +129,7 @@ fn rectangles() -> Vec<Problem> {
         let mut data = noise(len, m);
         data.extend(vec![0.0; len]);
         data.extend((0..len).map(|at| (at % m) as f32 + 1.0));
-        data.extend(noise(len, n).into_iter().map(|x| 1e-30 * x));
+        data.extend(noise(len, n).into_iter().map(|x| 1e-38 * x));
         data.extend(noise(len, 3));
         data[5 * len - 1] = f32::NAN;
         let a = Array::from_vec(Shape::new(m, n, 5), data)?;
@@ -183,8 +193,17 @@ fn rectangles() -> Vec<Problem> {
 /// Everything that a product may have besides its factors.
 fn products() -> Vec<Problem> {
     let forms = [MatmulForm::Tiny, MatmulForm::Tile64, MatmulForm::Tile128, MatmulForm::Direct];
-    let shapes: [(usize, usize, usize, usize); 7] =
-        [(1, 1, 1, 1), (3, 5, 2, 7), (17, 9, 16, 2), (65, 63, 33, 1), (130, 66, 20, 2), (20, 12, 700, 1), (6, 7, 4, 3)];
+    let shapes: [(usize, usize, usize, usize); 9] = [
+        (1, 1, 1, 1),
+        (3, 5, 2, 7),
+        (17, 9, 16, 2),
+        (65, 63, 33, 1),
+        (130, 66, 20, 2),
+        (20, 12, 700, 1),
+        (6, 7, 4, 3),
+        (12, 20, 16, 2),
+        (4, 8, 8, 1),
+    ];
     let mut all = Vec::new();
     for form in forms {
         for (at, (m, n, k, batch)) in shapes.into_iter().enumerate() {
@@ -223,8 +242,8 @@ fn products() -> Vec<Problem> {
             all.push(if form == MatmulForm::Direct { problem.software() } else { problem });
         }
     }
-    all.push(Problem::new("long sums with an activation alone", |ctx| {
-        let (m, n, k) = (20, 12, 700);
+    all.push(Problem::new("long sums with an activation or a bias alone", |ctx| {
+        let (m, n, k) = (21, 12, 700);
         let of = |rows, cols, seed| Array::from_vec(Shape::new(rows, cols, 1), noise(rows * cols, seed));
         let (a, b) = (of(m, k, 1)?, of(k, n, 2)?);
         let mut out = Vec::new();
@@ -232,6 +251,8 @@ fn products() -> Vec<Problem> {
             let gemm = Gemm::new().alpha(0.1).activation(activation);
             out.extend(wide(gemm.run(ctx, &a, &b)?.to_host(ctx)?.as_slice()));
         }
+        let gemm = Gemm::new().alpha(0.1).bias(Bias::Columns(of(1, n, 3)?));
+        out.extend(wide(gemm.run(ctx, &a, &b)?.to_host(ctx)?.as_slice()));
         Ok(out)
     }));
     for (m, n, k) in [(2, 3, 5), (5, 7, 3), (20, 12, 33), (70, 66, 130)] {
@@ -246,13 +267,36 @@ fn products() -> Vec<Problem> {
             Ok(out)
         }));
     }
+    // Sums that are halfway between two subnormal numbers of f16.
+    all.push(Problem::new("products of f16 that are ties", |ctx| {
+        let (mut out, unit) = (Vec::new(), 2_f32.powi(-12));
+        for m in [1, 2] {
+            let of = |shape, data: Vec<f32>| Array::from_vec(shape, data)?.to_f16(ctx);
+            let a = of(Shape::new(m, 1, 1), [1.5, 2.5][..m].iter().map(|x| x * unit).collect())?;
+            let found = ops::matmul(ctx, &a, &of(Shape::new(1, 1, 1), vec![unit])?)?;
+            out.extend(found.to_host(ctx)?.as_slice().iter().map(|x| f64::from(*x) * 2_f64.powi(24)));
+        }
+        Ok(out)
+    }));
+    // Rows of subnormal numbers and of zeros, in several chunks.
+    all.push(Problem::new("products of subnormal numbers as pairs of f16", |ctx| {
+        let (m, n, k) = (3, 5, 4100);
+        let mut x = noise(m * k, 1);
+        x.chunks_exact_mut(m).for_each(|column| (column[1], column[2]) = (column[1] * 2_f32.powi(-132), 0.0));
+        let (a, b) = (Array::from_vec(Shape::new(m, k, 1), x)?, Array::from_vec(Shape::new(k, n, 1), noise(k * n, 2))?);
+        let found = Gemm::new().precision(Precision::SplitF16).run(ctx, &a, &b)?.to_host(ctx)?;
+        let unit = |row| if row == 1 { 2_f64.powi(132) } else { 1.0 };
+        Ok(wide(found.as_slice()).iter().enumerate().map(|(at, x)| x * unit(at % m)).collect())
+    }));
     // Lengths that are not multiples of what an invocation converts, and numbers that f16 does not hold.
     all.push(Problem::new("conversions", |ctx| {
         let mut out = Vec::new();
         for n in [1, 2, 3, 63, 64, 65, 129] {
             let mut x = noise(n, n);
             x[0] = 1e6;
-            x[n - 1] = 1.0 + 2_f32.powi(-11); // halfway between two numbers of f16
+            // Halfway between two numbers of f16.
+            x[n / 2] = 1.5 * 2_f32.powi(-24);
+            x[n - 1] = 1.0 + 2_f32.powi(-11);
             let there = resident(ctx, Array::from_vec(Shape::new(n, 1, 1), x)?)?.to_f16(ctx)?;
             let halves = there.to_host(ctx)?.as_slice().to_vec();
             out.extend(halves.iter().map(|x: &f16| f64::from(*x)));

@@ -27,15 +27,22 @@ fn complex(count: usize, seed: usize) -> Vec<Complex<f32>> {
     noise(2 * count, seed).chunks_exact(2).map(|z| Complex::new(z[0], z[1])).collect()
 }
 
-/// Lengths with each radix, with several stages, that need Bluestein's algorithm, and that need two passes.
-const LENGTHS: [usize; 26] =
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 30, 32, 64, 77, 101, 128, 143, 256, 512, 1024, 1009, 2048];
+/// Lengths with each radix, with several stages, that need Bluestein's algorithm, with each radix that it has, and that
+/// need two passes.
+const LENGTHS: [usize; 30] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 23, 30, 32, 41, 64, 77, 101, 128, 129, 143, 256, 512, 673, 1024,
+    1009, 2048,
+];
 
 fn transforms() -> Vec<Problem> {
     let mut all = Vec::new();
-    for form in [FftForm::General, FftForm::Known, FftForm::Long, FftForm::Narrow] {
-        for lengths in LENGTHS.chunks(6) {
-            let name = format!("transforms of lengths {lengths:?}, {}", form.name());
+    let alone =
+        [FftForm::General, FftForm::Known, FftForm::Long, FftForm::Narrow].map(|form| (vec![form], &LENGTHS[..]));
+    let together = (vec![FftForm::Known, FftForm::Long, FftForm::Narrow], &[4, 16, 64, 512, 673, 1024, 2048][..]);
+    for (forms, lengths) in alone.into_iter().chain([together]) {
+        for lengths in lengths.chunks(6) {
+            let names = forms.iter().map(|form| form.name()).collect::<Vec<_>>().join(" and ");
+            let name = format!("transforms of lengths {lengths:?}, {names}");
             let run = move |ctx: &Context| {
                 let mut out = Vec::new();
                 for &n in lengths {
@@ -56,8 +63,9 @@ fn transforms() -> Vec<Problem> {
                 }
                 Ok(out)
             };
-            let problem = Problem::new(name, run).form(KernelForm::Fft(form)).allowed(2e-3);
-            all.push(if form == FftForm::Narrow { problem.software() } else { problem });
+            let problem = Problem::new(name, run).allowed(2e-3);
+            let problem = forms.iter().fold(problem, |problem, &form| problem.form(KernelForm::Fft(form)));
+            all.push(if forms.contains(&FftForm::Narrow) { problem.software() } else { problem });
         }
     }
     for n in [4096, 6000, 8192, 16_384, 10_007] {
@@ -121,8 +129,8 @@ fn described(ctx: &Context, found: &ops::stats::Description) -> Result<Vec<f64>>
     Ok(out)
 }
 
-/// Shapes of columns around a leaf, which has 1,024 rows.
-const SHAPES: [(usize, usize, usize); 6] = [(1, 1, 1), (3, 2, 2), (65, 3, 1), (1023, 2, 1), (1025, 1, 1), (3000, 1, 1)];
+/// Shapes of columns around a leaf, which has 4,096 rows.
+const SHAPES: [(usize, usize, usize); 6] = [(1, 1, 1), (3, 2, 2), (65, 3, 1), (1023, 2, 1), (4097, 1, 1), (9000, 1, 1)];
 
 fn statistics() -> Vec<Problem> {
     let mut all = Vec::new();
@@ -154,7 +162,7 @@ fn statistics() -> Vec<Problem> {
             Ok(out)
         }));
     }
-    for (rows, cols) in [(2, 1), (40, 5), (1025, 4), (300, 17), (130, 40), (2100, 33)] {
+    for (rows, cols) in [(1, 3), (2, 1), (40, 5), (1025, 4), (300, 17), (130, 40), (2100, 33)] {
         all.push(Problem::new(format!("covariances of {rows} x {cols}"), move |ctx| {
             let x = Array::from_vec(Shape::new(rows, cols, 1), noise(rows * cols, cols))?;
             let mut out = wide(ops::cov(ctx, &x)?.to_host(ctx)?.as_slice());
@@ -165,12 +173,14 @@ fn statistics() -> Vec<Problem> {
     all.push(Problem::new("tiny numbers", |ctx| {
         let mut out = Vec::new();
         let (unit, shape) = (2_f32.powi(-110), Shape::new(40, 3, 1));
-        let x: Vec<f32> = noise(120, 1).into_iter().map(|x| x * unit).collect();
+        let mut x: Vec<f32> = noise(120, 1).into_iter().map(|x| x * unit).collect();
+        x[3] = 0.0;
         let found = ops::describe(ctx, &Array::from_vec(shape, x)?, Axis::Rows, StatsOptions::default())?;
         for values in [found.mean, found.min, found.max].map(|x| x.to_host(ctx)) {
             out.extend(wide(values?.as_slice()).iter().map(|x| x / f64::from(unit)));
         }
-        let x: Vec<f32> = noise(120, 2).into_iter().map(|x| x * 2_f32.powi(-66)).collect();
+        let mut x: Vec<f32> = noise(120, 2).into_iter().map(|x| x * 2_f32.powi(-66)).collect();
+        x[3] = 0.0;
         let x = Array::from_vec(shape, x)?;
         out.extend(wide(ops::cov(ctx, &x)?.to_host(ctx)?.as_slice()).iter().map(|x| x * 2_f64.powi(132)));
         let found = pca(ctx, &x, 2, PcaOptions::default())?;
@@ -197,6 +207,21 @@ fn statistics() -> Vec<Problem> {
         out.extend(wide(ops::cov(ctx, &x)?.to_host(ctx)?.as_slice()));
         out.extend(wide(ops::corr(ctx, &x)?.to_host(ctx)?.as_slice()));
         Ok(out)
+    }));
+    // Leaves without a number, before and after others, and with numbers that are far apart.
+    all.push(Problem::new("streams of unusual numbers", |ctx| {
+        let options = StatsOptions { nan: Nan::Omit, ..StatsOptions::default() };
+        let mut stats = RunningStats::new(1, options);
+        for factor in [1.0, f32::NAN, f32::NAN, 2_f32.powi(101), 1.0] {
+            let x = noise(4096, 1).into_iter().map(|x| x * factor).collect();
+            stats.push(ctx, &Array::from_vec(Shape::new(4096, 1, 1), x)?)?;
+        }
+        described(ctx, &stats.finish(ctx)?)
+    }));
+    all.push(Problem::new("a histogram of many bins", |ctx| {
+        let x = Array::from_vec(Shape::new(3000, 1, 1), noise(3000, 1))?;
+        let found = ops::histogram(ctx, &x, Axis::Rows, 2100, Some((-0.5, 0.75)))?;
+        Ok([found.counts, found.below, found.above].concat().into_iter().map(|count| count as f64).collect())
     }));
     all.push(Problem::new("streams", |ctx| {
         let cols = 3;
@@ -265,7 +290,20 @@ fn series() -> Vec<Problem> {
         };
         Problem::new(format!("columns of {shape:?}"), run).allowed(2e-2)
     };
-    vectors.into_iter().chain(matrices).map(of).collect()
+    let mut all: Vec<Problem> = vectors.into_iter().chain(matrices).map(of).collect();
+    // Edges that are closer to each other than numbers are; nothing that takes a transform.
+    all.push(Problem::new("columns of close edges, and of runs", |ctx| {
+        let numbers: Vec<f32> = noise(100, 1).into_iter().map(|x| 1.0 + 1e-6 * x.abs()).collect();
+        let mut out = Vec::new();
+        for list in ["histogram(range=[1, 1.000001], bins=50, columns=['counts'])", "bits(columns=['runs'])"] {
+            let lists = Representation::parse_list(list)?;
+            let measures = lists.iter().flat_map(|one| one.measures().to_vec()).collect();
+            let found = Program::new(measures, SampleShape::Vector(100))?.run(ctx, &numbers, [&[], &[]])?;
+            out.extend(wide(&found.values));
+        }
+        Ok(out)
+    }));
+    all
 }
 
 fn others() -> Vec<Problem> {
@@ -330,6 +368,22 @@ fn others() -> Vec<Problem> {
             }
             Ok(out)
         }),
+        // Entries that are 2^276 apart; histograms that need no division.
+        Problem::new("divergences of entries that are far apart", |ctx| {
+            let far = vec![3e38, 1e-45, 1.0, 0.0, 1e-45, 3e38, 1.0, 1.0];
+            let mut out = Vec::new();
+            for (x, normalize) in [(far, true), (vec![0.25, 0.25, 0.5, 0.0, 0.125, 0.5, 0.125, 0.25], false)] {
+                let p = Array::from_vec(Shape::new(4, 2, 1), x)?;
+                let options = DivergenceOptions { normalize, ..DivergenceOptions::default() };
+                for kind in [Divergence::TotalVariation, Divergence::JensenShannon] {
+                    out.extend(wide(divergence_matrix(ctx, kind, &p, &options)?.to_host(ctx)?.as_slice()));
+                    let q = Array::from_vec(Shape::new(4, 2, 1), vec![0.25; 8])?;
+                    out.extend(wide(divergence(ctx, kind, &p, &q, &options)?.to_host(ctx)?.as_slice()));
+                }
+            }
+            Ok(out)
+        }),
+        Problem::new("divergences of histograms on the device", histograms_on_the_device),
         // Times mean nothing here. Multiply-adds, which are timed too, would take minutes.
         Problem::new("the time of a dispatch", |ctx| {
             if ctx.adapter().is_some() {
@@ -338,4 +392,37 @@ fn others() -> Vec<Problem> {
             Ok(Vec::new())
         }),
     ]
+}
+
+/// Entries on the device are not checked by the host: a histogram with a wrong one has the divergence NaN.
+fn histograms_on_the_device(ctx: &Context) -> Result<Vec<f64>> {
+    let nothing = |count| vec![f64::NAN; count];
+    if ctx.adapter().is_none() {
+        let of_many_bins = [vec![f64::INFINITY], nothing(1), vec![0.0], nothing(3)];
+        return Ok([vec![0.0], nothing(4), vec![0.0], nothing(24), of_many_bins.concat()].concat());
+    }
+    let there = |bins: usize, histograms: Vec<Vec<f32>>| {
+        Array::from_vec(Shape::new(bins, histograms.len(), 1), histograms.concat())?.to_device(ctx)
+    };
+    let options = |normalize| DivergenceOptions { normalize, ..DivergenceOptions::default() };
+    let with = |wrong: f32| vec![1.0, wrong, 2.0];
+    let p = there(3, vec![with(0.5), with(f32::NAN), with(-1.0), with(f32::INFINITY), vec![0.0; 3]])?;
+    let q = there(3, vec![with(0.5)])?;
+    let varied = Divergence::TotalVariation;
+    let mut out = wide(divergence(ctx, varied, &p, &q, &options(true))?.to_host(ctx)?.as_slice());
+    out.extend(wide(divergence_matrix(ctx, varied, &p, &options(true))?.to_host(ctx)?.as_slice()));
+    // The total of a histogram that is not divided by it counts as 1: what is larger has no meaning.
+    let large = there(3, vec![with(1e30); 2])?;
+    divergence(ctx, varied, &large, &q, &options(false))?.to_host(ctx)?;
+    divergence_matrix(ctx, varied, &large, &options(false))?.to_host(ctx)?;
+    // More bins than a dispatch takes; q is empty in the first one.
+    let long = |bins: usize, first: f32| [vec![first], vec![0.0; bins - 2], vec![1.0]].concat();
+    let bins = (64 << 15) + 40;
+    let (p, q) = (there(bins, vec![long(bins, 1.0), long(bins, f32::NAN)])?, there(bins, vec![long(bins, 0.0)])?);
+    let found = divergence(ctx, Divergence::KullbackLeibler, &p, &q, &options(true))?;
+    out.extend(wide(found.to_host(ctx)?.as_slice()));
+    let bins = (1 << 15) + 20;
+    let p = there(bins, vec![long(bins, 1.0), long(bins, f32::NAN)])?;
+    out.extend(wide(divergence_matrix(ctx, varied, &p, &options(true))?.to_host(ctx)?.as_slice()));
+    Ok(out)
 }

@@ -3,7 +3,8 @@
 use super::problems::{Problem, noise};
 use fiedler::forms::{KernelForm, MlpForm};
 use fiedler::train::{
-    Activation, Hyper, Loss, MixedPrecision, Mlp, Norm, Optimizer, Runs, Samples, Scaling, Split, Targets, Trainer,
+    Activation, Hyper, Loss, MixedPrecision, Mlp, MlpBuilder, Norm, Optimizer, Runs, Samples, Scaling, Split, Targets,
+    Trainer,
 };
 use fiedler::{Context, Result};
 use std::iter;
@@ -19,15 +20,16 @@ struct Course {
     scaling: Scaling,
     batch: usize,
     samples: usize,
+    epochs: u64,
 }
 
 impl Course {
     fn new(net: Mlp, loss: Loss, optimizer: Optimizer) -> Self {
         let (hyper, mixed) = (optimizer.defaults(), MixedPrecision::Off);
-        Self { net, loss, optimizer, hyper, mixed, scaling: Scaling::None, batch: 8, samples: 45 }
+        Self { net, loss, optimizer, hyper, mixed, scaling: Scaling::None, batch: 8, samples: 45, epochs: 2 }
     }
 
-    /// Returns the parameters and the losses of two runs after two epochs.
+    /// Returns the parameters and the losses of two runs. The gradient of the second run is bounded.
     fn run(&self, ctx: &Context) -> Result<Vec<f64>> {
         let (count, inputs, outputs) = (self.samples, self.net.inputs(), self.net.outputs());
         let x = noise(count * inputs, inputs);
@@ -37,13 +39,14 @@ impl Course {
             let outputs = if self.loss == Loss::WeightedBinary { 2 } else { outputs };
             Targets::Values(noise(count * outputs, 9).into_iter().map(f32::abs).collect(), outputs)
         };
+        let bounded = Hyper { clip: self.hyper.clip.min(0.5), ..self.hyper };
         let fit = Trainer::new(self.net.clone(), self.loss.clone(), self.optimizer)
             .batch(self.batch)
-            .epochs(2)
+            .epochs(self.epochs)
             .scaling(self.scaling)
             .mixed_precision(self.mixed)
             .split(Split { shares: [0.8, 0.2, 0.0], seed: Some(1) })
-            .fit(ctx, &Samples::new(inputs, x, targets)?, &Runs::of_hyper(self.hyper, 3, 2)?)?;
+            .fit(ctx, &Samples::new(inputs, x, targets)?, &Runs::of_rows([(3, self.hyper), (4, bounded)])?)?;
         let mut out = Vec::new();
         for (place, run) in fit.runs().iter().enumerate() {
             out.extend(fit.weights(place).iter().flat_map(|tensor| tensor.data.iter().map(|&x| f64::from(x))));
@@ -61,12 +64,12 @@ fn courses() -> Result<Vec<(&'static str, Course)>> {
     let single = |activation| Mlp::builder(4).layer(7, activation).output(1);
     let course = Course::new(plain.clone(), Loss::CROSS_ENTROPY, sgd);
     let smoothed = Loss::CrossEntropy { label_smoothing: 0.1, class_weights: vec![1.0, 2.0, 0.5] };
-    let momentum = Hyper { momentum: 0.9, dampening: 0.1, weight_decay: 0.01, clip: 0.5, ..sgd.defaults() };
+    let momentum = Hyper { momentum: 0.9, dampening: 0.1, weight_decay: 0.01, ..sgd.defaults() };
     let nesterov = Optimizer::Sgd { nesterov: true };
     let of = |net, loss, optimizer| Course::new(net, loss, optimizer);
     Ok(vec![
         ("plain", course.clone()),
-        ("momentum and a bound of the gradient", Course { hyper: momentum, ..course.clone() }),
+        ("momentum", Course { hyper: momentum, ..course.clone() }),
         ("one layer", of(Mlp::builder(3).output(2)?, smoothed_for_two(), sgd)),
         ("batch normalization", of(normed(Norm::Batch)?, smoothed, sgd)),
         (
@@ -111,7 +114,7 @@ fn courses() -> Result<Vec<(&'static str, Course)>> {
             "pSGLD",
             Course {
                 hyper: Hyper { learning_rate: 1e-3, epsilon: 1e-2, burn_in: 5.0, ..Optimizer::Psgld.defaults() },
-                ..of(plain, Loss::CROSS_ENTROPY, Optimizer::Psgld)
+                ..of(plain.clone(), Loss::CROSS_ENTROPY, Optimizer::Psgld)
             },
         ),
         ("tangent loss", of(single(Activation::Tanh)?, Loss::Tangent, sgd)),
@@ -123,10 +126,28 @@ fn courses() -> Result<Vec<(&'static str, Course)>> {
         (
             "a loss that is not finite",
             Course {
+                // The scale of f16 is below 1 before the end.
+                batch: 1,
                 hyper: Hyper { learning_rate: 1e30, ..sgd.defaults() },
                 ..of(single(Activation::Relu)?, Loss::MeanSquares, sgd)
             },
         ),
+        (
+            "a loss that is not finite, bf16",
+            Course {
+                mixed: MixedPrecision::Bf16,
+                hyper: Hyper { learning_rate: 1e30, ..sgd.defaults() },
+                ..of(single(Activation::Relu)?, Loss::MeanSquares, sgd)
+            },
+        ),
+        (
+            "draws from the prior",
+            Course {
+                hyper: Hyper { temperature: f64::INFINITY, prior_precision: 2.0, ..Optimizer::Sgld.defaults() },
+                ..of(plain.clone(), Loss::CROSS_ENTROPY, Optimizer::Sgld)
+            },
+        ),
+        ("activations behind norms", of(behind_norms()?, Loss::CROSS_ENTROPY, sgd)),
         ("bf16", Course { mixed: MixedPrecision::Bf16, ..of(normed(Norm::Batch)?, Loss::CROSS_ENTROPY, sgd) }),
         (
             "a wide layer",
@@ -140,6 +161,12 @@ fn courses() -> Result<Vec<(&'static str, Course)>> {
             },
         ),
     ])
+}
+
+fn behind_norms() -> Result<Mlp> {
+    let all = [Activation::Identity, Activation::LeakyRelu(0.1), Activation::Gelu, Activation::Sigmoid];
+    let layer = |net: MlpBuilder, activation| net.layer(6, activation).norm(Norm::Batch).dropout(0.2);
+    all.into_iter().fold(Mlp::builder(5), layer).output(3)
 }
 
 fn smoothed_for_two() -> Loss {
@@ -166,5 +193,11 @@ pub(super) fn problems() -> Vec<Problem> {
             all.push(problem.form(KernelForm::Mlp(form)).allowed(allowed));
         }
     }
+    // After 2,000 steps, the scale of f16 grows.
+    let line = Mlp::builder(1).output(1).expect("a network");
+    let course = Course::new(line, Loss::MeanSquares, Optimizer::Sgd { nesterov: false });
+    let long = Course { mixed: MixedPrecision::F16, batch: 1, samples: 85, epochs: 31, ..course };
+    let problem = Problem::new("training, 2,108 steps, f16, resident", move |ctx| long.run(ctx));
+    all.push(problem.form(KernelForm::Mlp(MlpForm::Resident)).allowed(5e-2));
     all
 }

@@ -24,8 +24,8 @@ enum Task {
 /// A problem for the device.
 pub(super) struct Problem {
     name: String,
-    /// The form of the kernels, where the adapter should not choose.
-    form: Option<KernelForm>,
+    /// The forms of the kernels, where the adapter should not choose.
+    forms: Vec<KernelForm>,
     /// Whether the adapter says that it is software, for forms that only such adapters have.
     software: bool,
     task: Task,
@@ -41,12 +41,13 @@ impl Problem {
         run: impl Fn(&Context) -> Result<Vec<f64>> + Send + Sync + 'static,
     ) -> Self {
         let task = Task::Compared { run: Box::new(run), wanted: OnceLock::new(), allowed: ALLOWED };
-        Self { name: name.into(), form: None, software: false, task }
+        Self { name: name.into(), forms: Vec::new(), software: false, task }
     }
 
-    /// Sets the form of the kernels.
-    pub(super) fn form(self, form: KernelForm) -> Self {
-        Self { form: Some(form), ..self }
+    /// Allows a form of the kernels, and no other of the same operation.
+    pub(super) fn form(mut self, form: KernelForm) -> Self {
+        self.forms.push(form);
+        self
     }
 
     /// Makes the adapter one that is software.
@@ -70,7 +71,7 @@ impl Problem {
 
     /// Opens a context for the problem on its adversary.
     pub(super) fn open(&self, adversary: &Adversary) -> Context {
-        adversary::open(adversary, self.form.as_slice())
+        adversary::open(adversary, &self.forms)
     }
 
     /// Runs the problem. Returns what is wrong, if anything is.
@@ -88,7 +89,7 @@ impl Problem {
         };
         let found = match run(ctx) {
             Ok(found) => found,
-            Err(error) if self.form.is_some() && matches!(error.kind(), ErrorKind::Limit { .. }) => return None,
+            Err(error) if !self.forms.is_empty() && matches!(error.kind(), ErrorKind::Limit { .. }) => return None,
             Err(error) => return Some(error.to_string()),
         };
         let wanted = wanted.get_or_init(|| run(&Context::cpu()).expect("a result of the CPU"));
@@ -109,7 +110,12 @@ impl Display for Problem {
 
 /// Returns the problems of the self-test.
 pub(super) fn known() -> Vec<Problem> {
-    let of = |trial: Trial| Problem { name: trial.to_string(), form: None, software: false, task: Task::Known(trial) };
+    let of = |trial: Trial| Problem {
+        name: trial.to_string(),
+        forms: Vec::new(),
+        software: false,
+        task: Task::Known(trial),
+    };
     trials().into_iter().map(of).collect()
 }
 

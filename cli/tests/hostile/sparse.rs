@@ -2,8 +2,9 @@
 
 use super::problems::{Problem, gram, noise, wide};
 use fiedler::array::Array;
+use fiedler::encode::{Method, SpectralEncoder};
 use fiedler::graph::generate::{complete, cycle, grid, path, star, uniform};
-use fiedler::graph::{Conventions, EdgeList, Graph, GraphBatch, IsolatedDiagonal};
+use fiedler::graph::{Conventions, EdgeList, Graph, GraphBatch, IsolatedDiagonal, SelfLoops};
 use fiedler::ops::eigen::Which;
 use fiedler::ops::sparse::{OnDevice, Operator, SparseMatrix, spmm};
 use fiedler::ops::{self, EigshMethod, EigshOptions, Normalization};
@@ -25,6 +26,16 @@ pub(super) fn problems() -> Vec<Problem> {
             let options = EigshOptions::default().method(EigshMethod::Chebyshev).tolerance(1e-5);
             Ok(wide(&ops::eigsh(ctx, &operator, 1, Which::Largest, &options)?.values))
         }),
+        // Some are done before the others. Nodes without an edge are in no null vector.
+        Problem::new("eigenvalues of several graphs at once", |ctx| {
+            let conventions = Conventions { isolated: IsolatedDiagonal::One, ..Conventions::default() };
+            let of = |nodes, edges: Vec<(u32, u32)>| Graph::from_edges(nodes, &edges, &conventions);
+            let path = |len: u32| (0..len).map(|i| (i, i + 1)).collect();
+            let graphs = [of(1500, (1..1500).map(|i| (0, i)).collect())?, of(90, path(89))?, of(35, path(30))?];
+            let batch = GraphBatch::from_graphs(&graphs)?;
+            let found = SpectralEncoder::new(3).method(Method::Fast).encode(ctx, &batch)?;
+            Ok(wide(&found.eigenvalues))
+        }),
         Problem::new("eigenpairs by subspace iteration", |ctx| pairs(ctx, EigshMethod::Subspace)),
     ]
 }
@@ -39,6 +50,8 @@ fn laplacians(ctx: &Context) -> Result<Vec<f64>> {
     let mut out = Vec::new();
     for isolated in [IsolatedDiagonal::Zero, IsolatedDiagonal::One] {
         let conventions = Conventions { isolated, ..Conventions::default() };
+        // A node that no edge leads to, and one with a self-loop.
+        let loops = Conventions { self_loops: SelfLoops::Keep, isolated, ..Conventions::scipy() };
         let plain = |nodes: usize| {
             let all: Vec<(u32, u32)> = edges(nodes as u32, nodes, nodes).iter().map(|&(i, j, _)| (i, j)).collect();
             Graph::from_edges(nodes, &all, &conventions)
@@ -48,6 +61,7 @@ fn laplacians(ctx: &Context) -> Result<Vec<f64>> {
         for graphs in [
             sizes.map(plain).into_iter().collect::<Result<Vec<_>>>()?,
             sizes.map(weighted).into_iter().collect::<Result<_>>()?,
+            vec![Graph::from_weighted_edges(5, &[(0, 1, 0.5), (2, 2, 1.5), (2, 3, 1.0)], &loops)?],
         ] {
             let batch = GraphBatch::from_graphs(&graphs)?;
             for normalization in NORMALIZATIONS {

@@ -33,10 +33,10 @@ fn turn(x: ptr<function, Column>, y: ptr<function, Column>, a: ptr<function, f32
 }
 fn store(m: Matrix, j: u32, x: Column) {
     let at = m.elements + j * m.order;
-    if m.order > 0u { w[at + 0u] = x.x; }
-    if m.order > 1u { w[at + 1u] = x.y; }
-    if m.order > 2u { w[at + 2u] = x.z; }
-    if m.order > 3u { w[at + 3u] = x.w; }
+    w[at + 0u] = x.x;
+    w[at + 1u] = x.y;
+    w[at + 2u] = x.z;
+    w[at + 3u] = x.w;
 }
 
 @compute @workgroup_size(64)
@@ -125,13 +125,13 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var departure = 0u;
     let pair0 = pair_of(g0, sums0, e);
     var rank0 = 0u;
-    if m.order > 0u {
+    {
         residual = max(residual, pair0.residual);
         departure = max(departure, magnitude_bits(inner(v0, v0) - 1.0));
     }
     let pair1 = pair_of(g1, sums1, e);
     var rank1 = 0u;
-    if m.order > 1u {
+    {
         residual = max(residual, pair1.residual);
         departure = max(departure, magnitude_bits(inner(v1, v1) - 1.0));
         departure = max(departure, magnitude_bits(inner(v0, v1)));
@@ -139,7 +139,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let pair2 = pair_of(g2, sums2, e);
     var rank2 = 0u;
-    if m.order > 2u {
+    {
         residual = max(residual, pair2.residual);
         departure = max(departure, magnitude_bits(inner(v2, v2) - 1.0));
         departure = max(departure, magnitude_bits(inner(v0, v2)));
@@ -149,7 +149,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let pair3 = pair_of(g3, sums3, e);
     var rank3 = 0u;
-    if m.order > 3u {
+    {
         residual = max(residual, pair3.residual);
         departure = max(departure, magnitude_bits(inner(v3, v3) - 1.0));
         departure = max(departure, magnitude_bits(inner(v0, v3)));
@@ -163,28 +163,28 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 
     // If a matrix is not finite, its eigenvalues are NaN, made from bits at run time, and its eigenvectors are 0.
     let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));
-    if m.order > 0u {
+    {
         let place = select(0u, rank0, finite);
         values[m.rows + place] = select(nothing, pair0.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v0); } else { store(m, place, Column()); }
         }
     }
-    if m.order > 1u {
+    {
         let place = select(1u, rank1, finite);
         values[m.rows + place] = select(nothing, pair1.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v1); } else { store(m, place, Column()); }
         }
     }
-    if m.order > 2u {
+    {
         let place = select(2u, rank2, finite);
         values[m.rows + place] = select(nothing, pair2.given, finite);
         if params.vectors != 0u {
             if finite { store(m, place, v2); } else { store(m, place, Column()); }
         }
     }
-    if m.order > 3u {
+    {
         let place = select(3u, rank3, finite);
         values[m.rows + place] = select(nothing, pair3.given, finite);
         if params.vectors != 0u {

@@ -952,24 +952,22 @@ fn every(begin: Stage) {
     if MIDDLE == 0u { now = every_7(now, false); }
     if MIDDLE == 0u { now = every_5(now, false); }
     if MIDDLE == 0u { now = every_3(now, false); }
-    if MIDDLE == 0u || MIDDLE == 2u { now = every_2(now, false); }
-    if MIDDLE == 0u || MIDDLE == 4u { now = every_4(now, false); }
-    if MIDDLE == 0u || MIDDLE == 8u { now = every_8(now, false); }
-    if MIDDLE == 0u || MIDDLE == 16u { now = every_16(now, false); }
+    if MIDDLE == 0u { now = every_2(now, false); }
+    if MIDDLE == 0u { now = every_4(now, false); }
+    if (MIDDLE == 0u) | (MIDDLE == 8u) { now = every_8(now, false); }
+    if (MIDDLE == 0u) | (MIDDLE == 16u) { now = every_16(now, false); }
 }
 
 // Runs all stages in reverse order, so that the result is in the order that the next transform takes.
 fn every_mirrored(begin: Stage) {
     var now = begin;
-    if MIDDLE == 0u || MIDDLE == 16u { now = every_16(now, true); }
-    if MIDDLE == 0u || MIDDLE == 8u { now = every_8(now, true); }
-    if MIDDLE == 0u || MIDDLE == 4u { now = every_4(now, true); }
-    if MIDDLE == 0u || MIDDLE == 2u { now = every_2(now, true); }
-    if MIDDLE == 0u { now = every_3(now, true); }
-    if MIDDLE == 0u { now = every_5(now, true); }
-    if MIDDLE == 0u { now = every_7(now, true); }
-    if MIDDLE == 0u { now = every_11(now, true); }
-    if MIDDLE == 0u { now = every_13(now, true); }
+    now = every_16(now, true);
+    now = every_8(now, true);
+    now = every_4(now, true);
+    now = every_3(now, true);
+    now = every_5(now, true);
+    now = every_7(now, true);
+    now = every_11(now, true);
 }
 
 // The butterfly of the first stage, if its radix is compiled in: from the input into workgroup memory.

@@ -52,7 +52,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let before = select(lane, select(place - 1u, pairs - 1u, place == 0u) * 4u + part, plays);
     // Two columns count as orthogonal if their inner product is at most its rounding error.
     let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));
-    if m.order <= 1u { word |= FLAG_ORTHOGONAL; }
     var made = 0u;
     for (; made < params.sweeps && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; made += 1u) {
         if lane == 0u { atomicStore(&rotations, 0u); }

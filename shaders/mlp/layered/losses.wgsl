@@ -6,8 +6,7 @@
 @group(0) @binding(5) var<storage, read> weights: array<vec4<f32>>;
 
 const loss_scale: f32 = 1.0;
-
-fn halts() -> bool { return true; }
+const F16: bool = false;
 
 @compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) index: u32) {

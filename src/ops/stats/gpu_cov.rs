@@ -205,13 +205,13 @@ impl Stream {
             let kernel = Gram { params: params(range.first), x, shifts, means: &means, products: &mut products };
             rec.dispatch(&kernel, &[tiles.side()], range.grid(), range.flops)?;
         }
-        let (mut full, mut last) = (LEAF_ROWS as u64, rows.len() as u64 - (leaves as u64 - 1) * LEAF_ROWS as u64);
+        // There is one leaf, or the complete leaves of a subtree.
+        debug_assert!(leaves.is_power_of_two(), "{leaves} leaves");
+        let mut full = LEAF_ROWS as u64;
         while leaves > 1 {
-            let joined = Run { nodes: leaves, rows: full, rows_of_last: last, pair: false };
+            let joined = Run { nodes: leaves, rows: full, others: full, pair: false };
             (means, products) = join(rec, tiles, joined, [&means, &means], [&products, &products])?;
-            // The last node is merged with a neighbor if the number of nodes is even; otherwise it moves up unchanged.
-            last += if leaves.is_multiple_of(2) { full } else { 0 };
-            (leaves, full) = (leaves.div_ceil(2), 2 * full);
+            (leaves, full) = (leaves / 2, 2 * full);
         }
         Ok(Node { rows: rows.len() as u64, means: means.share(), products: products.share() })
     }
@@ -390,18 +390,18 @@ fn finish(gpu: &Gpu, tiles: Tiles, node: &Node, shifts: &Buffer<f32>, output: Ou
 }
 
 /// The nodes that are joined. If `pair` is false, all nodes are in one buffer. If `pair` is true, there are two nodes,
-/// each in its own buffer. The last node has `rows_of_last` rows, and every other node has `rows` rows.
+/// each in its own buffer. The first of two neighbors has `rows` rows, and the second has `others`.
 #[derive(Clone, Copy)]
 struct Run {
     nodes: usize,
     rows: u64,
-    rows_of_last: u64,
+    others: u64,
     pair: bool,
 }
 
 /// Merges two nodes.
 fn merge(rec: &mut Recorder<'_>, tiles: Tiles, a: &Node, b: &Node) -> Result<Node> {
-    let run = Run { nodes: 2, rows: a.rows, rows_of_last: b.rows, pair: true };
+    let run = Run { nodes: 2, rows: a.rows, others: b.rows, pair: true };
     let (means, products) = join(rec, tiles, run, [&a.means, &b.means], [&a.products, &b.products])?;
     Ok(Node { rows: a.rows + b.rows, means: means.share(), products: products.share() })
 }
@@ -414,13 +414,13 @@ fn join(
     means: [&Buffer<f32>; 2],
     products: [&Buffer<[f32; 4]>; 2],
 ) -> Result<(Buffer<f32>, Buffer<[f32; 4]>)> {
-    let half = run.nodes.div_ceil(2);
+    let half = run.nodes / 2;
     let params = Joining {
         cols: to_u32(tiles.cols),
         matrices: to_u32(tiles.matrices),
         nodes: to_u32(run.nodes),
         rows: narrow(run.rows),
-        rows_of_last: narrow(run.rows_of_last),
+        others: narrow(run.others),
     };
     let mut out = rec.array(half * tiles.vectors())?;
     let variant = join_variant(run.pair, tiles.side);

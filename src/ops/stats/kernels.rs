@@ -81,9 +81,9 @@ uniform! {
 }
 
 uniform! {
-    /// The numbers of columns, matrices and nodes, the number of rows in a node, and the number of rows in the last
-    /// node.
-    pub(super) struct Joining { cols: u32, matrices: u32, nodes: u32, rows: f32, rows_of_last: f32 }
+    /// The numbers of columns, matrices and nodes, and the numbers of rows of the first and of the second of two
+    /// neighbors.
+    pub(super) struct Joining { cols: u32, matrices: u32, nodes: u32, rows: f32, others: f32 }
 }
 
 uniform! {

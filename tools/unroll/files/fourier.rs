@@ -9,6 +9,12 @@ const RADICES: [usize; 9] = [13, 11, 7, 5, 3, 2, 4, 8, 16];
 /// The radices of the lengths whose stages are compiled in, which are the powers of two.
 const KNOWN: [usize; 4] = [2, 4, 8, 16];
 
+/// The radices that a middle stage has if it is compiled in (src/ops/fft/plan.rs: stages have similar radices).
+const KNOWN_MIDDLE: [usize; 2] = [8, 16];
+
+/// The radices that no convolution has (`check_plan` in src/ops/fft/plan.rs).
+const NOT_MIRRORED: [usize; 2] = [2, 13];
+
 pub fn butterflies() -> String {
     let mut out = Wgsl::file(
         "The transforms of a few points in registers, and the stages made of them. Transforms of odd length compute with the sums and differences\n\
@@ -41,7 +47,8 @@ pub fn butterflies() -> String {
         out.line("");
         out.block(format!("fn every_{radix}(begin: Stage, mirrored: bool) -> Stage"), |out| every(out, radix));
     }
-    for (name, radices) in [("every", RADICES.to_vec()), ("every_mirrored", RADICES.into_iter().rev().collect())] {
+    let mirrored = RADICES.into_iter().rev().filter(|radix| !NOT_MIRRORED.contains(radix)).collect();
+    for (name, radices) in [("every", RADICES.to_vec()), ("every_mirrored", mirrored)] {
         out.line("");
         out.comment(match name {
             "every" => "Runs all stages from stage `begin` on.",
@@ -50,12 +57,14 @@ pub fn butterflies() -> String {
         out.block(format!("fn {name}(begin: Stage)"), |out| {
             out.line("var now = begin;");
             out.each(radices, |radix| {
-                let known = if KNOWN.contains(&radix) {
-                    format!("MIDDLE == 0u || MIDDLE == {radix}u")
-                } else {
-                    "MIDDLE == 0u".to_owned()
-                };
-                format!("if {known} {{ now = every_{radix}(now, {}); }}", name != "every")
+                // naga computes `|` of overrides when a pipeline is made, and makes a branch of `||`.
+                match (name, KNOWN_MIDDLE.contains(&radix)) {
+                    ("every", true) => {
+                        format!("if (MIDDLE == 0u) | (MIDDLE == {radix}u) {{ now = every_{radix}(now, false); }}")
+                    }
+                    ("every", false) => format!("if MIDDLE == 0u {{ now = every_{radix}(now, false); }}"),
+                    _ => format!("now = every_{radix}(now, true);"),
+                }
             });
         });
     }

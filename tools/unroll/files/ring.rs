@@ -316,7 +316,10 @@ pub fn register(n: usize) -> String {
         out.line("let before = select(lane, select(place - 1u, pairs - 1u, place == 0u) * 4u + part, plays);");
         out.line("// Two columns count as orthogonal if their inner product is at most its rounding error.");
         out.line("let tolerance = 1.1920929e-7 * max(4.0, sqrt(f32(m.order)));");
-        out.line("if m.order <= 1u { word |= FLAG_ORTHOGONAL; }");
+        // The other kernels are given larger matrices.
+        if n == REGISTERS[0] {
+            out.line("if m.order <= 1u { word |= FLAG_ORTHOGONAL; }");
+        }
         out.line("var made = 0u;");
         out.block(
             "for (; made < params.sweeps && (word & (FLAG_ORTHOGONAL | FLAG_NON_FINITE)) == 0u; made += 1u)",

@@ -34,6 +34,12 @@ impl Column {
     }
 }
 
+/// Returns whether a kernel of order `n` may be given a matrix without row `i`. A matrix is given to the smallest
+/// kernel that solves it, so its order is greater than that of the kernel before.
+fn may_lack(n: usize, i: usize) -> bool {
+    ORDERS.iter().rfind(|&&before| before < n).is_none_or(|&before| i > before)
+}
+
 pub fn file(n: usize) -> String {
     let column = Column::of(n);
     let mut out = Wgsl::file(&format!("Order {n} of the eigendecomposition in registers, see eigen/small.wgsl."));
@@ -94,8 +100,16 @@ fn of_columns(out: &mut Wgsl, n: usize, column: Column) {
     });
     out.block("fn store(m: Matrix, j: u32, x: Column)", |out| {
         out.line("let at = m.elements + j * m.order;");
-        out.each(0..n, |i| format!("if m.order > {i}u {{ w[at + {i}u] = {}; }}", column.element("x", i)));
+        out.each(0..n, |i| {
+            let store = format!("w[at + {i}u] = {};", column.element("x", i));
+            if may_lack(n, i) { format!("if m.order > {i}u {{ {store} }}") } else { store }
+        });
     });
+}
+
+/// Returns the head of a block that is for matrices with row `j` only.
+fn if_there(n: usize, j: usize) -> String {
+    if may_lack(n, j) { format!("if m.order > {j}u") } else { String::new() }
 }
 
 fn prepare(out: &mut Wgsl, n: usize, column: Column) {
@@ -149,7 +163,7 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
     for j in 0..n {
         out.line(format!("let pair{j} = pair_of(g{j}, sums{j}, e);"));
         out.line(format!("var rank{j} = 0u;"));
-        out.block(format!("if m.order > {j}u"), |out| {
+        out.block(if_there(n, j), |out| {
             out.line(format!("residual = max(residual, pair{j}.residual);"));
             out.line(format!("departure = max(departure, magnitude_bits(inner(v{j}, v{j}) - 1.0));"));
             out.each(0..j, |i| format!("departure = max(departure, magnitude_bits(inner(v{i}, v{j})));"));
@@ -163,7 +177,7 @@ fn finish(out: &mut Wgsl, n: usize, column: Column) {
     out.line("// If a matrix is not finite, its eigenvalues are NaN, made from bits at run time, and its eigenvectors are 0.");
     out.line("let nothing = bitcast<f32>(0x7fc00000u | min(params.first, 1u));");
     for j in 0..n {
-        out.block(format!("if m.order > {j}u"), |out| {
+        out.block(if_there(n, j), |out| {
             out.line(format!("let place = select({j}u, rank{j}, finite);"));
             out.line(format!("values[m.rows + place] = select(nothing, pair{j}.given, finite);"));
             out.block("if params.vectors != 0u", |out| {

@@ -25,8 +25,8 @@ fn array(rows: usize, cols: usize, batch: usize, seed: usize) -> Result<Array<f3
     Array::from_vec(Shape::new(rows, cols, batch), noise(rows * cols * batch, seed))
 }
 
-/// Appends the gradients, and what their certificates say: whether each loss has a gradient, how large the share is that
-/// has none, and the sensitivity.
+/// Appends the gradients, and what their certificates say: whether each loss has a gradient, how large the share is
+/// that has none, and the sensitivity.
 fn append(ctx: &Context, gradient: &Gradient, out: &mut Vec<f64>) -> Result<()> {
     out.extend(wide(gradient.array.to_host(ctx)?.as_slice()));
     for one in gradient.certificates(ctx)? {

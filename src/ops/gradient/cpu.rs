@@ -113,12 +113,11 @@ impl<'a, T: Real> Values<'a, T> {
             let j = if tall { e / len } else { e % n };
             let size = magnitude(*x);
             largest = larger(largest, size);
-            if groups[j] == n {
+            let at_zero = groups[j] == n;
+            if at_zero {
                 undefined = larger(undefined, size);
-                *x = zero;
-            } else {
-                *x = *x / self.values[j];
             }
+            *x = if at_zero { zero } else { *x / self.values[j] };
         }
         seen.undefined = seen.undefined.max(undefined.to_f64());
         seen.largest = seen.largest.max(largest.to_f64());

@@ -72,7 +72,7 @@ fn resident<T: Real>(ctx: &Context, gpu: &Gpu, storage: &Storage<T>, shape: Shap
 }
 
 /// Returns the buffer of an array that is on the device.
-fn buffer<'a>(batch: &Batch<'_>, array: &'a Array<f32>) -> Result<Shared<f32>> {
+fn buffer(batch: &Batch<'_>, array: &Array<f32>) -> Result<Shared<f32>> {
     array.storage().on_device(&batch.ctx, batch.gpu)
 }
 

@@ -14,10 +14,10 @@
 //! For the same reason, signs and canonical bases have no derivative of their own: they are constant where the spectrum
 //! is simple, and choose among equals where it is not.
 //!
-//! For `A = U diag(s) V'`, P = U'Ubar and Q = V'Vbar, the gradient is `U G V'` with `G_ij = skew(P + Q)_ij / (s_j - s_i)
-//! + skew(P - Q)_ij / (s_j + s_i)` and `G_ii = sbar_i`, plus `(Ubar - U P) S^-1 V'` if A has more rows than columns, or
-//! `U S^-1 (Vbar - V Q)'` if it has fewer (Townsend, 2016, rearranged so that no close numbers are subtracted but the
-//! singular values). U and V of a tie group are turned together, so only the first quotient is 0 there. The vectors of
+//! For `A = U diag(s) V'`, P = U'Ubar and Q = V'Vbar, the gradient is `U G V'` with `G_ii = sbar_i` and
+//! `G_ij = skew(P + Q)_ij / (s_j - s_i) + skew(P - Q)_ij / (s_j + s_i)`, plus `(Ubar - U P) S^-1 V'` if A has more rows
+//! than columns, or `U S^-1 (Vbar - V Q)'` if it has fewer (Townsend, 2016, rearranged so that no close numbers are
+//! subtracted except the singular values). U and V of a tie group are turned together, so only the first quotient is 0 there. The vectors of
 //! the singular value 0 are turned apart, and |s| has no derivative at 0. So both quotients are 0 among them, and so are
 //! their terms of sbar and of the other two sums.
 //!

@@ -17,9 +17,9 @@
 //! For `A = U diag(s) V'`, P = U'Ubar and Q = V'Vbar, the gradient is `U G V'` with `G_ii = sbar_i` and
 //! `G_ij = skew(P + Q)_ij / (s_j - s_i) + skew(P - Q)_ij / (s_j + s_i)`, plus `(Ubar - U P) S^-1 V'` if A has more rows
 //! than columns, or `U S^-1 (Vbar - V Q)'` if it has fewer (Townsend, 2016, rearranged so that no close numbers are
-//! subtracted except the singular values). U and V of a tie group are turned together, so only the first quotient is 0 there. The vectors of
-//! the singular value 0 are turned apart, and |s| has no derivative at 0. So both quotients are 0 among them, and so are
-//! their terms of sbar and of the other two sums.
+//! subtracted except the singular values). U and V of a tie group are turned together, so only the first quotient is 0
+//! there. The vectors of the singular value 0 are turned apart, and |s| has no derivative at 0. So both quotients are 0
+//! among them, and so are their terms of sbar and of the other two sums.
 //!
 //! The CPU computes a few matrices at a time (`cpu`). On a device, products of `ops/matmul` alternate with the kernels
 //! of this family (`gpu`), so that gradients of resident arrays stay there.

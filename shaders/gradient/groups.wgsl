@@ -1,6 +1,6 @@
-// Finds the tie group of each eigenvalue or singular value: the place of the group's first value. Values that are sorted
-// either way belong to one group if each is within a tolerance of the next. Singular values that are within it of 0 form
-// a group of their own, whose number is n.
+// Finds the tie group of each eigenvalue or singular value: the place of the group's first value. Sorted values belong
+// to one group if each is within a tolerance of the next. Singular values that are within it of 0 form a group of their
+// own, whose number is n.
 //
 // Loop iterations: n.
 

@@ -264,8 +264,8 @@ fn magnitude<T: Real>(x: T) -> T {
     if x < T::from_f64(0.0) { -x } else { x }
 }
 
-/// Writes the gradients `V G V'` of eigenpairs, and returns their certificates. `vectors` are V and its cotangent, which
-/// is empty if it is 0.
+/// Writes the gradients `V G V'` of eigenpairs, and returns their certificates. The vectors are V and its cotangent,
+/// which is empty if it is 0.
 pub(super) fn eigh<T: Real>(values: &Values<'_, T>, [v, v_bar]: [&[T]; 2], out: &mut [T]) -> Vec<GradientCertificate> {
     let n = values.n;
     in_chunks(n, n, false, n * n, out, |scratch, matrices, out, certificates| {

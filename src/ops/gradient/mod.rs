@@ -2,8 +2,8 @@
 //!
 //! A loss depends on the eigenvalues l and the eigenvectors V of A. Given its derivatives with respect to them, the
 //! cotangents lbar and Vbar, its gradient with respect to A is `V G V'` with
-//! `G = diag(lbar) + skew(V'Vbar)_ij / (l_j - l_i)`, where `skew(X) = (X - X') / 2` (Magnus, Econometric Theory 1, 1985;
-//! Giles, 2008). If l_i = l_j, the basis of their space is arbitrary, and a loss has a gradient only if it does not
+//! `G = diag(lbar) + skew(V'Vbar)_ij / (l_j - l_i)`, where `skew(X) = (X - X') / 2` (Magnus, Econometric Theory 1,
+//! 1985; Giles, 2008). If l_i = l_j, the basis of their space is arbitrary, and a loss has a gradient only if it does not
 //! depend on that choice: if the basis is turned, V_g to V_g exp(W) with a skew W, then the loss changes by
 //! `<V_g'Vbar_g, W>`, so the skew part of `V_g'Vbar_g` has to vanish, and the quotient is 0 divided by 0. Whatever the
 //! solver chose as a basis, what remains is the gradient: to first order, the eigenvectors of a tie group turn towards
@@ -288,15 +288,15 @@ pub fn svd_vjp<T: Real>(
     finished(shape, batch, call.run(ctx, on_cpu, |gpu| on_device(gpu))?)
 }
 
-/// Returns where [`eigh_vjp`] of a batch of matrices of that shape would run if there are cotangents of the vectors, and
-/// why. `resident` says whether the arrays are on the device.
+/// Returns where [`eigh_vjp`] of a batch of matrices of that shape would run if there are cotangents of the vectors,
+/// and why. `resident` says whether the arrays are on the device.
 #[must_use]
 pub fn choose_eigh_vjp<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
     described::<T>("eigh_vjp", shape, shape.rows, 3.0, resident).choose(ctx)
 }
 
-/// Returns where [`svd_vjp`] of a batch of matrices of that shape would run, and why. `resident` says whether the arrays
-/// are on the device.
+/// Returns where [`svd_vjp`] of a batch of matrices of that shape would run, and why. `resident` says whether the
+/// arrays are on the device.
 #[must_use]
 pub fn choose_svd_vjp<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
     described::<T>("svd_vjp", shape, shape.rows.min(shape.cols), 5.0, resident).choose(ctx)

@@ -3,8 +3,8 @@
 //! A loss depends on the eigenvalues l and the eigenvectors V of A. Given its derivatives with respect to them, the
 //! cotangents lbar and Vbar, its gradient with respect to A is `V G V'` with
 //! `G = diag(lbar) + skew(V'Vbar)_ij / (l_j - l_i)`, where `skew(X) = (X - X') / 2` (Magnus, Econometric Theory 1,
-//! 1985; Giles, 2008). If l_i = l_j, the basis of their space is arbitrary, and a loss has a gradient only if it does not
-//! depend on that choice: if the basis is turned, V_g to V_g exp(W) with a skew W, then the loss changes by
+//! 1985; Giles, 2008). If l_i = l_j, the basis of their space is arbitrary, and a loss has a gradient only if it does
+//! not depend on that choice: if the basis is turned, V_g to V_g exp(W) with a skew W, then the loss changes by
 //! `<V_g'Vbar_g, W>`, so the skew part of `V_g'Vbar_g` has to vanish, and the quotient is 0 divided by 0. Whatever the
 //! solver chose as a basis, what remains is the gradient: to first order, the eigenvectors of a tie group turn towards
 //! the others only (Kato, Perturbation Theory for Linear Operators, II.2). Likewise, a loss is differentiable in tied

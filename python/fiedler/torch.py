@@ -198,48 +198,60 @@ class SpectralEncoding(torch.nn.Module):
     def _encoded(self, edge_index: Tensor, weight: Tensor, batch: Tensor) -> SpectralPairs:
         graphs = int(batch[-1]) + 1 if len(batch) else 0
         orders = torch.bincount(batch, minlength=graphs)
-        offsets = orders.cumsum(0) - orders
-        source, target = edge_index
-        own = batch[source]
-        if not torch.equal(own, batch[target]):
+        own = batch[edge_index[0]]
+        if not torch.equal(own, batch[edge_index[1]]):
             raise DomainError("edge_index: expected edges within graphs, found one between two of them")
-        vectors = weight.new_zeros((len(batch), self.k))
-        values = weight.new_zeros((graphs, self.k))
-        groups = torch.full((graphs, self.k), -1)
-        projectors: list[Tensor] = [weight.new_zeros((0, 0, 0))] * graphs
-        # Graphs of one order are one batch.
-        for n in orders.unique().tolist():
-            if n == 0:
-                continue
-            members = (orders == n).nonzero()[:, 0]
-            place = torch.full((graphs,), -1)
-            place[members] = torch.arange(len(members))
-            kept = (place[own] >= 0) & (source != target)
-            at = (place[own[kept]], source[kept] - offsets[own[kept]], target[kept] - offsets[own[kept]])
-            adjacency = weight.new_zeros((len(members), n, n)).index_put(at, weight[kept], accumulate=True)
-            w, rows, *_ = _gradients.eigh(self._laplacian((adjacency + adjacency.mT) / 2), False, self._place)
-            count = min(self.k, n)
-            largest = rows.detach().abs().argmax(-1, keepdim=True)
-            rows = rows * torch.where(rows.detach().gather(-1, largest) < 0, -1.0, 1.0).to(rows.dtype)
-            _, tied, _ = _gradients._groups(w, _gradients.current.get()[0])
-            nodes = (offsets[members][:, None] + torch.arange(n)).flatten()
-            padding = (0, self.k - count)
-            part = torch.nn.functional.pad(rows[:, :count].mT, padding).flatten(0, 1)
-            vectors = vectors.index_put((nodes,), part)
-            values = values.index_put((members,), torch.nn.functional.pad(w[:, :count], padding))
-            groups[members, :count] = tied[:, :count]
+        # The Laplacians are one after the other, by their orders, so that those of one order are one batch.
+        sequence = orders.argsort(stable=True)
+        sizes = orders[sequence]
+        begins = torch.empty_like(orders)
+        begins[sequence] = (sizes * sizes).cumsum(0) - sizes * sizes
+        local = torch.arange(len(batch)) - (orders.cumsum(0) - orders)[batch]
+        row = begins[batch] + local * orders[batch]
+        flat = self._laplacians(edge_index, weight, row, local, int((sizes * sizes).sum()))
+        distinct, counts = sizes.unique_consecutive(return_counts=True)
+        parts = flat.split((counts * distinct * distinct).tolist())
+        values, vectors, groups, projectors = [], [], [], []
+        for part, n, count in zip(parts, distinct.tolist(), counts.tolist(), strict=True):
+            w, rows, *_ = _gradients.eigh(part.view(count, n, n), False, self._place)
+            tied = _gradients._groups(w, _gradients.current.get()[0])[1] if n else w.long()
             if self.projectors:
-                for graph, own_rows, own_groups in zip(members.tolist(), rows, tied, strict=True):
+                for own_rows, own_groups in zip(rows, tied, strict=True):
                     spans = own_groups.unique_consecutive(return_counts=True)[1].tolist()
-                    projectors[graph] = torch.stack([span.mT @ span for span in own_rows.split(spans)])
-        return SpectralPairs(vectors, values, groups, projectors if self.projectors else None)
+                    kept = own_rows.split(spans) if n else ()
+                    projectors.append(torch.stack([x.mT @ x for x in kept]) if n else rows.new_zeros((0, 0, 0)))
+            rows, padding = rows[:, : self.k], (0, max(self.k - n, 0))
+            if n:
+                largest = rows.detach().gather(-1, rows.detach().abs().argmax(-1, keepdim=True))
+                rows = torch.where(largest < 0, -rows, rows)
+            values.append(torch.nn.functional.pad(w[:, : self.k], padding))
+            vectors.append(torch.nn.functional.pad(rows.mT, padding).flatten(0, 1))
+            groups.append(torch.nn.functional.pad(tied[:, : self.k], padding, value=-1))
+        # Back from the sequence of the orders to that of the graphs.
+        place = torch.empty_like(sequence)
+        place[sequence] = torch.arange(graphs)
+        nodes = (sizes.cumsum(0) - sizes)[place][batch] + local
+        empty = weight.new_zeros((0, self.k))
+        ordered = [projectors[i] for i in place.tolist()] if self.projectors else None
+        return SpectralPairs(
+            torch.cat(vectors)[nodes] if vectors else empty,
+            torch.cat(values)[place] if values else empty,
+            torch.cat(groups)[place] if groups else empty.long(),
+            ordered,
+        )
 
-    def _laplacian(self, adjacency: Tensor) -> Tensor:
-        degrees = adjacency.sum(-1)
-        if self.laplacian == "combinatorial":
-            return torch.diag_embed(degrees) - adjacency
-        # An isolated node has a row of zeros.
-        isolated = degrees == 0
-        scale = torch.where(isolated, 0.0, torch.where(isolated, 1.0, degrees).rsqrt())
-        ones = torch.where(isolated, 0.0, 1.0).to(adjacency.dtype)
-        return torch.diag_embed(ones) - scale[..., :, None] * adjacency * scale[..., None, :]
+    def _laplacians(self, edge_index: Tensor, weight: Tensor, row: Tensor, local: Tensor, length: int) -> Tensor:
+        """Returns the elements of all Laplacians, given where the row of each node begins, and its place in a row."""
+        weight = torch.where(edge_index[0] == edge_index[1], 0.0, weight / 2)
+        source, target = torch.cat([edge_index, edge_index.flip(0)], 1)
+        weight = weight.repeat(2)
+        degrees = weight.new_zeros(len(row)).index_add(0, source, weight)
+        diagonal = degrees
+        if self.laplacian == "symmetric":
+            # An isolated node has a row of zeros.
+            isolated = degrees == 0
+            scale = torch.where(isolated, 0.0, torch.where(isolated, 1.0, degrees).rsqrt())
+            diagonal = torch.where(isolated, 0.0, 1.0).to(weight.dtype)
+            weight = weight * scale[source] * scale[target]
+        at = torch.cat([row[source] + local[target], row + local])
+        return weight.new_zeros(length).index_add(0, at, torch.cat([-weight, diagonal]))

@@ -226,7 +226,7 @@ pub fn eigh_vjp<T: Real>(
 }
 
 /// Computes the gradient of a loss of singular values and vectors with respect to the matrices `(m, n)`: the
-/// vector-Jacobian product of [`svd`](super::svd) with [`Vectors::Thin`](super::Vectors::Thin), and of
+/// vector-Jacobian product of [`svd`](super::svd()) with [`Vectors::Thin`](super::Vectors::Thin), and of
 /// [`svdvals`](super::svdvals) if there is no cotangent of the vectors.
 ///
 /// # Shapes

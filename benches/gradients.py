@@ -90,7 +90,7 @@ def encodings():
     encoder = SpectralEncoding(8)
 
     def ours():
-        with fiedler.torch.gradients(undefined="ignore"):
+        with fiedler.linalg.gradients(undefined="ignore"):
             found = encoder(edges, weight, batch)
         return torch.autograd.grad((found.eigenvalues**2).sum() + (found.eigenvectors**4).sum(), weight)
 

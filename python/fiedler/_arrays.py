@@ -28,16 +28,21 @@ def _of_jax(result: Any) -> Any:
     return sys.modules["jax.numpy"].asarray(result)
 
 
-def is_tracked(x: Any) -> bool:
-    """Returns whether torch differentiates, vectorizes or compiles what is computed of a tensor."""
-    if type(x) is np.ndarray or "torch" not in sys.modules:
-        return False
-    torch = sys.modules["torch"]
-    if not isinstance(x, torch.Tensor):
-        return False
+def tracked_by(x: Any) -> str | None:
+    """Returns the library, torch or jax, that differentiates, vectorizes or compiles what is computed of an array."""
+    if type(x) is np.ndarray:
+        return None
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(x, jax.core.Tracer):
+        return "jax"
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(x, torch.Tensor):
+        return None
     if x.requires_grad and torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0:
-        return True
-    return bool(torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x))
+        return "torch"
+    if torch.compiler.is_compiling() or torch._C._functorch.is_functorch_wrapped_tensor(x):
+        return "torch"
+    return None
 
 
 def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:

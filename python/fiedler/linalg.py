@@ -4,7 +4,8 @@ Every decomposition returns a tuple as NumPy's does, which also has ``certificat
 departure from orthogonality and the status (0 is converged). float32 is computed in float32, on the device where that
 is faster; float64, integers and booleans are computed in float64, on the CPU. Leading axes are the batch. All functions
 take ``device`` ('auto', 'gpu', 'cpu') or a `fiedler.Context`, release the GIL, and accept NumPy arrays, tensors of
-torch and JAX on the CPU, and whatever ``numpy.asarray`` takes; results are of the library of the input.
+torch and JAX on the CPU, and whatever ``numpy.asarray`` takes; results are of the library of the input. Where torch or
+JAX differentiates, so do `eigh`, `eigvalsh`, `svd`, `svdvals` and `matmul`, also where values are tied (`gradients`).
 
 >>> import numpy as np
 >>> from fiedler import linalg
@@ -22,14 +23,26 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import flag, real, text, whole, word, wrong
-from ._arrays import as_numpy, count, is_tracked, matrices, prepared
+from ._arrays import as_numpy, count, matrices, prepared, tracked_by
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError, UncertifiedError
+from ._ties import gradients, place
 
 if TYPE_CHECKING:
     from ._graphs import GraphBatch
 
-__all__ = ["EighResult", "SVDResult", "eigh", "eigsh", "eigvalsh", "matmul", "svd", "svd_truncated", "svdvals"]
+__all__ = [
+    "EighResult",
+    "SVDResult",
+    "eigh",
+    "eigsh",
+    "eigvalsh",
+    "gradients",
+    "matmul",
+    "svd",
+    "svd_truncated",
+    "svdvals",
+]
 
 Array = Any
 
@@ -97,7 +110,7 @@ def _restored(kind: Any, fields: tuple[Any, ...], more: dict[str, Any]) -> Any:
     return made
 
 
-def _square(x: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+def _square(x: Any, name: str) -> Any:
     if matrices(x, name).shape[-1] != x.shape[-2]:
         raise ShapeError(f"{name}: expected square matrices, found the shape {x.shape}")
     return x
@@ -146,8 +159,8 @@ def eigh(
     >>> found.eigenvalues.round(5), int(found.certificates.status)
     (array([-1.,  1.], dtype=float32), 0)
     """
-    if is_tracked(a):
-        return _eigh_of_tensor(a, _triangle(UPLO), k, which, device, context)
+    if tracked_by(a):
+        return _eigh_tracked(a, _triangle(UPLO), k, which, device, context)
     x, wrap = as_numpy(a)
     x = _square(prepared(x, "a"), "a")
     wanted = None if k is None else whole(k, "k")
@@ -157,22 +170,24 @@ def eigh(
     return result
 
 
-def _on_cpu(x: Any, name: str) -> Any:
-    if x.device.type not in ("cpu", "meta"):
-        raise TypeError(f"{name}: expected an array on the CPU, found one on a device; use .cpu() first")
-    if x.is_complex():
-        raise TypeError(f"{name}: expected a tensor of real numbers, found {x.dtype}")
-    return x
+def _differentiating(*arrays: Any) -> Any:
+    """Returns the module for the library that differentiates one of the arrays."""
+    if "jax" in map(tracked_by, arrays):
+        from . import _gradients_jax
+
+        return _gradients_jax
+    from . import _gradients_torch
+
+    return _gradients_torch
 
 
-def _eigh_of_tensor(
+def _eigh_tracked(
     a: Any, upper: bool, k: int | None, which: str, device: str | None, context: Context | None
 ) -> EighResult:
-    """Computes `eigh` of a tensor that torch differentiates."""
-    from . import _gradients
-
-    _square(_on_cpu(a, "a"), "a")
-    w, rows, *found = _gradients.eigh(a, upper, _gradients.place(device, context))
+    """Computes `eigh` of an array that a library differentiates."""
+    library = _differentiating(a)
+    a = library.checked(a, "a")
+    w, rows, *found = library.eigh(_square(a, "a"), upper, place(device, context))
     if k is not None:
         n, k = w.shape[-1], whole(k, "k")
         if k > n:
@@ -184,17 +199,14 @@ def _eigh_of_tensor(
     return result
 
 
-def _svd_of_tensor(
-    a: Any, full_matrices: bool, compute_uv: bool, device: str | None, context: Context | None
-) -> Any:
-    """Computes `svd` of a tensor that torch differentiates."""
-    from . import _gradients
-
-    matrices(_on_cpu(a, "a"), "a")
+def _svd_tracked(a: Any, full_matrices: bool, compute_uv: bool, device: str | None, context: Context | None) -> Any:
+    """Computes `svd` of an array that a library differentiates."""
+    library = _differentiating(a)
+    a = matrices(library.checked(a, "a"), "a")
     if flag(compute_uv, "compute_uv") and flag(full_matrices, "full_matrices") and a.shape[-1] != a.shape[-2]:
         what = f"full_matrices: expected False where gradients are wanted, found True and the shape {tuple(a.shape)}"
         raise DomainError(f"{what}; vectors without a singular value have no derivative")
-    u, s, vh, *found = _gradients.svd(a, _gradients.place(device, context))
+    u, s, vh, *found = library.svd(a, place(device, context))
     if not compute_uv:
         return s
     result = SVDResult(u, s, vh)
@@ -202,17 +214,14 @@ def _svd_of_tensor(
     return result
 
 
-def _matmul_of_tensors(a: Any, b: Any, device: str | None, context: Context | None) -> Any:
-    """Computes `matmul` of tensors of which torch differentiates at least one."""
-    import torch
-
-    from . import _gradients
-
-    x, y = (_on_cpu(torch.as_tensor(x), name) for x, name in ((a, "a"), (b, "b")))
+def _matmul_tracked(a: Any, b: Any, device: str | None, context: Context | None) -> Any:
+    """Computes `matmul` of arrays of which a library differentiates at least one."""
+    library = _differentiating(a, b)
+    x, y = library.checked(a, "a"), library.checked(b, "b")
     if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-2 if y.ndim > 1 else -1]:
         what = f"{tuple(x.shape)} and {tuple(y.shape)}"
         raise ShapeError(f"matmul: expected as many columns in a as rows in b, found the shapes {what}")
-    return _gradients.matmul(x, y, _gradients.place(device, context))
+    return library.matmul(x, y, place(device, context))
 
 
 def eigvalsh(a: Array, UPLO: str = "L", *, device: str | None = None, context: Context | None = None) -> Array:
@@ -221,8 +230,8 @@ def eigvalsh(a: Array, UPLO: str = "L", *, device: str | None = None, context: C
     >>> fiedler.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])
     array([1., 3.])
     """
-    if is_tracked(a):
-        return _eigh_of_tensor(a, _triangle(UPLO), None, "smallest", device, context).eigenvalues
+    if tracked_by(a):
+        return _eigh_tracked(a, _triangle(UPLO), None, "smallest", device, context).eigenvalues
     x, wrap = as_numpy(a)
     x = _square(prepared(x, "a"), "a")
     return wrap(_fiedler.eigh(_context(context, device), x, _triangle(UPLO), None, "smallest", False)[0])
@@ -257,8 +266,8 @@ def svd(
     >>> s
     array([4., 3.])
     """
-    if is_tracked(a):
-        return _svd_of_tensor(a, full_matrices, compute_uv, device, context)
+    if tracked_by(a):
+        return _svd_tracked(a, full_matrices, compute_uv, device, context)
     x, wrap = as_numpy(a)
     x = matrices(prepared(x, "a"), "a")
     full_matrices, compute_uv = flag(full_matrices, "full_matrices"), flag(compute_uv, "compute_uv")
@@ -334,8 +343,8 @@ def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | 
     >>> fiedler.linalg.matmul([[1.0, 2.0]], [[3.0], [4.0]])
     array([[11.]])
     """
-    if is_tracked(a) or is_tracked(b):
-        return _matmul_of_tensors(a, b, device, context)
+    if tracked_by(a) or tracked_by(b):
+        return _matmul_tracked(a, b, device, context)
     (x, wrap), (y, _) = as_numpy(a), as_numpy(b, "b")
     if x.ndim == 0 or y.ndim == 0:
         raise ShapeError(f"matmul: expected arrays with axes, found the shapes {x.shape} and {y.shape}")

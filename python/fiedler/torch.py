@@ -2,8 +2,8 @@
 
 ``fiedler.linalg.eigh``, ``eigvalsh``, ``svd``, ``svdvals`` and ``matmul`` take tensors that require a gradient. Where
 eigenvalues are tied, their gradient is right for every loss that has one, and says so where a loss has none
-(`docs/gradients.md`). This module has what belongs to it: `gradients` says what happens at ties, `matrix_function`
-computes functions of matrices, such as heat kernels, and `SpectralEncoding` encodes graphs within a network.
+(`docs/gradients.md`, `fiedler.linalg.gradients`). This module has what belongs to it: `matrix_function` computes
+functions of matrices, such as heat kernels, and `SpectralEncoding` encodes graphs within a network.
 
 >>> import torch
 >>> from fiedler import linalg
@@ -22,60 +22,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from . import _gradients, linalg
-from ._arguments import flag, real, whole, word
+from . import _gradients_torch, linalg
+from ._arguments import flag, whole, word
 from ._context import Context
 from ._errors import DomainError, ShapeError
+from ._ties import current, place
 
-__all__ = ["SpectralEncoding", "SpectralPairs", "gradients", "matrix_function"]
-
-
-class gradients:
-    """Says what gradients do at ties, for the decompositions that are called within a ``with`` statement.
-
-    Parameters
-    ----------
-    mode : {'exact', 'group', 'lorentzian'}
-        'exact': values that the precision cannot separate are tied. 'group': so are neighbors that differ by at most
-        ``number`` times the norm; the gradient then lacks how they turn into one another. 'lorentzian': 1 / d becomes
-        d / (d^2 + w^2), where w is ``number`` times the norm, so that each quotient is too small by the factor
-        d^2 / (d^2 + w^2).
-    number : float
-        The tolerance or the width.
-    undefined : {'warn', 'raise', 'ignore'}
-        What happens if the loss has no gradient: `fiedler.UndefinedGradientWarning`,
-        `fiedler.UndefinedGradientError` in the backward pass, or nothing.
-
-    Attributes
-    ----------
-    certificates : list of (undefined, sensitivity)
-        A pair of tensors for each backward pass: the share of the cotangents that has no gradient, and the norm divided
-        by the smallest gap, by which rounding errors of the gradient grow.
-
-    Examples
-    --------
-    >>> a = torch.eye(2, requires_grad=True)
-    >>> with gradients(undefined="ignore") as said:
-    ...     fiedler.linalg.eigvalsh(a)[-1].backward()
-    >>> said.certificates[0][0]
-    tensor(1., dtype=torch.float64)
-    """
-
-    def __init__(self, mode: str = "exact", number: float = 0.0, *, undefined: str = "warn") -> None:
-        word(mode, "mode", "exact", "group", "lorentzian")
-        word(undefined, "undefined", "warn", "raise", "ignore")
-        number = real(number, "number")
-        if not 0 <= number < float("inf"):
-            raise DomainError(f"number: expected a finite number that is not negative, found {number}")
-        self._rule = (mode, number, undefined)
-        self.certificates: list[tuple[Tensor, Tensor]] = []
-
-    def __enter__(self) -> gradients:
-        self._before = _gradients.current.set((self._rule, lambda *found: self.certificates.append(found)))
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        _gradients.current.reset(self._before)
+__all__ = ["SpectralEncoding", "SpectralPairs", "matrix_function"]
 
 
 def matrix_function(
@@ -93,8 +46,9 @@ def matrix_function(
     >>> heat.diagonal()
     tensor([1., 1.], grad_fn=<DiagonalBackward0>)
     """
-    linalg._square(linalg._on_cpu(a, "a"), "a")
-    return _gradients.function(a, f, _gradients.place(device, context))
+    a = _gradients_torch.checked(a, "a")
+    linalg._square(a, "a")
+    return _gradients_torch.function(a, f, place(device, context))
 
 
 class SpectralPairs(NamedTuple):
@@ -115,7 +69,7 @@ class SpectralEncoding(torch.nn.Module):
 
     The result is the input of networks that respect the symmetries of eigenvectors, such as SignNet (signs), SPE and
     BasisNet (bases of tied eigenvalues). A loss that depends on signs or on the basis of a tie group has no gradient;
-    see `gradients`.
+    see `fiedler.linalg.gradients`.
 
     Parameters
     ----------
@@ -150,7 +104,7 @@ class SpectralEncoding(torch.nn.Module):
         self.k = whole(k, "k", least=1)
         self.laplacian = word(laplacian, "laplacian", "symmetric", "combinatorial")
         self.projectors = flag(projectors, "projectors")
-        self._place = _gradients.place(device, context)
+        self._place = place(device, context)
 
     def extra_repr(self) -> str:
         return f"{self.k}, laplacian={self.laplacian!r}, projectors={self.projectors}"
@@ -179,7 +133,7 @@ class SpectralEncoding(torch.nn.Module):
         if edge_index.ndim != 2 or edge_index.shape[0] != 2:
             raise ShapeError(f"edge_index: expected the shape (2, edges), found {tuple(edge_index.shape)}")
         edges = edge_index.shape[1]
-        weight = torch.ones(edges) if edge_weight is None else _gradients.wide(edge_weight)
+        weight = torch.ones(edges) if edge_weight is None else _gradients_torch.wide(edge_weight)
         if weight.shape != (edges,):
             raise ShapeError(f"edge_weight: expected the shape ({edges},), found {tuple(weight.shape)}")
         bad = ~(weight.detach() >= 0) | weight.detach().isinf()
@@ -213,8 +167,8 @@ class SpectralEncoding(torch.nn.Module):
         parts = flat.split((counts * distinct * distinct).tolist())
         values, vectors, groups, projectors = [], [], [], []
         for part, n, count in zip(parts, distinct.tolist(), counts.tolist(), strict=True):
-            w, rows, *_ = _gradients.eigh(part.view(count, n, n), False, self._place)
-            tied = _gradients._groups(w, _gradients.current.get()[0])[1] if n else w.long()
+            w, rows, *_ = _gradients_torch.eigh(part.view(count, n, n), False, self._place)
+            tied = _gradients_torch.formulas.groups(w, current.get()[0])[1] if n else w.long()
             if self.projectors:
                 for own_rows, own_groups in zip(rows, tied, strict=True):
                     spans = own_groups.unique_consecutive(return_counts=True)[1].tolist()

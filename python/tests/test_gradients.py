@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fiedler
+from conftest import script
 from fiedler import _fiedler, linalg
 from fiedler._context import _context
 
@@ -120,24 +121,24 @@ def test_a_loss_without_a_gradient_is_reported(torch):
     with pytest.warns(fiedler.UndefinedGradientWarning, match="1 of 1 matrices has no gradient"):
         linalg.eigvalsh(a)[-1].backward()
     assert torch.isfinite(a.grad).all()
-    with fiedler.torch.gradients(undefined="raise"):
+    with fiedler.linalg.gradients(undefined="raise"):
         w = linalg.eigvalsh(a)
     with pytest.raises(fiedler.UndefinedGradientError, match="a share of 1.0e"):
         w[-1].backward()
-    with fiedler.torch.gradients(undefined="ignore") as said:
+    with fiedler.linalg.gradients(undefined="ignore") as said:
         w, v = linalg.eigh(torch.diag(torch.tensor([0.0, 1.0, 1.0 + 1e-9], dtype=torch.float64)).requires_grad_())
         v[0, 1].backward(retain_graph=True)
     ((undefined, sensitivity),) = said.certificates
     assert undefined == 0 and 0.9e9 < sensitivity < 1.1e9
     for mode in ("group", "lorentzian"):
-        with fiedler.torch.gradients(mode, 1e-6, undefined="ignore"):
+        with fiedler.linalg.gradients(mode, 1e-6, undefined="ignore"):
             x = torch.diag(torch.tensor([0.0, 1.0, 1.0 + 1e-9], dtype=torch.float64)).requires_grad_()
             linalg.eigh(x)[1][2, 1].backward()
         assert x.grad.abs().max() < 1e6, mode
     with pytest.raises(ValueError, match="mode"):
-        fiedler.torch.gradients("nothing")
+        fiedler.linalg.gradients("nothing")
     with pytest.raises(fiedler.DomainError, match="number"):
-        fiedler.torch.gradients("group", -1)
+        fiedler.linalg.gradients("group", -1)
 
 
 def test_torch_func_and_compile(torch):
@@ -165,7 +166,7 @@ def test_torch_func_and_compile(torch):
 
 def test_operators(torch):
     """What torch checks of operators: their schema, and that the tensors without data have the right shapes."""
-    from fiedler import _gradients
+    from fiedler import _gradients_torch as _gradients
 
     checks = ("test_schema", "test_faketensor")
     for shape in ((3, 3), (2, 4, 4)):
@@ -299,3 +300,85 @@ def test_a_network_learns_on_graphs_with_ties(torch):
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
+
+
+def test_jax():
+    """In a process of its own, because JAX starts threads, which other tests count."""
+    pytest.importorskip("jax")
+    assert script(IN_JAX, timeout=300) == "done\n"
+
+
+IN_JAX = """
+import warnings
+import jax
+import jax.numpy as jnp
+import numpy as np
+import fiedler
+from fiedler import linalg
+from jax.test_util import check_grads
+
+jax.config.update("jax_enable_x64", True)
+random = np.random.default_rng(0)
+a = jnp.asarray(random.standard_normal((3, 5, 5)))
+a = a + a.mT
+x = jnp.linspace(1, 2, 5)
+
+def of_pairs(a, **options):
+    w, v = linalg.eigh((a + a.mT) / 2, **options)
+    return ((v.mT @ x) ** 2).sum() + (w**3).sum()
+
+# What differences of second order are good for.
+near = {"modes": ["rev"], "rtol": 1e-3, "atol": 1e-3}
+for options in ({}, {"k": 2}, {"k": 2, "which": "largest"}, {"UPLO": "U", "device": "cpu"}):
+    check_grads(lambda a: of_pairs(a, **options), (a,), order=2, **near)
+check_grads(jax.jit(of_pairs), (a,), order=1, modes=["rev"])
+for one in a:
+    exact = jax.hessian(lambda a: (jnp.linalg.eigh((a + a.mT) / 2)[0] ** 3).sum())(one)
+    found = jax.jacrev(jax.grad(lambda a: (linalg.eigvalsh((a + a.mT) / 2) ** 3).sum()))(one)
+    np.testing.assert_allclose(found, exact, atol=1e-12 * np.abs(exact).max())
+wanted = np.stack([jax.grad(of_pairs)(one) for one in a])
+np.testing.assert_allclose(jax.vmap(jax.grad(of_pairs))(a), wanted, rtol=1e-12)
+np.testing.assert_allclose(jax.jit(linalg.eigvalsh)(a), np.linalg.eigvalsh(a), rtol=1e-12)
+theirs = jax.grad(lambda a: (jnp.linalg.eigh(a, symmetrize_input=False)[0] ** 3).sum())(a[0])
+ours = jax.grad(lambda a: (linalg.eigh(a)[0] ** 3).sum())(a[0])
+np.testing.assert_allclose(ours, (theirs + theirs.T) / 2, atol=1e-12 * np.abs(theirs).max())
+for shape in ((2, 4, 4), (5, 3), (3, 6)):
+    b = jnp.asarray(random.standard_normal(shape))
+
+    def of_triplets(b):
+        u, s, vh = linalg.svd(b, full_matrices=False)
+        return (s**2).sum() + ((u * s[..., None, :] ** 2) @ vh).sum() + (u**4).sum() + (vh**4).sum()
+
+    check_grads(of_triplets, (b,), order=2, **near)
+    np.testing.assert_allclose(jax.jit(linalg.svdvals)(b), np.linalg.svd(b, compute_uv=False), rtol=1e-12)
+m, n = jnp.asarray(random.standard_normal((2, 3))), jnp.asarray(random.standard_normal((4, 3, 2)))
+check_grads(linalg.matmul, (m, n), order=2, **near)
+check_grads(linalg.matmul, (m, n[0, :, 0]), order=2, **near)
+np.testing.assert_allclose(jax.vmap(linalg.matmul, (None, 0))(m, n), m @ n, rtol=1e-12)
+
+triangle = 3 * jnp.eye(3) - 1
+tied = jax.jit(jax.grad(lambda a: (lambda v: (v[:, 1:] @ v[:, 1:].mT)[0, 1])(linalg.eigh(a)[1])))(triangle)
+u = np.full((3, 1), 3**-0.5)
+p = np.eye(3) - u @ u.T
+c = np.zeros((3, 3))
+c[0, 1] = c[1, 0] = 0.5
+np.testing.assert_allclose(tied, (p @ c @ u @ u.T + u @ u.T @ c @ p) / 3, atol=1e-14)
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    largest = jax.grad(lambda a: linalg.eigvalsh(a)[-1])(jnp.eye(3))
+assert np.isfinite(largest).all() and [one.category for one in seen] == [fiedler.UndefinedGradientWarning]
+with linalg.gradients(undefined="raise"):
+    try:
+        jax.block_until_ready(jax.grad(lambda a: linalg.eigvalsh(a)[-1])(jnp.eye(3)))
+        raise SystemExit("no error")
+    except jax.errors.JaxRuntimeError as error:
+        assert "has no gradient" in str(error)
+half = jax.grad(lambda a: linalg.eigvalsh(a).sum())(jnp.eye(3, dtype=jnp.bfloat16))
+assert half.dtype == jnp.bfloat16
+try:
+    jax.jit(linalg.eigvalsh)(jnp.eye(2) * 1j)
+    raise SystemExit("no error")
+except TypeError as error:
+    assert "real numbers" in str(error)
+print("done")
+"""

@@ -7,7 +7,6 @@ formulas of torch's own operations, in which quotients within a tie group are 0 
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -15,77 +14,46 @@ import torch
 from torch import Tensor
 
 from . import _fiedler
-from ._context import Context, _context
-from ._errors import UndefinedGradientError, UndefinedGradientWarning, warn
-
-_Rule = tuple[str, float, str]
+from ._ties import Formulas, Rule, current, judged, native, skew
 
 # A decomposition, its residual and departure from orthogonality, and its status.
 _Eigh = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 _SVD = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 
 
-_named: dict[str, Context] = {}
-
-
-def place(device: str | None, context: Context | None) -> str:
-    """Returns a name for where a call runs, because operators take no other objects."""
-    if context is None:
-        return device or "auto"
-    name = f"context {id(context)}"
-    _named[name] = context
-    return name
-
-
-def _native(place: str) -> Any:
-    return _context(_named[place], None) if place in _named else _context(None, place)
-
-
 def _array(x: Tensor | None) -> Any:
     return None if x is None else x.detach().contiguous().numpy()
 
 
-def _made(arrays: Any) -> tuple[Tensor, ...]:
+def _made(arrays: Any) -> Any:
     return tuple(torch.from_numpy(np.asarray(array)) for array in arrays)
 
 
-def _judged(defined: np.ndarray[Any, Any], undefined: np.ndarray[Any, Any], on_undefined: str) -> None:
-    """Warns or raises if the loss of some matrices has no gradient."""
-    bad = np.flatnonzero(~defined)
-    if not bad.size or on_undefined == "ignore":
-        return
-    share = float(np.ravel(undefined)[bad[0]])
-    what = (
-        f"the loss of {bad.size} of {defined.size} matrices has no gradient: it depends on the basis of tied vectors, or "
-        f"tells tied values apart. The first is matrix {bad[0]}, where that is a share of {share:.1e} of the cotangents"
-    )
-    if on_undefined == "raise":
-        raise UndefinedGradientError(what)
-    warn(what, UndefinedGradientWarning)
+def _measures(a: Tensor, lead: Any) -> tuple[Tensor, Tensor]:
+    """Returns what the measures of certificates look like."""
+    return a.new_empty(lead, dtype=torch.float64), a.new_empty(lead, dtype=torch.float64)
 
 
 @torch.library.custom_op("fiedler::eigh", mutates_args=())
 def _eigh(a: Tensor, upper: bool, device: str) -> _Eigh:
-    w, rows, found = _fiedler.eigh(_native(device), _array(a), upper, None, "smallest", True)
-    return _made((w, rows, *found))  # type: ignore[return-value]
+    w, rows, found = _fiedler.eigh(native(device), _array(a), upper, None, "smallest", True)
+    return _made((w, rows, *found))
 
 
 @_eigh.register_fake
 def _(a: Tensor, upper: bool, device: str) -> _Eigh:
     lead = a.shape[:-2]
-    measure = [a.new_empty(lead, dtype=torch.float64) for _ in range(2)]
-    status = a.new_empty(lead, dtype=torch.uint8)
-    return a.new_empty(a.shape[:-1]), torch.empty_like(a, memory_format=torch.contiguous_format), *measure, status
+    rows = torch.empty_like(a, memory_format=torch.contiguous_format)
+    return a.new_empty(a.shape[:-1]), rows, *_measures(a, lead), a.new_empty(lead, dtype=torch.uint8)
 
 
 @torch.library.custom_op("fiedler::eigh_vjp", mutates_args=())
 def _eigh_vjp(
     w: Tensor, rows: Tensor, w_bar: Tensor | None, rows_bar: Tensor | None, device: str, mode: str, number: float, undefined: str
 ) -> tuple[Tensor, Tensor, Tensor]:
-    native = _native(device)
-    made = _fiedler.eigh_vjp(native, _array(w), _array(rows), _array(w_bar), _array(rows_bar), (mode, number))
-    _judged(made[1], made[2], undefined)
-    return _made((made[0], made[2], made[3]))  # type: ignore[return-value]
+    made = _fiedler.eigh_vjp(native(device), _array(w), _array(rows), _array(w_bar), _array(rows_bar), (mode, number))
+    judged(made[1], made[2], undefined)
+    return _made((made[0], made[2], made[3]))
 
 
 @_eigh_vjp.register_fake
@@ -95,17 +63,16 @@ def _(w: Tensor, rows: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 @torch.library.custom_op("fiedler::svd", mutates_args=())
 def _svd(a: Tensor, device: str) -> _SVD:
-    u, s, vh, found = _fiedler.svd(_native(device), _array(a), False, True)
-    return _made((u, s, vh, *found))  # type: ignore[return-value]
+    u, s, vh, found = _fiedler.svd(native(device), _array(a), False, True)
+    return _made((u, s, vh, *found))
 
 
 @_svd.register_fake
 def _(a: Tensor, device: str) -> _SVD:
     *lead, m, n = a.shape
     k = min(m, n)
-    measure = [a.new_empty(lead, dtype=torch.float64) for _ in range(2)]
-    status = a.new_empty(lead, dtype=torch.uint8)
-    return a.new_empty((*lead, m, k)), a.new_empty((*lead, k)), a.new_empty((*lead, k, n)), *measure, status
+    factors = a.new_empty((*lead, m, k)), a.new_empty((*lead, k)), a.new_empty((*lead, k, n))
+    return *factors, *_measures(a, lead), a.new_empty(lead, dtype=torch.uint8)
 
 
 @torch.library.custom_op("fiedler::svd_vjp", mutates_args=())
@@ -121,11 +88,10 @@ def _svd_vjp(
     number: float,
     undefined: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    native = _native(device)
     factors, bars = [_array(x) for x in (u, s, vh)], [_array(x) for x in (u_bar, s_bar, vh_bar)]
-    made = _fiedler.svd_vjp(native, factors[0], factors[1], factors[2], bars[0], bars[1], bars[2], (mode, number))
-    _judged(made[1], made[2], undefined)
-    return _made((made[0], made[2], made[3]))  # type: ignore[return-value]
+    made = _fiedler.svd_vjp(native(device), factors[0], factors[1], factors[2], bars[0], bars[1], bars[2], (mode, number))
+    judged(made[1], made[2], undefined)
+    return _made((made[0], made[2], made[3]))
 
 
 @_svd_vjp.register_fake
@@ -134,13 +100,12 @@ def _(u: Tensor, s: Tensor, vh: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor
 
 
 def _gradient_like(x: Tensor, shape: Any) -> tuple[Tensor, Tensor, Tensor]:
-    measures = [x.new_empty(x.shape[:-2], dtype=torch.float64) for _ in range(2)]
-    return x.new_empty(shape), *measures  # type: ignore[return-value]
+    return x.new_empty(shape), *_measures(x, x.shape[:-2])
 
 
 @torch.library.custom_op("fiedler::matmul", mutates_args=())
 def _matmul(a: Tensor, b: Tensor, device: str) -> Tensor:
-    return torch.from_numpy(_fiedler.matmul(_native(device), _array(a), _array(b)))
+    return torch.from_numpy(_fiedler.matmul(native(device), _array(a), _array(b)))
 
 
 @_matmul.register_fake
@@ -178,62 +143,7 @@ _register(_eigh_vjp, 3)
 _register(_svd_vjp, 3)
 
 
-def _groups(values: Tensor, rule: _Rule) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the norm, the number of each value's tie group, and how far apart values are tied."""
-    n, (mode, number, _) = values.shape[-1], rule
-    norm = values.detach().abs().amax(-1, keepdim=True) if n else values.detach().sum(-1, keepdim=True)
-    fine = 4 * n * torch.finfo(values.dtype).eps
-    allowed = (max(fine, number) if mode == "group" else fine) * norm
-    apart = values.detach().diff(dim=-1).abs() > allowed
-    groups = torch.cat([torch.zeros_like(norm, dtype=torch.long), apart.long().cumsum(-1)], -1)
-    return norm, groups, allowed
-
-
-def _reciprocals(values: Tensor, rule: _Rule) -> Tensor:
-    """Returns 1 / (l_j - l_i), or its Lorentzian approximation, and 0 within a tie group."""
-    norm, groups, _ = _groups(values, rule)
-    tied = groups[..., None, :] == groups[..., :, None]
-    gap = torch.where(tied, 1.0, values[..., None, :] - values[..., :, None])
-    if rule[0] == "lorentzian":
-        width = rule[1] * norm[..., None]
-        return torch.where(tied, 0.0, gap / (gap * gap + width * width))
-    return torch.where(tied, 0.0, 1 / gap)
-
-
-def _skew(x: Tensor) -> Tensor:
-    return (x - x.mT) / 2
-
-
-def _eigh_formula(w: Tensor, rows: Tensor, w_bar: Tensor, rows_bar: Tensor, rule: _Rule) -> Tensor:
-    """The vector-Jacobian product in operations that torch differentiates."""
-    inner = _skew(rows @ rows_bar.mT) * _reciprocals(w, rule) + torch.diag_embed(w_bar)
-    return rows.mT @ inner @ rows
-
-
-def _quotients(s: Tensor, rule: _Rule) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns 1 / (s_j - s_i), 1 / (s_j + s_i) and 1 / s, with 0 where the gradient has 0."""
-    _, _, allowed = _groups(s, rule)
-    zero = s.detach() <= allowed
-    both = zero[..., None, :] & zero[..., :, None]
-    total = torch.where(both, 1.0, s[..., None, :] + s[..., :, None])
-    own = torch.where(zero, 0.0, 1 / torch.where(zero, 1.0, s))
-    return torch.where(both, 0.0, _reciprocals(s, rule)), torch.where(both, 0.0, 1 / total), own
-
-
-def _svd_formula(
-    u: Tensor, s: Tensor, vh: Tensor, u_bar: Tensor, s_bar: Tensor, vh_bar: Tensor, rule: _Rule
-) -> Tensor:
-    """The vector-Jacobian product in operations that torch differentiates."""
-    p, q = u.mT @ u_bar, vh @ vh_bar.mT
-    first, second, own = _quotients(s, rule)
-    a, b = _skew(p), _skew(q)
-    inner = (a + b) * first + (a - b) * second + torch.diag_embed(torch.where(own == 0, 0.0, s_bar))
-    made = u @ inner @ vh
-    if u.shape[-2] > vh.shape[-1]:
-        made = made + ((u_bar - u @ p) * own[..., None, :]) @ vh
-    if u.shape[-2] < vh.shape[-1]:
-        made = made + u @ (own[..., :, None] * (vh_bar - q.mT @ vh))
-    return made
+formulas = Formulas(torch, Tensor.detach)
 
 
 class _Gradient(_Batched):
@@ -256,7 +166,7 @@ class _Gradient(_Batched):
 
     @classmethod
     def backward(cls, ctx: Any, bar: Any, *_: Any) -> Any:
-        _, pull = torch.func.vjp(lambda *x: cls.formula(*x, ctx.rule), *ctx.saved_tensors)
+        pull = torch.func.vjp(lambda *x: cls.formula(*x, ctx.rule), *ctx.saved_tensors)[1]
         return *pull(bar), None, None, None, None
 
     @classmethod
@@ -268,12 +178,12 @@ class _Gradient(_Batched):
 
 class _EighGradient(_Gradient):
     operator = _eigh_vjp
-    formula = staticmethod(_eigh_formula)
+    formula = formulas.eigh
 
 
 class _SVDGradient(_Gradient):
     operator = _svd_vjp
-    formula = staticmethod(_svd_formula)
+    formula = formulas.svd
 
 
 class _EighCompiled(_Batched):
@@ -309,7 +219,7 @@ class _EighOf(_EighCompiled):
     def jvp(ctx: Any, a_dot: Any, *_: Any) -> Any:
         w, rows = ctx.saved_tensors
         p = rows @ ((a_dot + a_dot.mT) / 2) @ rows.mT
-        turned = (p * _reciprocals(w, ctx.rule)).mT @ rows
+        turned = (p * formulas.reciprocals(w, ctx.rule)).mT @ rows
         return p.diagonal(dim1=-2, dim2=-1), turned, None, None, None
 
 
@@ -345,8 +255,8 @@ class _SVDOf(_SVDCompiled):
     def jvp(ctx: Any, a_dot: Any, *_: Any) -> Any:
         u, s, vh = ctx.saved_tensors
         p = u.mT @ a_dot @ vh.mT
-        first, second, own = _quotients(s, ctx.rule)
-        together, apart = (p + p.mT) / 2 * first, _skew(p) * second
+        first, second, own = formulas.quotients(s, ctx.rule)
+        together, apart = (p + p.mT) / 2 * first, skew(p) * second
         u_dot, vh_dot = u @ (together + apart), (together - apart).mT @ vh
         if u.shape[-2] > vh.shape[-1]:
             u_dot = u_dot + (a_dot @ vh.mT - u @ p) * own[..., None, :]
@@ -396,13 +306,13 @@ def _settings() -> tuple[Any, ...]:
 def eigh(a: Tensor, upper: bool, place: str) -> _Eigh:
     """Returns eigenvalues, eigenvectors as rows, and the certificate."""
     function = _EighCompiled if torch.compiler.is_compiling() else _EighOf
-    return function.apply(wide(a), upper, place, *_settings())  # type: ignore[no-any-return]
+    return function.apply(wide(a), upper, place, *_settings())
 
 
 def svd(a: Tensor, place: str) -> _SVD:
     """Returns the factors of the thin decomposition, and the certificate."""
     function = _SVDCompiled if torch.compiler.is_compiling() else _SVDOf
-    return function.apply(wide(a), place, *_settings())  # type: ignore[no-any-return]
+    return function.apply(wide(a), place, *_settings())
 
 
 def matmul(a: Tensor, b: Tensor, place: str) -> Tensor:
@@ -421,18 +331,18 @@ class _FunctionOf(torch.autograd.Function):
     """``V diag(f) V'`` of a symmetric matrix, given f and its derivative at the eigenvalues."""
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, w: Tensor, rows: Tensor, f: Tensor, slope: Tensor, rule: _Rule) -> Tensor:
+    def forward(ctx: Any, a: Tensor, w: Tensor, rows: Tensor, f: Tensor, slope: Tensor, rule: Rule) -> Tensor:
         ctx.save_for_backward(w, rows, f, slope)
         ctx.rule = rule
         return rows.mT @ (f[..., :, None] * rows)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, bar: Tensor) -> Any:
         w, rows, f, slope = ctx.saved_tensors
         inner = rows @ ((bar + bar.mT) / 2) @ rows.mT
         # The divided differences of f (Daleckii and Krein, 1965), which are its derivative within a tie group.
-        quotient = _reciprocals(w, ctx.rule)
+        quotient = formulas.reciprocals(w, ctx.rule)
         divided = (f[..., None, :] - f[..., :, None]) * quotient
         tied = (slope[..., None, :] + slope[..., :, None]) / 2
         divided = torch.where(quotient == 0, tied, divided)
@@ -449,11 +359,17 @@ def function(a: Tensor, f: Any, place: str) -> Tensor:
         made = f(at)
         slope = torch.autograd.grad(made.sum(), at, retain_graph=True, allow_unused=True)[0]
     slope = torch.zeros_like(w) if slope is None else slope
-    return _FunctionOf.apply(a, w, rows, made, slope, current.get()[0])  # type: ignore[no-any-return]
+    return _FunctionOf.apply(a, w, rows, made, slope, current.get()[0])
 
 
-current: ContextVar[tuple[_Rule, Any]] = ContextVar("gradients", default=(("exact", 0.0, "warn"), None))
-"""What gradients do where values are tied, and what is called with each certificate."""
+def checked(x: Any, name: str) -> Tensor:
+    """Returns a tensor of real numbers in the memory of the CPU."""
+    x = torch.as_tensor(x)
+    if x.device.type not in ("cpu", "meta"):
+        raise TypeError(f"{name}: expected an array on the CPU, found one on a device; use .cpu() first")
+    if x.is_complex():
+        raise TypeError(f"{name}: expected a tensor of real numbers, found {x.dtype}")
+    return x
 
 
 def wide(x: Tensor) -> Tensor:

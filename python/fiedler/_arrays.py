@@ -54,6 +54,9 @@ def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:
             raise DomainError(f"{name}: expected an array without masked elements, found {masked} of them; {how}")
         return np.asarray(x), _same
     if getattr(x, "requires_grad", False):
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(x, torch.Tensor) and not torch.is_grad_enabled():
+            return as_numpy(x.detach(), name)
         raise TypeError(f"{name}: cannot use a tensor that requires grad; use tensor.detach() instead")
     place = getattr(x, "__dlpack_device__", None)
     if place is not None:

@@ -101,9 +101,9 @@ def warn_of(notices: list[str]) -> None:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warns at the line that called this package, through however many of its functions."""
-    level = 1
+    """Warns at the line that called this package, through however many functions of it, of torch and of JAX."""
+    level, inner = 1, (__package__, "torch", "jax", "jaxlib")
     frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inner:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

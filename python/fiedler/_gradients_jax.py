@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _fiedler
-from ._ties import Formulas, Rule, current, judged, native
+from ._ties import Formulas, Rule, current, judged, native, turned
 
 formulas = Formulas(jnp, jax.lax.stop_gradient)
 
@@ -41,13 +41,14 @@ def _certificates(found: Any, dtype: Any) -> tuple[Any, ...]:
 def _call_eigh(upper: bool, place: str, a: Any) -> Any:
     (a,) = _host(a)
     w, rows, found = _fiedler.eigh(native(place), a, upper, None, "smallest", True)
-    return w, rows, *_certificates(found, a.dtype)
+    return w, *turned(w, rows), *_certificates(found, a.dtype)
 
 
 def _call_svd(place: str, a: Any) -> Any:
     (a,) = _host(a)
     u, s, vh, found = _fiedler.svd(native(place), a, False, True)
-    return u, s, vh, *_certificates(found, a.dtype)
+    columns, vh = turned(s, u.swapaxes(-1, -2), vh)
+    return np.ascontiguousarray(columns.swapaxes(-1, -2)), s, vh, *_certificates(found, a.dtype)
 
 
 def _call_eigh_vjp(place: str, rule: Rule, *arrays: Any) -> Any:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from . import _fiedler
-from ._ties import Formulas, Rule, current, judged, native, skew
+from ._ties import Formulas, Rule, current, judged, native, skew, turned
 
 # A decomposition, its residual and departure from orthogonality, and its status.
 _Eigh = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
@@ -37,7 +37,7 @@ def _measures(a: Tensor, lead: Any) -> tuple[Tensor, Tensor]:
 @torch.library.custom_op("fiedler::eigh", mutates_args=())
 def _eigh(a: Tensor, upper: bool, device: str) -> _Eigh:
     w, rows, found = _fiedler.eigh(native(device), _array(a), upper, None, "smallest", True)
-    return _made((w, rows, *found))
+    return _made((w, *turned(w, rows), *found))
 
 
 @_eigh.register_fake
@@ -64,7 +64,8 @@ def _(w: Tensor, rows: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
 @torch.library.custom_op("fiedler::svd", mutates_args=())
 def _svd(a: Tensor, device: str) -> _SVD:
     u, s, vh, found = _fiedler.svd(native(device), _array(a), False, True)
-    return _made((u, s, vh, *found))
+    columns, vh = turned(s, u.swapaxes(-1, -2), vh)
+    return _made((np.ascontiguousarray(columns.swapaxes(-1, -2)), s, vh, *found))
 
 
 @_svd.register_fake
@@ -146,6 +147,19 @@ _register(_svd_vjp, 3)
 formulas = Formulas(torch, Tensor.detach)
 
 
+def _report(report: Any, certificate: Any) -> None:
+    """Hands a certificate to the user, unless its numbers are within a transformation."""
+    if report is not None and not torch._C._functorch.is_functorch_wrapped_tensor(certificate[0]):
+        report(*certificate)
+
+
+def _forward_once() -> None:
+    """Refuses a forward mode within a forward mode, whose terms torch would leave out."""
+    levels = torch._C._functorch.get_interpreter_stack() or []
+    if sum(level.key() == torch._C._functorch.TransformType.Jvp for level in levels) > 1:
+        raise NotImplementedError("expected at most one forward mode, found one within another; use torch.func.hessian")
+
+
 class _Gradient(_Batched):
     """A vector-Jacobian product with its certificate. Its own derivatives are those of a formula."""
 
@@ -171,8 +185,9 @@ class _Gradient(_Batched):
 
     @classmethod
     def jvp(cls, ctx: Any, *tangents: Any) -> Any:
-        saved = ctx.saved_tensors
-        given = tuple(torch.zeros_like(x) if dot is None else dot for x, dot in zip(saved, tangents, strict=False))
+        saved = tuple(x.contiguous() for x in ctx.saved_tensors)
+        dots = zip(saved, tangents, strict=False)
+        given = tuple(torch.zeros_like(x) if dot is None else dot.contiguous() for x, dot in dots)
         return torch.func.jvp(lambda *x: cls.formula(*x, ctx.rule), saved, given)[1], None, None
 
 
@@ -207,8 +222,7 @@ class _EighCompiled(_Batched):
         w, rows = ctx.saved_tensors
         product = _eigh_vjp if torch.compiler.is_compiling() else _EighGradient.apply
         made, *certificate = product(w, rows, w_bar, rows_bar, ctx.device, *ctx.rule)
-        if ctx.report is not None:
-            ctx.report(*certificate)
+        _report(ctx.report, certificate)
         return made, None, None, None, None, None, None
 
 
@@ -217,6 +231,7 @@ class _EighOf(_EighCompiled):
 
     @staticmethod
     def jvp(ctx: Any, a_dot: Any, *_: Any) -> Any:
+        _forward_once()
         w, rows = ctx.saved_tensors
         p = rows @ ((a_dot + a_dot.mT) / 2) @ rows.mT
         turned = (p * formulas.reciprocals(w, ctx.rule)).mT @ rows
@@ -243,8 +258,7 @@ class _SVDCompiled(_Batched):
     def backward(ctx: Any, u_bar: Any, s_bar: Any, vh_bar: Any, *_: Any) -> Any:
         product = _svd_vjp if torch.compiler.is_compiling() else _SVDGradient.apply
         made, *certificate = product(*ctx.saved_tensors, u_bar, s_bar, vh_bar, ctx.device, *ctx.rule)
-        if ctx.report is not None:
-            ctx.report(*certificate)
+        _report(ctx.report, certificate)
         return made, None, None, None, None, None
 
 
@@ -253,6 +267,7 @@ class _SVDOf(_SVDCompiled):
 
     @staticmethod
     def jvp(ctx: Any, a_dot: Any, *_: Any) -> Any:
+        _forward_once()
         u, s, vh = ctx.saved_tensors
         p = u.mT @ a_dot @ vh.mT
         first, second, own = formulas.quotients(s, ctx.rule)
@@ -285,6 +300,7 @@ class _MatmulOf(torch.autograd.Function):
 
     @staticmethod
     def jvp(ctx: Any, a_dot: Any, b_dot: Any, *_: Any) -> Any:
+        _forward_once()
         a, b = ctx.saved_tensors
         return _MatmulOf.apply(a_dot, b, ctx.device) + _MatmulOf.apply(a, b_dot, ctx.device)
 
@@ -321,7 +337,7 @@ def matmul(a: Tensor, b: Tensor, place: str) -> Tensor:
     if first.dtype != second.dtype:
         first, second = first.double(), second.double()
     lead = torch.broadcast_shapes(first.shape[:-2], second.shape[:-2])
-    flat = [x.expand(*lead, *x.shape[-2:]).reshape(-1, *x.shape[-2:]) for x in (first, second)]
+    flat = [x.expand(*lead, *x.shape[-2:]).reshape(lead.numel(), *x.shape[-2:]) for x in (first, second)]
     made = _MatmulOf.apply(*flat, place).reshape(*lead, first.shape[-2], second.shape[-1])
     made = made if a.ndim > 1 else made.squeeze(-2)
     return made if b.ndim > 1 else made.squeeze(-1)
@@ -331,9 +347,8 @@ class _FunctionOf(torch.autograd.Function):
     """``V diag(f) V'`` of a symmetric matrix, given f and its derivative at the eigenvalues."""
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, w: Tensor, rows: Tensor, f: Tensor, slope: Tensor, rule: Rule) -> Tensor:
+    def forward(ctx: Any, a: Tensor, w: Tensor, rows: Tensor, f: Tensor, slope: Tensor) -> Tensor:
         ctx.save_for_backward(w, rows, f, slope)
-        ctx.rule = rule
         return rows.mT @ (f[..., :, None] * rows)
 
     @staticmethod
@@ -341,25 +356,28 @@ class _FunctionOf(torch.autograd.Function):
     def backward(ctx: Any, bar: Tensor) -> Any:
         w, rows, f, slope = ctx.saved_tensors
         inner = rows @ ((bar + bar.mT) / 2) @ rows.mT
-        # The divided differences of f (Daleckii and Krein, 1965), which are its derivative within a tie group.
-        quotient = formulas.reciprocals(w, ctx.rule)
-        divided = (f[..., None, :] - f[..., :, None]) * quotient
-        tied = (slope[..., None, :] + slope[..., :, None]) / 2
-        divided = torch.where(quotient == 0, tied, divided)
-        return rows.mT @ (inner * divided) @ rows, None, None, inner.diagonal(dim1=-2, dim2=-1), None, None
+        # The divided differences of f (Daleckii and Krein, 1965). Those of close eigenvalues are the mean of the slopes,
+        # whose error grows with the square of the gap, as that of the quotient does with its reciprocal.
+        gap = w[..., None, :] - w[..., :, None]
+        near = gap.abs() <= torch.finfo(w.dtype).eps ** (1 / 3) * w.abs().amax(-1)[..., None, None]
+        slopes = (slope[..., None, :] + slope[..., :, None]) / 2
+        divided = torch.where(near, slopes, (f[..., None, :] - f[..., :, None]) / torch.where(near, 1.0, gap))
+        return rows.mT @ (inner * divided) @ rows, None, None, inner.diagonal(dim1=-2, dim2=-1), None
 
 
 def function(a: Tensor, f: Any, place: str) -> Tensor:
     """Returns a function of symmetric matrices."""
     a = wide(a)
-    with torch.no_grad():
-        w, rows, *_ = _eigh(a.detach(), False, place)
-    with torch.enable_grad():
-        at = w.clone().requires_grad_()
-        made = f(at)
+    w, rows, _ = _fiedler.eigh(native(place), _array(a), False, None, "smallest", True)
+    w, rows = torch.from_numpy(w), torch.from_numpy(rows)
+    if not torch.is_grad_enabled() or a.shape[-1] == 0:
+        return rows.mT @ (f(w)[..., :, None] * rows)
+    at = w.clone().requires_grad_()
+    made = f(at)
+    slope = None
+    if made.requires_grad:
         slope = torch.autograd.grad(made.sum(), at, retain_graph=True, allow_unused=True)[0]
-    slope = torch.zeros_like(w) if slope is None else slope
-    return _FunctionOf.apply(a, w, rows, made, slope, current.get()[0])
+    return _FunctionOf.apply(a, w, rows, made, torch.zeros_like(w) if slope is None else slope)
 
 
 def checked(x: Any, name: str) -> Tensor:

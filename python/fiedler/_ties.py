@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def place(device: str | None, context: Context | None) -> str:
     """Returns a name for where a call runs, because operators take no other objects."""
     if context is None:
         return device or "auto"
+    _context(context, device)
     name = f"context {id(context)}"
     _named[name] = context
     return name
@@ -44,13 +46,42 @@ def judged(defined: np.ndarray[Any, Any], undefined: np.ndarray[Any, Any], on_un
     if not bad.size or on_undefined == "ignore":
         return
     share = float(np.ravel(undefined)[bad[0]])
-    what = (
-        f"the loss of {bad.size} of {defined.size} matrices has no gradient: it depends on the basis of tied vectors, or "
-        f"tells tied values apart. The first is matrix {bad[0]}, where that is a share of {share:.1e} of the cotangents"
-    )
+    why = f"a share of {share:.1e} of the cotangents depends on the basis of tied vectors, or tells tied values apart"
+    if np.isnan(share):
+        why = "there is a NaN or an infinity"
+    what = f"the loss of {bad.size} of {defined.size} matrices has no gradient; in the first, matrix {bad[0]}, {why}"
     if on_undefined == "raise":
         raise UndefinedGradientError(what)
     warn(what, UndefinedGradientWarning)
+
+
+@lru_cache(maxsize=64)
+def _orthogonal(n: int, seed: int) -> np.ndarray[Any, Any]:
+    return np.asarray(np.linalg.qr(np.random.default_rng(seed).standard_normal((n, n)))[0])
+
+
+def turned(values: np.ndarray[Any, Any], *sides: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """Returns vectors, which are rows, with another basis for each tie group: one without any relation to the matrix.
+
+    In the basis that a solver chooses, such as the unit vectors for a diagonal matrix, what a loss depends on may be 0
+    by coincidence, and would not be reported. Of singular vectors, both sides are turned together, except those of 0.
+    """
+    n = values.shape[-1]
+    allowed = 4 * n * np.finfo(values.dtype).eps * np.abs(values).max(-1, initial=0, keepdims=True)
+    tied = np.abs(np.diff(values)) <= allowed
+    if not tied.any():
+        return list(sides)
+    made = [np.array(side) for side in sides]
+    for matrix in map(tuple, np.argwhere(tied.any(-1))):
+        ends = [*(np.flatnonzero(~tied[matrix]) + 1), n]
+        for begin, end in zip([0, *ends[:-1]], ends, strict=True):
+            if end - begin < 2:
+                continue
+            apart = len(sides) > 1 and values[matrix][end - 1] <= allowed[matrix][0]
+            for number, side in enumerate(made):
+                turn = _orthogonal(int(end - begin), number if apart else 0).astype(values.dtype)
+                side[matrix][begin:end] = turn @ side[matrix][begin:end]
+    return made
 
 
 class gradients:
@@ -85,14 +116,15 @@ class gradients:
         if not 0 <= number < float("inf"):
             raise DomainError(f"number: expected a finite number that is not negative, found {number}")
         self._rule = (mode, number, undefined)
+        self._before: list[Any] = []
         self.certificates: list[tuple[Any, Any]] = []
 
     def __enter__(self) -> gradients:
-        self._before = current.set((self._rule, lambda *found: self.certificates.append(found)))
+        self._before.append(current.set((self._rule, lambda *found: self.certificates.append(found))))
         return self
 
     def __exit__(self, *_: Any) -> None:
-        current.reset(self._before)
+        current.reset(self._before.pop())
 
 
 class Formulas:
@@ -120,8 +152,10 @@ class Formulas:
         tied = groups[..., None, :] == groups[..., :, None]
         gap = xp.where(tied, 1.0, values[..., None, :] - values[..., :, None])
         if rule[0] == "lorentzian":
-            width = rule[1] * norm[..., None]
-            return xp.where(tied, 0.0, gap / (gap * gap + width * width))
+            # The width is not 0 where a value is not tied, except if it is asked for.
+            width = xp.where(tied | (rule[1] == 0), 1.0, rule[1] * norm[..., None])
+            ratio = gap / width
+            return xp.where(tied, 0.0, 1 / gap if rule[1] == 0 else ratio / ((ratio * ratio + 1) * width))
         return xp.where(tied, 0.0, 1 / gap)
 
     def diagonal(self, x: Any) -> Any:

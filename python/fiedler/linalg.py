@@ -63,7 +63,7 @@ class Certificates(NamedTuple):
         if bad.size:
             words = {1: "not converged", 2: "a NaN or an infinity in the matrix", 3: "not resolved by the precision"}
             status = words[int(np.ravel(self.status)[bad[0]])]
-            what = f"{bad.size} of {self.status.size} matrices lack the status converged"
+            what = f"{bad.size} of {np.size(self.status)} matrices lack the status converged"
             raise UncertifiedError(f"{what}; the first is matrix {bad[0]}: {status}")
 
 
@@ -186,13 +186,14 @@ def _eigh_tracked(
 ) -> EighResult:
     """Computes `eigh` of an array that a library differentiates."""
     library = _differentiating(a)
+    word(which, "which", "smallest", "largest")
     a = library.checked(a, "a")
     w, rows, *found = library.eigh(_square(a, "a"), upper, place(device, context))
     if k is not None:
         n, k = w.shape[-1], whole(k, "k")
         if k > n:
             raise ShapeError(f"k: expected at most {n} pairs, found {k}")
-        kept = slice(0, k) if word(which, "which", "smallest", "largest") == "smallest" else slice(n - k, n)
+        kept = slice(0, k) if which == "smallest" else slice(n - k, n)
         w, rows = w[..., kept], rows[..., kept, :]
     result = EighResult(w, rows.mT)
     result._found = tuple(found)

@@ -39,7 +39,7 @@ def matrix_function(
     ``f`` is applied to the eigenvalues, element by element, and may depend on other tensors that require a gradient.
     The gradient is that of Daleckii and Krein: divided differences of f, which are its derivative where eigenvalues are
     tied. A heat kernel that is put together from eigenvalues and eigenvectors has no gradient there, because neither
-    part alone has one. There is no second derivative.
+    part alone has one. There is no second derivative, and ``torch.func`` does not transform it.
 
     >>> time = torch.tensor(0.5, requires_grad=True)
     >>> heat = matrix_function(torch.zeros(2, 2), lambda l: torch.exp(-time * l))
@@ -104,7 +104,8 @@ class SpectralEncoding(torch.nn.Module):
         self.k = whole(k, "k", least=1)
         self.laplacian = word(laplacian, "laplacian", "symmetric", "combinatorial")
         self.projectors = flag(projectors, "projectors")
-        self._place = place(device, context)
+        self.device, self.context = device, context
+        place(device, context)
 
     def extra_repr(self) -> str:
         return f"{self.k}, laplacian={self.laplacian!r}, projectors={self.projectors}"
@@ -144,7 +145,8 @@ class SpectralEncoding(torch.nn.Module):
             least = int(edge_index.max()) + 1 if edges else 0
             batch = torch.zeros(least if num_nodes is None else num_nodes, dtype=torch.long)
         if edges and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < len(batch):
-            raise DomainError(f"edge_index: expected nodes from 0 to {len(batch) - 1}, found {int(edge_index.max())}")
+            found = int(edge_index.min()) if int(edge_index.min()) < 0 else int(edge_index.max())
+            raise DomainError(f"edge_index: expected nodes from 0 to {len(batch) - 1}, found {found}")
         if len(batch) and not bool((batch.diff() >= 0).all()):
             raise DomainError("batch: expected an ascending tensor, found one that is not")
         return self._encoded(edge_index, weight, batch)
@@ -166,8 +168,9 @@ class SpectralEncoding(torch.nn.Module):
         distinct, counts = sizes.unique_consecutive(return_counts=True)
         parts = flat.split((counts * distinct * distinct).tolist())
         values, vectors, groups, projectors = [], [], [], []
+        where = place(self.device, self.context)
         for part, n, count in zip(parts, distinct.tolist(), counts.tolist(), strict=True):
-            w, rows, *_ = _gradients_torch.eigh(part.view(count, n, n), False, self._place)
+            w, rows, *_ = _gradients_torch.eigh(part.view(count, n, n), False, where)
             tied = _gradients_torch.formulas.groups(w, current.get()[0])[1] if n else w.long()
             if self.projectors:
                 for own_rows, own_groups in zip(rows, tied, strict=True):
@@ -182,15 +185,15 @@ class SpectralEncoding(torch.nn.Module):
             vectors.append(torch.nn.functional.pad(rows.mT, padding).flatten(0, 1))
             groups.append(torch.nn.functional.pad(tied[:, : self.k], padding, value=-1))
         # Back from the sequence of the orders to that of the graphs.
-        place = torch.empty_like(sequence)
-        place[sequence] = torch.arange(graphs)
-        nodes = (sizes.cumsum(0) - sizes)[place][batch] + local
+        back = torch.empty_like(sequence)
+        back[sequence] = torch.arange(graphs)
+        nodes = (sizes.cumsum(0) - sizes)[back][batch] + local
         empty = weight.new_zeros((0, self.k))
-        ordered = [projectors[i] for i in place.tolist()] if self.projectors else None
+        ordered = [projectors[i] for i in back.tolist()] if self.projectors else None
         return SpectralPairs(
             torch.cat(vectors)[nodes] if vectors else empty,
-            torch.cat(values)[place] if values else empty,
-            torch.cat(groups)[place] if groups else empty.long(),
+            torch.cat(values)[back] if values else empty,
+            torch.cat(groups)[back] if groups else empty.long(),
             ordered,
         )
 

@@ -141,6 +141,75 @@ def test_a_loss_without_a_gradient_is_reported(torch):
         fiedler.linalg.gradients("group", -1)
 
 
+def reported(torch, loss, a):
+    """Whether the gradient of a loss is reported to be undefined."""
+    with linalg.gradients(undefined="raise"):
+        try:
+            loss(a.detach().clone().requires_grad_())
+        except fiedler.UndefinedGradientError:
+            return True
+    return False
+
+
+def test_what_is_0_by_coincidence_is_reported_too(torch):
+    """In the basis of unit vectors, which a solver chooses for a diagonal matrix, these losses look defined."""
+
+    def heat(a, i, j):
+        w, v = linalg.eigh(a)
+        ((v * (-w).exp()) @ v.mT)[i, j].backward()
+
+    def turned_back(a):
+        (linalg.eigh(a)[1] ** 4)[:, 0].sum().backward()
+
+    def second(a, of):
+        (gradient,) = torch.autograd.grad(of(a), a, create_graph=True)
+        gradient[0, 1].backward()
+
+    def whole(a):
+        v = linalg.eigh(a)[1]
+        (v @ v.mT)[0, 1].backward()
+
+    def polar(a):
+        u, _, vh = linalg.svd(a)
+        (u @ vh)[0, 1].backward()
+
+    ring = torch.zeros(4, 4, dtype=torch.float64)
+    for i in range(4):
+        ring[i, (i + 1) % 4] = ring[(i + 1) % 4, i] = 1
+    assert all(reported(torch, lambda a: heat(a, i, j), ring) for i in range(4) for j in range(4))
+    for n in (2, 3, 5):
+        eye = torch.eye(n, dtype=torch.float64)
+        assert reported(torch, lambda a: heat(a, 0, 1), eye) and reported(torch, turned_back, eye)
+        assert reported(torch, lambda a: second(a, lambda a: linalg.eigvalsh(a).log().sum()), eye)
+        assert reported(torch, lambda a: second(a, lambda a: (linalg.svdvals(a) ** 2).sum()), eye)
+        assert not reported(torch, whole, eye) and not reported(torch, polar, eye)
+
+
+def test_modes_that_torch_does_not_pass_on_are_refused(torch):
+    a = symmetric(torch, 3, 3)
+    for of in (lambda a: linalg.eigvalsh(a).sum(), lambda a: linalg.matmul(a, a).sum(), lambda a: linalg.svdvals(a).sum()):
+        once = lambda a, of=of: torch.func.jvp(of, (a,), (a,))[1]
+        assert torch.isfinite(once(a))
+        with pytest.raises(NotImplementedError, match="one forward mode, found one within another"):
+            torch.func.jvp(once, (a,), (a,))
+
+
+def test_without_gradients(torch):
+    """A parameter is read where torch does not differentiate, and certificates of transformations are left out."""
+    weight = torch.nn.Parameter(torch.eye(3, dtype=torch.float64))
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode():
+            assert linalg.eigvalsh(weight).tolist() == [1, 1, 1]
+            assert torch.equal(fiedler.torch.matrix_function(weight, lambda w: 2 * w), 2 * weight.detach())
+    with linalg.gradients() as said, said:
+        torch.func.vmap(torch.func.grad(lambda a: linalg.eigvalsh(a).sum()))(symmetric(torch, 2, 3, 3))
+    assert said.certificates == []
+    linalg.eigh(weight).certificates.raise_for_status()
+    with pytest.warns(fiedler.UndefinedGradientWarning, match="there is a NaN or an infinity") as seen:
+        linalg.eigvalsh(weight * torch.nan).sum().backward()
+    assert seen[0].filename == __file__
+
+
 def test_torch_func_and_compile(torch):
     a = symmetric(torch, 3, 4, 4)
 
@@ -191,6 +260,16 @@ def test_functions_of_matrices(torch):
     for a in (symmetric(torch, 2, 4, 4), cube, torch.eye(3, dtype=torch.float64)):
         torch.testing.assert_close(heat(a, time), torch.linalg.matrix_exp(-time * a))
         assert torch.autograd.gradcheck(heat, (a.requires_grad_(), time))
+    # Divided differences at every distance, whatever the rule for ties.
+    for gap in (10.0**-digits for digits in range(1, 16)):
+        a = torch.diag(torch.tensor([1, 1 + gap], dtype=torch.float64)).requires_grad_()
+        with linalg.gradients("lorentzian", 0.1):
+            fiedler.torch.matrix_function(a, torch.exp)[0, 1].backward()
+        gap = a[1, 1].item() - 1
+        exact = np.exp(1) * np.expm1(gap) / gap / 2
+        assert abs(a.grad[0, 1].item() / exact - 1) < 1e-10
+    step = fiedler.torch.matrix_function(cube.detach().requires_grad_(), lambda w: (w < 0).to(w.dtype))
+    torch.testing.assert_close(step @ step, step)
 
 
 def test_types_and_refusals(torch):
@@ -206,6 +285,11 @@ def test_types_and_refusals(torch):
         linalg.eigh(torch.ones(2, 3, requires_grad=True))
     with pytest.raises(fiedler.DomainError, match="full_matrices: expected False"):
         linalg.svd(torch.ones(2, 3, requires_grad=True))
+    with pytest.raises(ValueError, match="which"):
+        linalg.eigh(torch.eye(2, requires_grad=True), which="LA")
+    with pytest.raises(ValueError, match="found both"):
+        linalg.eigh(torch.eye(2, requires_grad=True), device="cpu", context=fiedler.Context(device="cpu"))
+    assert linalg.matmul(torch.ones(2, 0, requires_grad=True), torch.ones(0, 3)).tolist() == [[0, 0, 0]] * 2
     with pytest.raises(fiedler.ShapeError, match="k: expected at most 2 pairs, found 3"):
         linalg.eigh(torch.eye(2, requires_grad=True), k=3)
     with pytest.raises(fiedler.ShapeError, match="as many columns in a as rows in b"):
@@ -261,6 +345,7 @@ def test_encodings_are_refused(torch):
         ((edges, torch.tensor([1.0, -1.0])), fiedler.DomainError, "not negative, found -1.0"),
         ((edges, torch.tensor([1.0, torch.nan])), fiedler.DomainError, "found nan"),
         ((edges, None, torch.tensor([0])), fiedler.DomainError, "expected nodes from 0 to 0, found 1"),
+        ((edges - 1,), fiedler.DomainError, "expected nodes from 0 to 0, found -1"),
         ((edges, None, torch.tensor([1, 0])), fiedler.DomainError, "batch: expected an ascending tensor"),
         ((edges, None, torch.tensor([0, 1])), fiedler.DomainError, "between two of them"),
     ]:

@@ -49,7 +49,14 @@ def _(a: Tensor, upper: bool, device: str) -> _Eigh:
 
 @torch.library.custom_op("fiedler::eigh_vjp", mutates_args=())
 def _eigh_vjp(
-    w: Tensor, rows: Tensor, w_bar: Tensor | None, rows_bar: Tensor | None, device: str, mode: str, number: float, undefined: str
+    w: Tensor,
+    rows: Tensor,
+    w_bar: Tensor | None,
+    rows_bar: Tensor | None,
+    device: str,
+    mode: str,
+    number: float,
+    undefined: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
     made = _fiedler.eigh_vjp(native(device), _array(w), _array(rows), _array(w_bar), _array(rows_bar), (mode, number))
     judged(made[1], made[2], undefined)
@@ -89,8 +96,8 @@ def _svd_vjp(
     number: float,
     undefined: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    factors, bars = [_array(x) for x in (u, s, vh)], [_array(x) for x in (u_bar, s_bar, vh_bar)]
-    made = _fiedler.svd_vjp(native(device), factors[0], factors[1], factors[2], bars[0], bars[1], bars[2], (mode, number))
+    bars = _array(u_bar), _array(s_bar), _array(vh_bar)
+    made = _fiedler.svd_vjp(native(device), _array(u), _array(s), _array(vh), *bars, (mode, number))
     judged(made[1], made[2], undefined)
     return _made((made[0], made[2], made[3]))
 
@@ -356,8 +363,8 @@ class _FunctionOf(torch.autograd.Function):
     def backward(ctx: Any, bar: Tensor) -> Any:
         w, rows, f, slope = ctx.saved_tensors
         inner = rows @ ((bar + bar.mT) / 2) @ rows.mT
-        # The divided differences of f (Daleckii and Krein, 1965). Those of close eigenvalues are the mean of the slopes,
-        # whose error grows with the square of the gap, as that of the quotient does with its reciprocal.
+        # The divided differences of f (Daleckii and Krein, 1965). Those of close eigenvalues are the mean of the slopes:
+        # its error grows with the square of the gap, and that of the quotient with the reciprocal of the gap.
         gap = w[..., None, :] - w[..., :, None]
         near = gap.abs() <= torch.finfo(w.dtype).eps ** (1 / 3) * w.abs().amax(-1)[..., None, None]
         slopes = (slope[..., None, :] + slope[..., :, None]) / 2
@@ -368,8 +375,8 @@ class _FunctionOf(torch.autograd.Function):
 def function(a: Tensor, f: Any, place: str) -> Tensor:
     """Returns a function of symmetric matrices."""
     a = wide(a)
-    w, rows, _ = _fiedler.eigh(native(place), _array(a), False, None, "smallest", True)
-    w, rows = torch.from_numpy(w), torch.from_numpy(rows)
+    found = _fiedler.eigh(native(place), _array(a), False, None, "smallest", True)
+    w, rows = torch.from_numpy(found[0]), torch.from_numpy(found[1])
     if not torch.is_grad_enabled() or a.shape[-1] == 0:
         return rows.mT @ (f(w)[..., :, None] * rows)
     at = w.clone().requires_grad_()

@@ -9,9 +9,8 @@ functions of matrices, such as heat kernels, and `SpectralEncoding` encodes grap
 >>> from fiedler import linalg
 >>> a = torch.eye(2, dtype=torch.float64, requires_grad=True)
 >>> linalg.eigvalsh(a).sum().backward()
->>> a.grad
-tensor([[1., 0.],
-        [0., 1.]], dtype=torch.float64)
+>>> torch.allclose(a.grad, torch.eye(2, dtype=torch.float64))
+True
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ class SpectralEncoding(torch.nn.Module):
     >>> found.groups
     tensor([[0, 1, 1]])
     >>> found.eigenvalues.sum().backward()
-    >>> weight.grad
+    >>> weight.grad.round(decimals=5)
     tensor([1., 1., 1., 1., 1., 1.])
     """
 

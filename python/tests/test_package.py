@@ -51,6 +51,8 @@ def public():
             continue
         module = importlib.import_module(f"fiedler{name}")
         for own in module.__all__:
+            if own in fiedler._MODULES:
+                continue
             value = getattr(module, own)
             if callable(value):
                 yield f"fiedler{name}.{own}", value

@@ -36,7 +36,8 @@ def tracked_by(x: Any) -> str | None:
     if jax is not None and isinstance(x, jax.core.Tracer):
         return "jax"
     torch = sys.modules.get("torch")
-    if torch is None or not isinstance(x, torch.Tensor):
+    # Another module of that name may have tensors without derivatives.
+    if torch is None or not hasattr(torch, "autograd") or not isinstance(x, torch.Tensor):
         return None
     if x.requires_grad and torch.is_grad_enabled() or torch.autograd.forward_ad._current_level >= 0:
         return "torch"

@@ -3,6 +3,7 @@
 import importlib.util
 
 import fiedler
+import fiedler.sklearn  # before torch is a mock, which SciPy would ask for its tensors
 
 project = "fiedler"
 version = release = fiedler.__version__

@@ -22,6 +22,7 @@ Rule = tuple[str, float, str]
 current: ContextVar[tuple[Rule, Any]] = ContextVar("gradients", default=(("exact", 0.0, "warn"), None))
 """What gradients do where values are tied, and what is called with each certificate."""
 
+# Contexts stay here until the process ends, because a backward pass may come at any time.
 _named: dict[str, Context] = {}
 
 
@@ -91,7 +92,7 @@ class gradients:
     ----------
     mode : {'exact', 'group', 'lorentzian'}
         'exact': values that the precision cannot separate are tied. 'group': so are neighbors that differ by at most
-        ``number`` times the norm; the gradient then lacks how they turn into one another. 'lorentzian': 1 / d becomes
+        ``number`` times the norm; the gradient then omits how they rotate into one another. 'lorentzian': 1 / d becomes
         d / (d^2 + w^2), where w is ``number`` times the norm, so that each quotient is too small by the factor
         d^2 / (d^2 + w^2).
     number : float

@@ -30,8 +30,12 @@ var<workgroup> largest_bits: array<u32, WIDTH>;
 
 // 1 / d, or its Lorentzian approximation of the given width.
 fn reciprocal(d: f32, width: f32) -> f32 {
-    let ratio = d / max(width, 1e-30);
-    return select(1.0 / d, ratio / ((ratio * ratio + 1.0) * max(width, 1e-30)), width > 0.0);
+    var inverse = 1.0 / d;
+    if width > 0.0 {
+        let ratio = d / width;
+        inverse = ratio / ((ratio * ratio + 1.0) * width);
+    }
+    return inverse;
 }
 
 @compute @workgroup_size(WIDTH)

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The certificates of a batch, on the host, or on the device as the reports of its kernels.
 #[derive(Clone, Debug)]
-pub struct GradientCertificates(Place);
+pub(super) struct GradientCertificates(Place);
 
 #[derive(Clone, Debug)]
 enum Place {
@@ -66,17 +66,20 @@ struct Batch<'a> {
 
 type Made<T> = (Storage<T>, GradientCertificates);
 
-/// Returns the array on the device, seen as f32, which is the only precision there.
-fn resident<T: Real>(ctx: &Context, gpu: &Gpu, storage: &Storage<T>, shape: Shape) -> Result<Array<f32>> {
-    Ok(Array::from_storage(shape, Storage::Device(storage.on_device(ctx, gpu)?)))
-}
-
 /// Returns the buffer of an array that is on the device.
 fn buffer(batch: &Batch<'_>, array: &Array<f32>) -> Result<Shared<f32>> {
     array.storage().on_device(&batch.ctx, batch.gpu)
 }
 
 impl Batch<'_> {
+    /// Returns an operand on the device, seen as f32, which is the only precision there; zeros if there is none.
+    fn given<T: Real>(&self, storage: Option<&Storage<T>>, shape: Shape) -> Result<Array<f32>> {
+        match storage {
+            Some(storage) => Ok(Array::from_storage(shape, Storage::Device(storage.on_device(&self.ctx, self.gpu)?))),
+            None => Array::from_vec(shape, vec![0.0; shape.len()])?.to_device(&self.ctx),
+        }
+    }
+
     /// Computes op(A) op(B) for each matrix.
     fn product(&self, a: &Array<f32>, b: &Array<f32>, [turn_a, turn_b]: [bool; 2]) -> Result<Array<f32>> {
         Gemm::new().transpose_a(turn_a).transpose_b(turn_b).run(&self.ctx, a, b)
@@ -159,18 +162,12 @@ pub(super) fn eigh<T: Real>(
     let n = shape.rows;
     let batch = Batch { gpu, ctx: ctx.with_backend(Backend::Gpu), n, count: shape.batch, rule };
     let of_values = Shape::new(n, 1, shape.batch);
-    let given = |storage: Option<&Storage<T>>, shape| match storage {
-        Some(storage) => resident(ctx, gpu, storage, shape),
-        None => Array::from_vec(shape, vec![0.0; shape.len()])?.to_device(&batch.ctx),
-    };
+    let given = |storage, shape| batch.given(storage, shape);
     let (values, values_bar) = (given(values, of_values)?, given(values_bar, of_values)?);
     let v = given(v, shape)?;
     let (values, values_bar) = (buffer(&batch, &values)?, buffer(&batch, &values_bar)?);
     let p = match v_bar {
-        Some(v_bar) => {
-            let p = batch.product(&v, &resident(ctx, gpu, v_bar, shape)?, [true, false])?;
-            Some(buffer(&batch, &p)?)
-        }
+        Some(_) => Some(buffer(&batch, &batch.product(&v, &given(v_bar, shape)?, [true, false])?)?),
         None => None,
     };
     let groups = batch.groups(&values, false)?;
@@ -192,10 +189,7 @@ pub(super) fn svd<T: Real>(
     let n = rows.min(cols);
     let batch = Batch { gpu, ctx: ctx.with_backend(Backend::Gpu), n, count, rule };
     let vectors = u_bar.is_some() || vh_bar.is_some();
-    let given = |storage: Option<&Storage<T>>, shape: Shape| match storage {
-        Some(storage) => resident(ctx, gpu, storage, shape),
-        None => Array::from_vec(shape, vec![0.0; shape.len()])?.to_device(&batch.ctx),
-    };
+    let given = |storage, shape| batch.given(storage, shape);
     let (of_u, of_s, of_vh) = (Shape::new(rows, n, count), Shape::new(n, 1, count), Shape::new(n, cols, count));
     let (u, vh) = (given(u, of_u)?, given(vh, of_vh)?);
     let (s, s_bar) = (given(s, of_s)?, given(s_bar, of_s)?);

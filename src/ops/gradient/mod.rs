@@ -31,22 +31,25 @@ pub(super) mod kernels;
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
-use crate::error::{Error, Result};
+use crate::error::{DEVICE_BYTES, Error, Result, within_limits};
+use crate::memory::Elements;
+use crate::ops::matmul::PRODUCT_FLOP_COST;
 use crate::ops::operation::{Call, Operation as _, Precision};
 use crate::policy::{Choice, Workload};
 use crate::shape::Shape;
-pub use gpu::GradientCertificates;
+use gpu::GradientCertificates;
+use std::sync::Arc;
 
 /// What a gradient does where eigenvalues or singular values are close.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Degeneracy {
     /// Values that the precision cannot separate, neighbors that differ by at most `4 n eps` times the norm, are tied.
-    /// The gradient is exact for every loss that has one.
+    /// The gradient is exact for every loss that depends on tied values, and on their vectors, only as a whole.
     #[default]
     Exact,
     /// Neighbors that differ by at most this tolerance times the norm are tied. If some of them are not equal, the
-    /// gradient lacks how they turn into one another.
+    /// gradient omits how their vectors rotate into one another.
     Group(f64),
     /// 1 / d becomes `d / (d^2 + w^2)`, where w is this width times the norm. All quotients are bounded by `1 / (2 w)`,
     /// and each is too small by the factor `d^2 / (d^2 + w^2)`. Values are tied as in [`Degeneracy::Exact`].
@@ -58,6 +61,8 @@ pub enum Degeneracy {
 pub struct GradientCertificate {
     /// Whether the loss has a gradient, so that `undefined` is at most `eps^(2/3)`: 3.7e-11 in f64, 2.4e-5 in f32. That
     /// is halfway between the rounding errors of cotangents and a loss that depends on the basis of a tie group.
+    /// What ought to vanish may be 0 by coincidence, for example in the basis of unit vectors that a solver chooses for
+    /// the identity. Such a loss counts as defined unless the caller first turns the basis of each tie group.
     pub defined: bool,
     /// The part of the cotangents that has no gradient, as the larger of two quotients of magnitudes: the largest
     /// element of `V'Vbar` that ought to vanish by the largest of all, and the largest difference between cotangents of
@@ -102,13 +107,14 @@ impl<T: Real> Gradient<T> {
         match certificates.iter().position(|one| !one.defined) {
             None => Ok(self),
             Some(first) => {
-                let count = certificates.iter().filter(|one| !one.defined).count();
-                let what = format!(
-                    "the loss of {count} of {} matrices has no gradient; the first is matrix {first}, where a share of \
-                     {:.1e} of the cotangents depends on the basis of tied vectors, or tells tied values apart",
-                    certificates.len(),
-                    certificates[first].undefined
-                );
+                let (count, all) = (certificates.iter().filter(|one| !one.defined).count(), certificates.len());
+                let share = certificates[first].undefined;
+                let why = if share.is_nan() {
+                    "there is a NaN or an infinity".to_owned()
+                } else {
+                    format!("a share of {share:.1e} of the cotangents depends on the basis, or tells tied values apart")
+                };
+                let what = format!("the loss of {count} of {all} matrices has no gradient; in matrix {first}, {why}");
                 Err(Error::domain("gradient", what))
             }
         }
@@ -313,11 +319,10 @@ fn expected<T: Real>(operation: &'static str, what: &str, array: Option<&Array<T
     }
 }
 
-/// The time of one flop of a product, relative to a flop of the decompositions (`ops/matmul`).
-const PRODUCT_FLOP_COST: f64 = 1.0 / 8.0;
 /// The operations for each element that is read or divided, which take the time of memory accesses.
 const COST_PER_ELEMENT: f64 = 20.0;
 
+/// Describes the call with these arrays.
 fn call<T: Real, const N: usize>(
     name: &'static str,
     shape: Shape,
@@ -362,34 +367,31 @@ fn described<T: Real>(
 /// # Errors
 /// [`crate::ErrorKind::Limit`] if the device cannot hold the arrays.
 fn fits(gpu: &Gpu, shape: Shape, budget: u64) -> Result<()> {
-    let longer = shape.rows.max(shape.cols) as u64;
-    let bytes = longer.saturating_mul(longer.min(shape.rows.max(1) as u64)).max(shape.rows as u64 * shape.cols as u64);
-    let bytes = bytes.saturating_mul(4).saturating_mul(shape.batch as u64);
+    let bytes = 4_u64.saturating_mul(shape.len() as u64);
+    // Two vectors of four words for each value.
+    let reports = 32_u64.saturating_mul(shape.rows.min(shape.cols).saturating_mul(shape.batch) as u64);
     let limits = [
-        ("bytes of one binding", bytes, gpu.adapter().limits.storage_binding),
+        ("bytes of one binding", bytes.max(reports), gpu.adapter().limits.storage_binding),
         // The operands, the intermediate results and the gradient.
-        (crate::error::DEVICE_BYTES, bytes.saturating_mul(8), budget),
-        ("loop iterations", longer, u64::from(gpu.adapter().loop_budget / 2)),
+        (DEVICE_BYTES, bytes.saturating_mul(8).saturating_add(reports), budget),
+        ("loop iterations", shape.rows.max(shape.cols) as u64, u64::from(gpu.adapter().loop_budget / 2)),
     ];
-    crate::error::within_limits(format_args!("the gradients of {shape} on {}", gpu.adapter().name), limits)
+    within_limits(format_args!("the gradients of {shape} on {}", gpu.adapter().name), limits)
 }
 
 /// Returns the elements of each array on the host; those of no array are empty.
-fn on_host<T: Real, const N: usize>(
-    ctx: &Context,
-    arrays: [Option<&Array<T>>; N],
-) -> Result<[crate::memory::Elements<T>; N]> {
+fn on_host<T: Real, const N: usize>(ctx: &Context, arrays: [Option<&Array<T>>; N]) -> Result<[Elements<T>; N]> {
     let mut here = Vec::with_capacity(N);
     for array in arrays {
         here.push(match array {
             Some(array) => array.storage().to_vec(ctx)?,
-            None => crate::memory::Elements::new(Vec::new()),
+            None => Elements::new(Vec::new()),
         });
     }
     here.try_into().map_err(|_| Error::domain("gradient", "as many arrays as were given"))
 }
 
-type Made<T> = ((Storage<T>, GradientCertificates), std::sync::Arc<Choice>);
+type Made<T> = ((Storage<T>, GradientCertificates), Arc<Choice>);
 
 fn finished<T: Real>(shape: Shape, batch: usize, ((made, certificates), choice): Made<T>) -> Result<Gradient<T>> {
     // Matrices without elements have nothing to divide by.

@@ -247,7 +247,7 @@ impl Problem {
 /// The time of one flop of a product, relative to a flop of the decompositions on which the policy's rates are
 /// measured. The decompositions reach 2e10 flop/s per thread, and products of f32 matrices of order 1024 reach 1.9e11
 /// flop/s per thread (2026-11-21, AVX-512).
-const PRODUCT_FLOP_COST: f64 = 1.0 / 8.0;
+pub(in crate::ops) const PRODUCT_FLOP_COST: f64 = 1.0 / 8.0;
 /// The additional cost, in flops, of an element that is read or written. It is needed because small products run at the
 /// speed of memory.
 const COST_PER_ELEMENT: f64 = 4.0;

@@ -13,6 +13,9 @@
     python3 benches/bridge.py target/release/fiedler --adapter llvmpipe > bridge.jsonl
     python3 docs/figures/draw.py bridge bridge.jsonl > docs/figures/bridge.svg
 
+    python examples/clusters.py weights.json
+    python3 docs/figures/draw.py weights weights.json > docs/figures/weights.svg
+
     python3 docs/figures/draw.py floors > docs/figures/floors.svg       # from the sources of this repository
 
 `encoding` needs NumPy.
@@ -222,6 +225,29 @@ FLOORS = [
 ]
 
 
+def weights(found):
+    """A grid before and after its edge weights were learned, with nodes colored by the sign of the second eigenvector."""
+    found = json.loads(pathlib.Path(found).read_text())
+    side, labels = found["side"], found["labels"]
+    drawing = Drawing(680, 400, "Edge weights that make the spectral cut of a grid the given one")
+    drawing.text(20, 26, drawing.title, "title")
+    for panel, (name, vector, weight) in enumerate(
+        [("equal weights", found["before"], [1.0] * len(found["edges"])), ("learned weights", found["after"], found["weights"])]
+    ):
+        place = lambda i: (50 + 330 * panel + 36 * (i % side), 80 + 36 * (i // side))
+        drawing.text(50 + 330 * panel, 56, name)
+        for (a, b), own in zip(found["edges"], weight):
+            (x0, y0), (x1, y1) = place(a), place(b)
+            drawing.add(f'<line x1="{x0}" y1="{y0}" x2="{x1}" y2="{y1}" class="edge" style="stroke-width:{min(4 * own, 10):.2f}"/>')
+        # The sign of an eigenvector is arbitrary: the one that agrees with more labels.
+        sign = 1 if sum(v * label for v, label in zip(vector, labels)) > 0 else -1
+        for i, v in enumerate(vector):
+            drawing.circle(*place(i), 9, ("one" if sign * v < 0 else "two") + " ring")
+            drawing.circle(*place(i), 3.5, "one" if labels[i] < 0 else "two")
+    drawing.text(20, 385, "Rings: the sign of the second eigenvector. Dots: the given halves. Lines are as wide as weights.", "quiet small")
+    return drawing
+
+
 def floors():
     """The rooms of the house as they stand in the sources, each with its lines of code, floor above floor."""
     root = pathlib.Path(__file__).resolve().parents[2]
@@ -257,7 +283,7 @@ def floors():
 
 
 if __name__ == "__main__":
-    figures = {"encoding": encoding, "speedup": speedup, "accuracy": accuracy, "bridge": bridge, "floors": floors}
+    figures = {"encoding": encoding, "speedup": speedup, "accuracy": accuracy, "bridge": bridge, "weights": weights, "floors": floors}
     if len(sys.argv) < 2 or sys.argv[1] not in figures:
         sys.exit(__doc__)
     print(figures[sys.argv[1]](*sys.argv[2:]))

@@ -46,6 +46,17 @@ def tracked_by(x: Any) -> str | None:
     return None
 
 
+def differentiating(*arrays: Any) -> Any:
+    """Returns the module for the library that differentiates one of the arrays."""
+    if "jax" in map(tracked_by, arrays):
+        from . import _gradients_jax
+
+        return _gradients_jax
+    from . import _gradients_torch
+
+    return _gradients_torch
+
+
 def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:
     """Returns the array, and a function that turns NumPy arrays into arrays of the library of ``x``."""
     if isinstance(x, np.ndarray):

@@ -12,8 +12,9 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import flag, many, path as _path, text, whole, word, wrong
+from ._arrays import tracked_by
 from ._context import Context, _context
-from ._errors import OutOfMemoryError, UncertifiedError, UncertifiedWarning, warn
+from ._errors import DomainError, OutOfMemoryError, UncertifiedError, UncertifiedWarning, warn
 from ._files import whole_file
 from ._graphs import GraphBatch, as_graphs
 
@@ -200,6 +201,7 @@ def encode(
     preset: str | None = None,
     symmetrize: str | None = None,
     weight: str | None = "auto",
+    edge_weight: Any = None,
     num_nodes: int | None = None,
     batch: Any = None,
     sign: str | int = "canonical",
@@ -242,8 +244,10 @@ def encode(
         The name of the weights of edges. By default it is that of the library: 'weight' in NetworkX and igraph,
         'edge_weight' in PyTorch Geometric, and the entries of a matrix. With None, every edge weighs 1. Parallel edges
         of a multigraph count once, with the largest weight, but entries of a matrix at one place are summed.
-    num_nodes, batch
-        For an edge_index, see `GraphBatch.from_edge_index`.
+    edge_weight, num_nodes, batch
+        For an edge_index, see `GraphBatch.from_edge_index`. With a tensor of weights that requires a gradient, the
+        result is that of `fiedler.torch.SpectralEncoding`, which is differentiable in them; it takes k, laplacian,
+        precision, num_nodes, batch, device and context, adds duplicates, and averages the two directions of an edge.
     sign : 'canonical' or int
         A seed from which each eigenvector is given a random sign, for augmentation.
     cache : bool
@@ -272,6 +276,19 @@ def encode(
         raise ValueError(f"sign: expected 'canonical' or a seed, found {sign!r}")
     seed = None if isinstance(sign, str) else whole(sign, "sign")
     k, walk_steps = whole(k, "k", _MOST), whole(walk_steps, "walk_steps", _MOST)
+    if edge_weight is not None:
+        if tracked_by(edge_weight) == "torch":
+            others = (which, trivial, walk_steps, method, preset, symmetrize, seed, resume)
+            if others != ("smallest", "keep", 0, "auto", None, None, None, None):
+                raise DomainError("edge_weight: expected the defaults of which, trivial, walk_steps, method, preset, "
+                                  f"symmetrize, sign and resume where gradients are wanted, found {others}")
+            from .torch import encoded
+
+            return encoded(graphs, edge_weight, k, laplacian, precision, num_nodes, batch, device, context)
+        graphs = GraphBatch.from_edge_index(
+            graphs, num_nodes, weight=edge_weight, batch=batch, preset=preset, symmetrize=symmetrize
+        )
+        num_nodes = batch = preset = symmetrize = None
     listed: GraphBatch = as_graphs(
         graphs, weight=weight, num_nodes=num_nodes, batch=batch, preset=preset, symmetrize=symmetrize
     )

@@ -36,6 +36,9 @@ __all__ = [
     "svd_truncated",
     "eigh_vjp",
     "svd_vjp",
+    "eigh_ragged",
+    "eigh_ragged_vjp",
+    "eigsh_vjp",
     "matmul",
     "eigsh",
     "eigsh_laplacian",
@@ -256,6 +259,24 @@ def svd_vjp(
     vh_bar: _Array | None,
     mode: tuple[str, float],
 ) -> tuple[_Array, _Array, _Array, _Array]: ...
+def eigh_ragged(context: Context, elements: _Array, orders: list[int]) -> tuple[_Array, _Array, _Certificates]: ...
+def eigh_ragged_vjp(
+    context: Context,
+    values: _Array,
+    rows: _Array,
+    orders: list[int],
+    values_bar: _Array | None,
+    rows_bar: _Array | None,
+    mode: tuple[str, float],
+) -> tuple[_Array, _Array, _Array, _Array]: ...
+def eigsh_vjp(
+    context: Context,
+    matrix: tuple[_Array, _Array, _Array],
+    end: str,
+    pairs: tuple[_Array, _Array],
+    bars: tuple[_Array | None, _Array | None],
+    mode: tuple[str, float],
+) -> tuple[tuple[_Array, _Array, _Array, _Array], float]: ...
 def svd_truncated(
     context: Context, a: _Array, k: int, oversample: int, passes: int, seed: int
 ) -> tuple[_Array, _Array, _Array, _Array, _Certificates]: ...

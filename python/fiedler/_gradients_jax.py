@@ -15,8 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _fiedler
+from ._linear import Transforms
 from ._ties import Formulas, Rule, current, judged, native, turned
 
+xp = jnp
 formulas = Formulas(jnp, jax.lax.stop_gradient)
 
 
@@ -138,6 +140,55 @@ _matmul.defvjp(
 )
 
 
+def _linear(call: Any, shaped: Any, adjoint: Any) -> Any:
+    """Returns a linear map of the last axis that has derivatives.
+
+    ``call`` computes it for arrays (count, n, 1), ``shaped`` returns the length and the type of its result, and
+    ``adjoint`` is the conjugate transpose. JAX's cotangents are the conjugates of torch's.
+    """
+
+    @partial(jax.custom_vjp, nondiff_argnums=(1,))
+    def of(x: Any, options: Any) -> Any:
+        length, dtype = shaped(x, *options)
+
+        def host(x: Any) -> Any:
+            (x,) = _host(x)
+            return call(x.reshape((-1, x.shape[-1], 1)), *options).reshape((*x.shape[:-1], length))
+
+        (shape,) = _shapes(((*x.shape[:-1], length), dtype))
+        return jax.pure_callback(host, shape, x, vmap_method="expand_dims")
+
+    of.defvjp(
+        lambda x, options: (of(x, options), x.shape[-1]),
+        lambda options, length, bar: (jnp.conj(adjoint(jnp.conj(bar), length, *options)),),
+    )
+    return lambda x, *options: of(x, options)
+
+
+def _call_fourier(x: Any, inverse: bool, place: str) -> Any:
+    return _fiedler.transform(native(place), x, "ifft" if inverse else "fft") * (x.shape[1] if inverse else 1)
+
+
+transforms = Transforms(
+    jnp,
+    _linear(
+        _call_fourier,
+        lambda x, *_: (x.shape[-1], x.dtype),
+        lambda bar, _, inverse, place: transforms._fourier(bar, not inverse, place),
+    ),
+    _linear(
+        lambda x, place: _fiedler.real(native(place), x),
+        lambda x, _: (x.shape[-1] // 2 + 1, jnp.promote_types(x.dtype, jnp.complex64)),
+        lambda bar, length, place: transforms.adjoint_of_real(bar, length, place),
+    ),
+    _linear(
+        lambda x, n, place: _fiedler.inverse_real(native(place), x, n) * n,
+        lambda x, n, _: (n, jnp.finfo(x.dtype).dtype),
+        lambda bar, _, n, place: transforms.adjoint_of_inverse_real(bar, place),
+    ),
+)
+
+
 def eigh(a: Any, upper: bool, place: str) -> Any:
     """Returns eigenvalues, eigenvectors as rows, and the certificate."""
     return _eigh(upper, place, current.get()[0], a)
@@ -160,10 +211,20 @@ def matmul(a: Any, b: Any, place: str) -> Any:
     return made if b.ndim > 1 else made[..., 0]
 
 
-def checked(x: Any, name: str) -> Any:
-    """Returns an array of real numbers in a type that is computed in: float16 and bfloat16 become float32."""
+def wide(x: Any) -> Any:
+    """Returns the array, whose type is one that is computed in."""
+    return x
+
+
+def checked(x: Any, name: str, *, complex_: bool = False) -> Any:
+    """Returns an array of real numbers, or of complex ones if they are allowed, in a type that is computed in.
+
+    float16 and bfloat16 become float32.
+    """
     x = jnp.asarray(x)
     if jnp.iscomplexobj(x):
+        if complex_:
+            return x
         raise TypeError(f"{name}: expected an array of real numbers, found {x.dtype}")
     if x.dtype in (jnp.float32, jnp.float64):
         return x

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from . import _fiedler
+from ._linear import Transforms
 from ._ties import Formulas, Rule, current, judged, native, skew, turned
 
 # A decomposition, its residual and departure from orthogonality, and its status.
@@ -121,6 +122,41 @@ def _(a: Tensor, b: Tensor, device: str) -> Tensor:
     return a.new_empty((max(a.shape[0], b.shape[0]), a.shape[1], b.shape[2]))
 
 
+@torch.library.custom_op("fiedler::fourier", mutates_args=())
+def _fourier(x: Tensor, inverse: bool, device: str) -> Tensor:
+    n = x.shape[-1]
+    made = _fiedler.transform(native(device), _array(x).reshape((-1, n, 1)), "ifft" if inverse else "fft")
+    return torch.from_numpy(made).view(x.shape) * (n if inverse else 1)
+
+
+@_fourier.register_fake
+def _(x: Tensor, inverse: bool, device: str) -> Tensor:
+    return x.new_empty(x.shape)
+
+
+@torch.library.custom_op("fiedler::real_fourier", mutates_args=())
+def _real_fourier(x: Tensor, device: str) -> Tensor:
+    n = x.shape[-1]
+    made = _fiedler.real(native(device), _array(x).reshape((-1, n, 1)))
+    return torch.from_numpy(made).view((*x.shape[:-1], n // 2 + 1))
+
+
+@_real_fourier.register_fake
+def _(x: Tensor, device: str) -> Tensor:
+    return x.new_empty((*x.shape[:-1], x.shape[-1] // 2 + 1), dtype=x.dtype.to_complex())
+
+
+@torch.library.custom_op("fiedler::inverse_real_fourier", mutates_args=())
+def _inverse_real_fourier(x: Tensor, n: int, device: str) -> Tensor:
+    made = _fiedler.inverse_real(native(device), _array(x).reshape((-1, x.shape[-1], 1)), n)
+    return torch.from_numpy(made).view((*x.shape[:-1], n)) * n
+
+
+@_inverse_real_fourier.register_fake
+def _(x: Tensor, n: int, device: str) -> Tensor:
+    return x.new_empty((*x.shape[:-1], n), dtype=x.dtype.to_real())
+
+
 def _leading(info: Any, in_dims: Any, arguments: Any) -> list[Any]:
     """Moves the axis of ``torch.vmap`` of every tensor to the front, where the batch is."""
 
@@ -151,6 +187,7 @@ _register(_eigh_vjp, 3)
 _register(_svd_vjp, 3)
 
 
+xp = torch
 formulas = Formulas(torch, Tensor.detach)
 
 
@@ -321,6 +358,76 @@ class _MatmulOf(torch.autograd.Function):
         return made.unflatten(0, first.shape[:2]), 0
 
 
+class _Linear(torch.autograd.Function):
+    """A linear map of the last axis, which is its own derivative, and its adjoint."""
+
+    operator: Any
+
+    @classmethod
+    def forward(cls, *arguments: Any) -> Any:
+        return cls.operator(*arguments)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        x, *ctx.options = inputs
+        ctx.length = x.shape[-1]
+
+    @classmethod
+    def backward(cls, ctx: Any, bar: Any) -> Any:
+        return cls.adjoint(bar, ctx.length, *ctx.options), *[None] * len(ctx.options)
+
+    @classmethod
+    def jvp(cls, ctx: Any, dot: Any, *_: Any) -> Any:
+        return cls.apply(dot.contiguous(), *ctx.options)
+
+    @classmethod
+    def vmap(cls, info: Any, in_dims: Any, x: Tensor, *options: Any) -> Any:
+        return cls.apply(x.movedim(in_dims[0], 0), *options), 0
+
+    @staticmethod
+    def adjoint(bar: Tensor, length: int, *options: Any) -> Tensor:
+        raise NotImplementedError
+
+
+class _FourierOf(_Linear):
+    operator = _fourier
+
+    @staticmethod
+    def adjoint(bar: Tensor, length: int, *options: Any) -> Tensor:
+        inverse, device = options
+        return transforms._fourier(bar, not inverse, device)
+
+
+class _RealOf(_Linear):
+    operator = _real_fourier
+
+    @staticmethod
+    def adjoint(bar: Tensor, length: int, *options: Any) -> Tensor:
+        return transforms.adjoint_of_real(bar, length, *options)
+
+
+class _InverseRealOf(_Linear):
+    operator = _inverse_real_fourier
+
+    @staticmethod
+    def adjoint(bar: Tensor, length: int, *options: Any) -> Tensor:
+        return transforms.adjoint_of_inverse_real(bar, options[-1])
+
+
+def _differentiable(function: Any) -> Any:
+    """``torch.compile`` takes no function with a forward mode, but an operator that has derivatives registered."""
+    operator = function.operator
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        function.setup_context(ctx, inputs, output)
+
+    operator.register_autograd(lambda ctx, bar: function.backward(ctx, bar), setup_context=setup_context)
+    return lambda *arguments: (operator if torch.compiler.is_compiling() else function.apply)(*arguments)
+
+
+transforms = Transforms(torch, *map(_differentiable, (_FourierOf, _RealOf, _InverseRealOf)))
+
+
 def _settings() -> tuple[Any, ...]:
     rule, report = current.get()
     return *rule, report
@@ -387,18 +494,20 @@ def function(a: Tensor, f: Any, place: str) -> Tensor:
     return _FunctionOf.apply(a, w, rows, made, torch.zeros_like(w) if slope is None else slope)
 
 
-def checked(x: Any, name: str) -> Tensor:
-    """Returns a tensor of real numbers in the memory of the CPU."""
+def checked(x: Any, name: str, *, complex_: bool = False) -> Tensor:
+    """Returns a tensor of real numbers, or of complex ones if they are allowed, in the memory of the CPU."""
     x = torch.as_tensor(x)
     if x.device.type not in ("cpu", "meta"):
         raise TypeError(f"{name}: expected an array on the CPU, found one on a device; use .cpu() first")
-    if x.is_complex():
+    if x.is_complex() and not complex_:
         raise TypeError(f"{name}: expected a tensor of real numbers, found {x.dtype}")
     return x
 
 
 def wide(x: Tensor) -> Tensor:
     """Returns a tensor in a type that is computed in: float16 and bfloat16 become float32, integers float64."""
-    if x.dtype in (torch.float32, torch.float64):
+    if x.dtype in (torch.float32, torch.float64, torch.complex64, torch.complex128):
         return x
+    if x.is_complex():
+        return x.to(torch.complex64)
     return x.float() if x.is_floating_point() else x.double()

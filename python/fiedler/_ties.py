@@ -85,6 +85,20 @@ def turned(values: np.ndarray[Any, Any], *sides: np.ndarray[Any, Any]) -> list[n
     return made
 
 
+def ties_of(values: np.ndarray[Any, Any], orders: np.ndarray[Any, Any], rule: Rule) -> np.ndarray[Any, Any]:
+    """Returns whether each value is tied to the one before it, of matrices of these orders, one after the other."""
+    last = orders.cumsum() - 1
+    kept = orders > 0
+    norms = np.zeros(len(orders), values.dtype)
+    norms[kept] = np.maximum(np.abs(values[(last - orders + 1)[kept]]), np.abs(values[last[kept]]))
+    fine = 4 * orders * float(np.finfo(values.dtype).eps)
+    allowed = (np.maximum(fine, rule[1]) if rule[0] == "group" else fine) * norms
+    tied = np.zeros(len(values), bool)
+    tied[1:] = np.diff(values) <= np.repeat(allowed, orders)[1:]
+    tied[(last - orders + 1)[kept]] = False
+    return tied
+
+
 class gradients:
     """Says what gradients do at ties, for the decompositions that are called within a ``with`` statement.
 

@@ -17,9 +17,10 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import real, reals, text, whole, wrong
-from ._arrays import along, as_numpy, count, prepared
+from ._arrays import along, as_numpy, count, differentiating, prepared, tracked_by
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError
+from ._ties import place
 
 __all__ = ["PowerSpectrum", "fft", "fft2", "ifft", "ifft2", "irfft", "power_spectrum", "rfft", "rfftfreq"]
 
@@ -70,6 +71,28 @@ def _complex(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return x.astype(np.complex64 if x.dtype == np.float32 else np.complex128)
 
 
+def _tracked(
+    a: Any, kind: str, n: int | None, axis: Any, norm: str | None, device: str | None, context: Context | None
+) -> Any:
+    """Returns the transform of an array that a library differentiates."""
+    library = differentiating(a)
+    x = library.wide(library.checked(a, "a", complex_=kind != "rfft"))
+    if not isinstance(axis, (int, np.integer)):
+        raise wrong("axis", "an integer", axis)
+    inverse = kind[0] == "i"
+    return library.transforms.one(
+        kind, x, n, axis, lambda n: _scale(norm, n, inverse=inverse), place(device, context)
+    )
+
+
+def _tracked_several(
+    a: Any, s: Any, axes: Any, norm: str | None, kind: str, device: str | None, context: Context | None
+) -> Any:
+    for axis, length in reversed(_axes(a, s, axes)):
+        a = _tracked(a, kind, length, axis, norm, device, context)
+    return a
+
+
 def _one(a: Array, n: int | None, axis: int, norm: str | None, inverse: bool, native: Any) -> Array:
     x, wrap = as_numpy(a)
     three, axis = along(x, axis, "axis")
@@ -104,6 +127,8 @@ def fft(
     -------
     array, (..., n, ...), complex
     """
+    if tracked_by(a):
+        return _tracked(a, "fft", n, axis, norm, device, context)
     return _one(a, n, axis, norm, False, _context(context, device))
 
 
@@ -121,6 +146,8 @@ def ifft(
     >>> fft.ifft(fft.fft([1.0, 2.0, 4.0])).real.round(6)
     array([1., 2., 4.])
     """
+    if tracked_by(a):
+        return _tracked(a, "ifft", n, axis, norm, device, context)
     return _one(a, n, axis, norm, True, _context(context, device))
 
 
@@ -138,6 +165,8 @@ def rfft(
     >>> fft.rfft([1.0, 0.0, 0.0, 0.0]).real
     array([1., 1., 1.])
     """
+    if tracked_by(a):
+        return _tracked(a, "rfft", n, axis, norm, device, context)
     x, wrap = as_numpy(a)
     three, axis = along(x, axis, "axis")
     three = prepared(_resized(three, n, 1), "a")
@@ -161,6 +190,8 @@ def irfft(
     >>> fft.irfft(fft.rfft([1.0, 2.0, 3.0, 5.0])).round(6)
     array([1., 2., 3., 5.])
     """
+    if tracked_by(a):
+        return _tracked(a, "irfft", n, axis, norm, device, context)
     x, wrap = as_numpy(a)
     three, axis = along(x, axis, "axis")
     length = 2 * (three.shape[1] - 1) if n is None else whole(n, "n")
@@ -247,6 +278,8 @@ def fft2(
     array([[4., 0.],
            [0., 0.]])
     """
+    if tracked_by(a):
+        return _tracked_several(a, s, axes, norm, "fft", device, context)
     return _several(a, s, axes, norm, False, _context(context, device))
 
 
@@ -260,6 +293,8 @@ def ifft2(
     context: Context | None = None,
 ) -> Array:
     """Computes the inverse of `fft2`. The parameters are the same."""
+    if tracked_by(a):
+        return _tracked_several(a, s, axes, norm, "ifft", device, context)
     return _several(a, s, axes, norm, True, _context(context, device))
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import flag, real, text, whole, word, wrong
-from ._arrays import as_numpy, count, matrices, prepared, tracked_by
+from ._arrays import as_numpy, count, differentiating, matrices, prepared, tracked_by
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError, UncertifiedError
 from ._ties import gradients, place
@@ -170,22 +170,11 @@ def eigh(
     return result
 
 
-def _differentiating(*arrays: Any) -> Any:
-    """Returns the module for the library that differentiates one of the arrays."""
-    if "jax" in map(tracked_by, arrays):
-        from . import _gradients_jax
-
-        return _gradients_jax
-    from . import _gradients_torch
-
-    return _gradients_torch
-
-
 def _eigh_tracked(
     a: Any, upper: bool, k: int | None, which: str, device: str | None, context: Context | None
 ) -> EighResult:
     """Computes `eigh` of an array that a library differentiates."""
-    library = _differentiating(a)
+    library = differentiating(a)
     word(which, "which", "smallest", "largest")
     a = library.checked(a, "a")
     w, rows, *found = library.eigh(_square(a, "a"), upper, place(device, context))
@@ -202,7 +191,7 @@ def _eigh_tracked(
 
 def _svd_tracked(a: Any, full_matrices: bool, compute_uv: bool, device: str | None, context: Context | None) -> Any:
     """Computes `svd` of an array that a library differentiates."""
-    library = _differentiating(a)
+    library = differentiating(a)
     a = matrices(library.checked(a, "a"), "a")
     if flag(compute_uv, "compute_uv") and flag(full_matrices, "full_matrices") and a.shape[-1] != a.shape[-2]:
         what = f"full_matrices: expected False where gradients are wanted, found True and the shape {tuple(a.shape)}"
@@ -217,7 +206,7 @@ def _svd_tracked(a: Any, full_matrices: bool, compute_uv: bool, device: str | No
 
 def _matmul_tracked(a: Any, b: Any, device: str | None, context: Context | None) -> Any:
     """Computes `matmul` of arrays of which a library differentiates at least one."""
-    library = _differentiating(a, b)
+    library = differentiating(a, b)
     x, y = library.checked(a, "a"), library.checked(b, "b")
     if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-2 if y.ndim > 1 else -1]:
         what = f"{tuple(x.shape)} and {tuple(y.shape)}"
@@ -379,6 +368,30 @@ def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | 
     return wrap(made.reshape(shape))
 
 
+def _eigsh_tracked(a: Any, options: dict[str, Any], where: str) -> EighResult:
+    """Computes `eigsh` of a sparse tensor that torch differentiates."""
+    if a.layout == differentiating(a).xp.strided:
+        raise TypeError(f"a: expected a sparse tensor, found a dense one of the shape {tuple(a.shape)}")
+    if options["sigma"] is not None:
+        raise DomainError("sigma: expected None where gradients are wanted, which are known at the ends of the spectrum")
+    from ._gradients_graphs import eigsh
+
+    _square(a, "a")
+    torch = differentiating(a).xp
+    if a.layout == torch.sparse_csr:
+        offsets, columns = a.crow_indices().numpy(), a.col_indices().numpy()
+    else:
+        a = a.to_sparse_coo().coalesce()
+        rows, columns = a.indices().numpy()
+        offsets = np.searchsorted(rows, np.arange(a.shape[0] + 1))
+    pattern = offsets.astype(np.int64), np.ascontiguousarray(columns, np.int64)
+    w, v, residual, orthogonality, status, null_space = eigsh(a.values(), pattern, options, where)
+    result = EighResult(w, v.mT)
+    result._found = (residual, orthogonality.expand(len(w)), status)
+    result.null_space = int(null_space)  # type: ignore[attr-defined]
+    return result
+
+
 def eigsh(
     a: Any,
     k: int = 6,
@@ -396,7 +409,8 @@ def eigsh(
 
     Parameters
     ----------
-    a : scipy.sparse matrix (n, n), or a graph that `fiedler.encode` takes
+    a : scipy.sparse matrix (n, n), or a graph that `fiedler.encode` takes, or a sparse tensor of torch (n, n)
+        With a tensor that requires a gradient, the pairs have one, which is computed in float64.
     k : int
     which : {'SA', 'LA'}
         The smallest or the largest eigenvalues.
@@ -420,6 +434,8 @@ def eigsh(
     k, seed = whole(k, "k"), whole(seed, "seed", 2**64 - 1)
     near, tolerance = None if sigma is None else real(sigma, "sigma"), real(tol, "tol")
     options = {"k": k, "which": ends[which], "tolerance": tolerance or None, "sigma": near, "seed": seed}
+    if laplacian is None and tracked_by(a) == "torch":
+        return _eigsh_tracked(a, options, place(device, context))
     native = _context(context, device)
     if laplacian is not None:
         from ._graphs import as_graphs

@@ -18,9 +18,11 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import flag, real, text, whole, word, wrong
-from ._arrays import along, as_numpy, matrices, prepared
+from ._arrays import along, as_numpy, differentiating, matrices, prepared, tracked_by
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError
+from ._linear import covariance
+from ._ties import place
 
 __all__ = ["Description", "Histogram", "corrcoef", "cov", "describe", "divergence", "histogram", "quantile"]
 
@@ -142,7 +144,15 @@ def histogram(
     return Histogram(wrap(counts.reshape((*before, bins, *after))), edges, below, above, nans)
 
 
-def _covariance(m: Array, rowvar: bool, correlation: bool, native: Any) -> Array:
+def _covariance(
+    m: Array, rowvar: bool, correlation: bool, device: str | None, context: Context | None
+) -> Array:
+    if tracked_by(m):
+        library = differentiating(m)
+        where = place(device, context)
+        x = library.wide(library.checked(m, "m"))
+        return covariance(library.xp, x, rowvar, correlation, lambda a, b: library.matmul(a, b, where))
+    native = _context(context, device)
     x, wrap = as_numpy(m, "m")
     rowvar = flag(rowvar, "rowvar")
     if x.ndim == 1:
@@ -166,12 +176,12 @@ def cov(m: Array, *, rowvar: bool = True, device: str | None = None, context: Co
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    return _covariance(m, rowvar, False, _context(context, device))
+    return _covariance(m, rowvar, False, device, context)
 
 
 def corrcoef(m: Array, *, rowvar: bool = True, device: str | None = None, context: Context | None = None) -> Array:
     """Computes correlation matrices. The parameters are those of `cov`."""
-    return _covariance(m, rowvar, True, _context(context, device))
+    return _covariance(m, rowvar, True, device, context)
 
 
 def divergence(

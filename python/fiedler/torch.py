@@ -18,16 +18,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from . import _gradients_torch, linalg
+from . import _gradients_graphs, _gradients_torch, linalg
 from ._arguments import flag, whole, word
 from ._context import Context
 from ._errors import DomainError, ShapeError
 from ._ties import current, place
 
-__all__ = ["SpectralEncoding", "SpectralPairs", "matrix_function"]
+__all__ = ["PrincipalComponents", "SpectralEncoding", "SpectralPairs", "matrix_function", "pca"]
+
+_DENSE = 1000
+"""The largest order of graphs whose Laplacians are decomposed as a whole; of others, k pairs are iterated."""
 
 
 def matrix_function(
@@ -50,6 +54,41 @@ def matrix_function(
     return _gradients_torch.function(a, f, place(device, context))
 
 
+class PrincipalComponents(NamedTuple):
+    """The result of `pca`."""
+
+    scores: Tensor
+    """(..., n, k), the rows in the basis of the components."""
+    components: Tensor
+    """(..., k, m), whose rows are orthonormal."""
+    explained_variance: Tensor
+    """(..., k), divided by n - 1, descending."""
+    mean: Tensor
+    """(..., m)."""
+
+
+def pca(x: Tensor, k: int, *, device: str | None = None, context: Context | None = None) -> PrincipalComponents:
+    """Computes the first k principal components of rows (..., n, m), differentiably.
+
+    The signs of components are arbitrary, and so is the basis of those with equal variances. A loss that depends on them
+    has no gradient; see `fiedler.linalg.gradients`.
+
+    >>> found = pca(torch.tensor([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]), 1)
+    >>> found.explained_variance
+    tensor([2.])
+    """
+    x = _gradients_torch.wide(_gradients_torch.checked(x, "x"))
+    if x.ndim < 2 or x.shape[-2] < 2:
+        raise ShapeError(f"x: expected at least two rows, found the shape {tuple(x.shape)}")
+    k, most = whole(k, "k", least=1), min(x.shape[-2:])
+    if k > most:
+        raise ShapeError(f"k: expected at most {most} components, found {k}")
+    mean = x.mean(-2)
+    u, s, vh, *_ = _gradients_torch.svd(x - mean[..., None, :], place(device, context))
+    variance = s[..., :k] ** 2 / (x.shape[-2] - 1)
+    return PrincipalComponents(u[..., :k] * s[..., None, :k], vh[..., :k, :], variance, mean)
+
+
 class SpectralPairs(NamedTuple):
     """The eigenpairs of graphs. A graph of fewer than k nodes has zeros in place of the pairs that it lacks."""
 
@@ -68,7 +107,8 @@ class SpectralEncoding(torch.nn.Module):
 
     The result is the input of networks that respect the symmetries of eigenvectors, such as SignNet (signs), SPE and
     BasisNet (bases of tied eigenvalues). A loss that depends on signs or on the basis of a tie group has no gradient;
-    see `fiedler.linalg.gradients`.
+    see `fiedler.linalg.gradients`. Graphs of up to 1,000 nodes are decomposed as a whole, in the precision of the
+    weights. Of larger ones, k pairs are iterated in float64 (`fiedler.linalg.eigsh`), unless projectors are wanted.
 
     Parameters
     ----------
@@ -156,52 +196,86 @@ class SpectralEncoding(torch.nn.Module):
         own = batch[edge_index[0]]
         if not torch.equal(own, batch[edge_index[1]]):
             raise DomainError("edge_index: expected edges within graphs, found one between two of them")
-        # The Laplacians are one after the other, by their orders, so that those of one order are one batch.
-        sequence = orders.argsort(stable=True)
-        sizes = orders[sequence]
-        begins = torch.empty_like(orders)
-        begins[sequence] = (sizes * sizes).cumsum(0) - sizes * sizes
-        local = torch.arange(len(batch)) - (orders.cumsum(0) - orders)[batch]
-        row = begins[batch] + local * orders[batch]
-        flat = self._laplacians(edge_index, weight, row, local, int((sizes * sizes).sum()))
-        distinct, counts = sizes.unique_consecutive(return_counts=True)
-        parts = flat.split((counts * distinct * distinct).tolist())
-        values, vectors, groups, projectors = [], [], [], []
         where = place(self.device, self.context)
-        for part, n, count in zip(parts, distinct.tolist(), counts.tolist(), strict=True):
-            w, rows, *_ = _gradients_torch.eigh(part.view(count, n, n), False, where)
-            tied = _gradients_torch.formulas.groups(w, current.get()[0])[1] if n else w.long()
-            if self.projectors:
-                for own_rows, own_groups in zip(rows, tied, strict=True):
-                    spans = own_groups.unique_consecutive(return_counts=True)[1].tolist()
-                    kept = own_rows.split(spans) if n else ()
-                    projectors.append(torch.stack([x.mT @ x for x in kept]) if n else rows.new_zeros((0, 0, 0)))
-            rows, padding = rows[:, : self.k], (0, max(self.k - n, 0))
-            if n:
-                largest = rows.detach().gather(-1, rows.detach().abs().argmax(-1, keepdim=True))
-                rows = torch.where(largest < 0, -rows, rows)
-            values.append(torch.nn.functional.pad(w[:, : self.k], padding))
-            vectors.append(torch.nn.functional.pad(rows.mT, padding).flatten(0, 1))
-            groups.append(torch.nn.functional.pad(tied[:, : self.k], padding, value=-1))
-        # Back from the sequence of the orders to that of the graphs.
-        back = torch.empty_like(sequence)
-        back[sequence] = torch.arange(graphs)
-        nodes = (sizes.cumsum(0) - sizes)[back][batch] + local
-        empty = weight.new_zeros((0, self.k))
-        ordered = [projectors[i] for i in back.tolist()] if self.projectors else None
-        return SpectralPairs(
-            torch.cat(vectors)[nodes] if vectors else empty,
-            torch.cat(values)[back] if values else empty,
-            torch.cat(groups)[back] if groups else empty.long(),
-            ordered,
-        )
+        source, target, entries = self._laplacians(edge_index, weight, len(batch))
+        large = (orders > _DENSE) & (orders > 4 * self.k) & (not self.projectors)
+        dense = torch.where(large, 0, orders)
+        # The nodes' numbers in their graphs, and the place where the row of each begins.
+        local = torch.arange(len(batch)) - (orders.cumsum(0) - orders)[batch]
+        squares = dense * dense
+        row = (squares.cumsum(0) - squares)[batch] + local * dense[batch]
+        at, kept = row[source] + local[target], entries
+        if large.any():
+            is_dense = ~large[batch[source]]
+            at, kept = at[is_dense], entries[is_dense]
+        flat = entries.new_zeros(int(squares.sum())).index_add(0, at, kept)
+        sizes = dense.tolist()
+        k = max(self.k, *sizes) if self.projectors and sizes else self.k
+        values, vectors, w = _gradients_graphs.eigh_ragged(flat, sizes, k, where)
+        groups = self._groups(w, dense, k)
+        projectors = self._projectors(vectors, groups, sizes) if self.projectors else None
+        values, vectors, groups = values[:, : self.k], vectors[:, : self.k], groups[:, : self.k]
+        if large.any():
+            values, vectors, groups = self._with_large(
+                (values, vectors, groups), (source, target, entries), (batch, orders, large), where
+            )
+        return SpectralPairs(vectors, values, groups, projectors)
 
-    def _laplacians(self, edge_index: Tensor, weight: Tensor, row: Tensor, local: Tensor, length: int) -> Tensor:
-        """Returns the elements of all Laplacians, given where the row of each node begins, and its place in a row."""
+    def _groups(self, w: Tensor, orders: Tensor, k: int) -> Tensor:
+        """Returns the tie groups of the first k eigenvalues of each matrix, given all eigenvalues."""
+        numbers = torch.from_numpy(~_gradients_graphs.ties(w, orders.tolist())).cumsum(0)
+        pairs = torch.arange(k)
+        exists = pairs < orders[:, None]
+        at = torch.where(exists, (orders.cumsum(0) - orders)[:, None] + pairs, 0)
+        found = numbers[at] if len(w) else torch.zeros_like(at)
+        return torch.where(exists, found - found[:, :1], -1)
+
+    def _projectors(self, vectors: Tensor, groups: Tensor, orders: list[int]) -> list[Tensor]:
+        """Returns the projectors of each graph, given all eigenvectors and their tie groups."""
+        projectors = []
+        for n, own, numbers in zip(orders, vectors.split(orders), groups, strict=True):
+            spans = numbers[:n].unique_consecutive(return_counts=True)[1].tolist()
+            kept = own[:, :n].split(spans, 1) if n else ()
+            projectors.append(torch.stack([x @ x.mT for x in kept]) if n else vectors.new_zeros((0, 0, 0)))
+        return projectors
+
+    def _with_large(self, pairs: Any, elements: Any, graphs: Any, where: str) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns the pairs of all graphs, given those of the graphs that are not large."""
+        (values, vectors, groups), (source, target, entries), (batch, orders, large) = pairs, elements, graphs
+        others = vectors.split(torch.where(large, 0, orders).tolist())
+        parts, groups = list(others), groups.clone()
+        for graph in large.nonzero()[:, 0].tolist():
+            mine, begin = batch[source] == graph, int(orders[:graph].sum())
+            n = int(orders[graph])
+            found, rows, groups[graph] = self._iterated(source[mine] - begin, target[mine] - begin, entries[mine], n, where)
+            values, parts[graph] = values.index_put((torch.tensor(graph),), found), rows.mT
+        return values, torch.cat(parts), groups
+
+    def _iterated(
+        self, source: Tensor, target: Tensor, entries: Tensor, n: int, where: str
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns the eigenvalues of one large graph, its eigenvectors, which are rows, and their tie groups."""
+        # The lower triangle, which is mirrored, because sums in another order are rounded differently.
+        lower = source >= target
+        keys, place = (source[lower] * n + target[lower]).unique(return_inverse=True)
+        elements = entries.new_zeros(len(keys)).index_add(0, place, entries[lower])
+        off = keys // n != keys % n
+        keys, order = torch.cat([keys, (keys % n * n + keys // n)[off]]).sort()
+        merged, rows = torch.cat([elements, elements[off]])[order], keys // n
+        pattern = np.searchsorted(rows.numpy(), np.arange(n + 1)), (keys % n).numpy()
+        options = {"k": self.k, "which": "smallest", "tolerance": None, "sigma": None, "seed": 0}
+        values, vectors, residual, *_ = _gradients_graphs.eigsh(merged, pattern, options, where)
+        # Eigenvalues are known up to their residuals, which are relative to the 1-norm.
+        norm = merged.new_zeros(n).index_add(0, rows, merged.detach().abs()).max()
+        apart = values.detach().diff() > norm * max(2 * float(residual.max()), torch.finfo(merged.dtype).eps)
+        return values, vectors, torch.cat([torch.zeros(1, dtype=torch.long), apart.cumsum(0)])
+
+    def _laplacians(self, edge_index: Tensor, weight: Tensor, nodes: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns the elements of all Laplacians, some of which are to be added: their rows, columns and values."""
         weight = torch.where(edge_index[0] == edge_index[1], 0.0, weight / 2)
         source, target = torch.cat([edge_index, edge_index.flip(0)], 1)
         weight = weight.repeat(2)
-        degrees = weight.new_zeros(len(row)).index_add(0, source, weight)
+        degrees = weight.new_zeros(nodes).index_add(0, source, weight)
         diagonal = degrees
         if self.laplacian == "symmetric":
             # An isolated node has a row of zeros.
@@ -209,5 +283,24 @@ class SpectralEncoding(torch.nn.Module):
             scale = torch.where(isolated, 0.0, torch.where(isolated, 1.0, degrees).rsqrt())
             diagonal = torch.where(isolated, 0.0, 1.0).to(weight.dtype)
             weight = weight * scale[source] * scale[target]
-        at = torch.cat([row[source] + local[target], row + local])
-        return weight.new_zeros(length).index_add(0, at, torch.cat([-weight, diagonal]))
+        own = torch.arange(nodes)
+        return torch.cat([source, own]), torch.cat([target, own]), torch.cat([-weight, diagonal])
+
+
+def encoded(
+    edge_index: Any,
+    edge_weight: Tensor,
+    k: int,
+    laplacian: str,
+    precision: str,
+    num_nodes: int | None,
+    batch: Any,
+    device: str | None,
+    context: Context | None,
+) -> Any:
+    """Returns the encoding of an edge_index as `fiedler.encode` does, differentiably."""
+    weight = _gradients_torch.wide(edge_weight)
+    weight = weight.double() if precision == "f64" else weight
+    encoder = SpectralEncoding(k, laplacian=laplacian, device=device, context=context)
+    batch = None if batch is None else torch.as_tensor(batch)
+    return encoder(torch.as_tensor(edge_index), weight, batch, num_nodes)

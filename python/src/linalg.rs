@@ -21,9 +21,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 /// Residuals, departures from orthogonality, and statuses.
-type Certificates = (Vec<f64>, Vec<f64>, Vec<u8>);
+pub(crate) type Certificates = (Vec<f64>, Vec<f64>, Vec<u8>);
 
-fn split(certificates: &[Certificate]) -> Certificates {
+pub(crate) fn split(certificates: &[Certificate]) -> Certificates {
     (
         certificates.iter().map(|certificate| certificate.residual).collect(),
         certificates.iter().map(|certificate| certificate.orthogonality).collect(),
@@ -32,7 +32,7 @@ fn split(certificates: &[Certificate]) -> Certificates {
 }
 
 /// Returns the three arrays of certificates, whose axes are `lead`.
-fn certified<'py>(
+pub(crate) fn certified<'py>(
     py: Python<'py>,
     (residual, orthogonality, status): Certificates,
     lead: &[usize],
@@ -43,13 +43,13 @@ fn certified<'py>(
 }
 
 /// Adds 0 to every number, which turns negative zeros into zeros, as the command does.
-fn without_negative_zeros<T: Number>(numbers: &mut [T]) {
+pub(crate) fn without_negative_zeros<T: Number>(numbers: &mut [T]) {
     let zero = T::from_f64(0.0);
     numbers.iter_mut().for_each(|x| *x += zero);
 }
 
 /// Returns the array of a result without negative zeros.
-fn cleared<'py, T: Number>(
+pub(crate) fn cleared<'py, T: Number>(
     py: Python<'py>,
     mut found: HostArray<T>,
     shape: impl IntoIterator<Item = usize>,
@@ -265,6 +265,22 @@ pub(crate) fn eigsh<'py>(
     by_type!(values, [f32, f64], eigsh_of(context.get(), row_offsets, columns, &options))
 }
 
+/// Returns the matrix of these arrays.
+pub(crate) fn operator<'py, T: Number>(
+    row_offsets: &Bound<'py, PyArrayDyn<i64>>,
+    columns: &Bound<'py, PyArrayDyn<i64>>,
+    values: &Bound<'py, PyArrayDyn<T>>,
+) -> PyResult<Operator<'static, T>> {
+    let py = values.py();
+    let (rows, columns, values) = (Borrowed::of(row_offsets)?, Borrowed::of(columns)?, Borrowed::of(values)?);
+    let made = || {
+        let rows = rows.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect();
+        let columns = columns.as_ref().iter().map(|&column| u32::try_from(column).unwrap_or(u32::MAX)).collect();
+        Operator::<T>::from_csr(rows, columns, values.as_ref().to_vec())
+    };
+    py.detach(made).map_err(|error| raised(py, &error))
+}
+
 fn eigsh_of<'py, T: Number>(
     values: &Bound<'py, PyArrayDyn<T>>,
     door: &Door,
@@ -273,13 +289,7 @@ fn eigsh_of<'py, T: Number>(
     options: &Iteration,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = values.py();
-    let (rows, columns, values) = (Borrowed::of(row_offsets)?, Borrowed::of(columns)?, Borrowed::of(values)?);
-    let made = || {
-        let rows = rows.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect();
-        let columns = columns.as_ref().iter().map(|&column| u32::try_from(column).unwrap_or(u32::MAX)).collect();
-        Operator::<T>::from_csr(rows, columns, values.as_ref().to_vec())
-    };
-    let operator = py.detach(made).map_err(|error| raised(py, &error))?;
+    let operator = operator(row_offsets, columns, values)?;
     let size = (operator.rows(), operator.entries());
     solved(py, door, size, options, move |ctx, k, which, settings| ops::eigsh(ctx, &operator, k, which, settings))
 }

@@ -273,6 +273,31 @@ def test_functions_of_matrices(torch):
     torch.testing.assert_close(step @ step, step)
 
 
+def test_entropies_of_symmetric_graphs(torch):
+    """The entropy of ``M / tr M`` has the gradient ``-(log(M / tr M) + S) / tr M``, whatever is tied."""
+    squares = {i * i % 13 for i in range(1, 13)}
+    graphs = {
+        "cycle": [[(i - j) % 6 in (1, 5) for j in range(6)] for i in range(6)],
+        "cube": [[bin(i ^ j).count("1") == 1 for j in range(8)] for i in range(8)],
+        "complete": [[i != j for j in range(5)] for i in range(5)],
+        "Paley": [[(i - j) % 13 in squares for j in range(13)] for i in range(13)],
+        "bipartite": [[i % 2 != j % 2 for j in range(6)] for i in range(6)],
+        "none": [[False] * 4 for i in range(4)],
+    }
+    for name, edges in graphs.items():
+        adjacency = torch.tensor(edges, dtype=torch.float64)
+        m = torch.diag(adjacency.sum(0)) - adjacency + 0.1 * torch.eye(len(edges), dtype=torch.float64)
+        m.requires_grad_()
+        with linalg.gradients(undefined="raise"):
+            w = linalg.eigvalsh(m)
+            entropy = -(w / w.sum() * torch.log(w / w.sum())).sum()
+            found = torch.autograd.grad(entropy, m)[0]
+        values, vectors = torch.linalg.eigh(m.detach())
+        trace = values.sum()
+        wanted = -(vectors * (torch.log(values / trace) + entropy.detach())) @ vectors.mT / trace
+        assert (found - wanted).abs().max() <= 1e-13 * wanted.abs().max() + 1e-15, name
+
+
 def test_types_and_refusals(torch):
     for dtype in (torch.bfloat16, torch.float16, torch.float32):
         a = torch.eye(3, dtype=dtype, requires_grad=True)

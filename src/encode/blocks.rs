@@ -23,7 +23,7 @@ use crate::shape::to_u32;
 use std::ops::Range;
 
 /// The version of the numerical results. A change that may alter any bit of an encoding requires a new number.
-pub(super) const NUMERICS: u64 = 20;
+pub(super) const NUMERICS: u64 = 21;
 /// A description of the meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-26 spectral encodings of a run of graphs, native byte order";
 /// A description of the content of a graph's hash.

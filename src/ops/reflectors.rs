@@ -45,7 +45,7 @@ pub(super) struct Reflectors<T> {
 
 impl<T: Real> Reflectors<T> {
     /// Prepares the reflectors whose vectors are the columns of `vectors`. Element `first + k` of vector k is 1, and
-    /// the elements before it are 0. There must be at least one reflector, and at most one for each row that changes.
+    /// the elements before it are 0. There is at most one reflector for each row that changes.
     pub(super) fn new(vectors: Mat<T>, tau: &[T], first: usize, par: Par) -> Self {
         let (count, len) = (tau.len(), vectors.nrows() - first);
         let recommended = qr::no_pivoting::factor::recommended_block_size::<T>(len, count);

@@ -5,6 +5,7 @@ mod eigen;
 mod forms;
 mod graded;
 mod gradient;
+mod gradient_parts;
 mod gradient_ties;
 mod matmul;
 mod matmul_split;
@@ -20,6 +21,7 @@ fn main() -> std::process::ExitCode {
         forms::tests(),
         graded::tests(),
         gradient::tests(),
+        gradient_parts::tests(),
         gradient_ties::tests(),
         matmul::tests(),
         matmul_split::tests(),

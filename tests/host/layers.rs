@@ -66,7 +66,7 @@ const CALLERS: [&str; 3] = ["laplacian", "eigen", "svd"];
 const CALLED: [&str; 3] = ["jacobi", "matmul", "stats"];
 
 /// Families that may use everything in another family: (user, used).
-const DEPENDS_ON: [(&str, &str); 10] = [
+const DEPENDS_ON: [(&str, &str); 12] = [
     ("sparse", "laplacian"),
     ("eigsh", "sparse"),
     ("eigsh", "laplacian"),
@@ -76,6 +76,8 @@ const DEPENDS_ON: [(&str, &str); 10] = [
     ("pca", "svd"),
     ("divergence", "stats"),
     ("gradient", "matmul"),
+    ("gradient", "eigen"),
+    ("gradient", "sparse"),
     ("series", "fft"),
 ];
 

@@ -223,6 +223,26 @@ fn statistics() -> Vec<Problem> {
         let found = ops::histogram(ctx, &x, Axis::Rows, 2100, Some((-0.5, 0.75)))?;
         Ok([found.counts, found.below, found.above].concat().into_iter().map(|count| count as f64).collect())
     }));
+    all.push(Problem::new("numbers on the edges of bins", |ctx| {
+        let x: Vec<f32> = (0..400_u16).map(|i| 0.25 * f32::from(i * 7 % 9) - 0.75).collect();
+        let mut out = Vec::new();
+        for rows in [400, 8] {
+            let x = Array::from_vec(Shape::new(rows, 400 / rows, 1), x.clone())?;
+            let found = ops::histogram(ctx, &x, Axis::Rows, 5, Some((-0.5, 0.75)))?;
+            out.extend([found.counts, found.below, found.above].concat());
+        }
+        Ok(out.into_iter().map(|count| count as f64).collect())
+    }));
+    // As many degrees of freedom as numbers, one fewer and one more.
+    all.push(Problem::new("degrees of freedom", |ctx| {
+        let mut out = Vec::new();
+        for ddof in [4, 5, 6] {
+            let options = StatsOptions { ddof, ..StatsOptions::default() };
+            let x = Array::from_vec(Shape::new(5, 3, 1), noise(15, 1))?;
+            out.extend(described(ctx, &ops::describe(ctx, &x, Axis::Rows, options)?)?);
+        }
+        Ok(out)
+    }));
     all.push(Problem::new("streams", |ctx| {
         let cols = 3;
         let (mut stats, mut other) =

@@ -25,8 +25,11 @@
 //! of this family (`gpu`), so that gradients of resident arrays stay there.
 
 mod cpu;
+mod forward;
 mod gpu;
 pub(super) mod kernels;
+mod sparse;
+mod turned;
 
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
@@ -35,10 +38,14 @@ use crate::error::{DEVICE_BYTES, Error, Result, within_limits};
 use crate::memory::Elements;
 use crate::ops::matmul::PRODUCT_FLOP_COST;
 use crate::ops::operation::{Call, Operation as _, Precision};
-use crate::policy::{Choice, Workload};
-use crate::shape::Shape;
+use crate::policy::{Choice, Side, Workload};
+use crate::shape::{Layout, Shape};
 use gpu::GradientCertificates;
 use std::sync::Arc;
+
+pub use forward::{Tangent, eigh_jvp, svd_jvp};
+pub use sparse::{EigshGradient, eigsh_vjp};
+pub use turned::turn_tie_groups;
 
 /// What a gradient does where eigenvalues or singular values are close.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,13 +63,29 @@ pub enum Degeneracy {
     Lorentzian(f64),
 }
 
+impl Degeneracy {
+    /// # Errors
+    /// [`crate::ErrorKind::Domain`] if a tolerance or a width is negative or not finite.
+    fn check(self, operation: &'static str) -> Result<()> {
+        let (name, number) = match self {
+            Self::Exact => return Ok(()),
+            Self::Group(tolerance) => ("tolerance", tolerance),
+            Self::Lorentzian(width) => ("width", width),
+        };
+        if number >= 0.0 && number.is_finite() {
+            return Ok(());
+        }
+        Err(Error::domain(operation, format!("expected a {name} that is finite and not negative, found {number}")))
+    }
+}
+
 /// What a gradient says of itself, for one matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GradientCertificate {
     /// Whether the loss has a gradient, so that `undefined` is at most `eps^(2/3)`: 3.7e-11 in f64, 2.4e-5 in f32. That
     /// is halfway between the rounding errors of cotangents and a loss that depends on the basis of a tie group.
     /// What ought to vanish may be 0 by coincidence, for example in the basis of unit vectors that a solver chooses for
-    /// the identity. Such a loss counts as defined unless the caller first turns the basis of each tie group.
+    /// the identity. Such a loss counts as defined unless the basis of each tie group is turned ([`turn_tie_groups`]).
     pub defined: bool,
     /// The part of the cotangents that has no gradient, as the larger of two quotients of magnitudes: the largest
     /// element of `V'Vbar` that ought to vanish by the largest of all, and the largest difference between cotangents of
@@ -130,23 +153,14 @@ struct Rule {
 
 impl Rule {
     /// Returns the rule for `n` values of a matrix.
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a tolerance or a width is negative or not finite.
     #[expect(clippy::cast_precision_loss, reason = "orders are far below 2^52")]
-    fn of<T: Real>(operation: &'static str, degeneracy: Degeneracy, n: usize) -> Result<Self> {
+    fn of<T: Real>(degeneracy: Degeneracy, n: usize) -> Self {
         let fine = 4.0 * n as f64 * T::EPSILON;
-        let (name, number, rule) = match degeneracy {
-            Degeneracy::Exact => ("tolerance", 0.0, Self { tolerance: fine, width: 0.0 }),
-            Degeneracy::Group(tolerance) => {
-                ("tolerance", tolerance, Self { tolerance: tolerance.max(fine), width: 0.0 })
-            }
-            Degeneracy::Lorentzian(width) => ("width", width, Self { tolerance: fine, width }),
-        };
-        if number >= 0.0 && number.is_finite() {
-            return Ok(rule);
+        match degeneracy {
+            Degeneracy::Exact => Self { tolerance: fine, width: 0.0 },
+            Degeneracy::Group(tolerance) => Self { tolerance: tolerance.max(fine), width: 0.0 },
+            Degeneracy::Lorentzian(width) => Self { tolerance: fine, width },
         }
-        Err(Error::domain(operation, format!("expected a {name} that is finite and not negative, found {number}")))
     }
 }
 
@@ -213,7 +227,8 @@ pub fn eigh_vjp<T: Real>(
     expected(NAME, "eigenvalues", Some(values), Shape::new(n, 1, batch))?;
     expected(NAME, "cotangents of the eigenvalues", values_bar, Shape::new(n, 1, batch))?;
     expected(NAME, "cotangents of the eigenvectors", vectors_bar, shape)?;
-    let rule = Rule::of::<T>(NAME, degeneracy, n)?;
+    degeneracy.check(NAME)?;
+    let rule = Rule::of::<T>(degeneracy, n);
     let all = [Some(values), Some(vectors), values_bar, vectors_bar];
     let products = if vectors_bar.is_some() { 3.0 } else { 1.0 };
     let call = call(NAME, shape, n, products, all);
@@ -229,6 +244,67 @@ pub fn eigh_vjp<T: Real>(
         gpu::eigh(ctx, gpu, shape, all.map(|array| array.map(Array::storage)), rule)
     };
     finished(shape, batch, call.run(ctx, on_cpu, |gpu| on_device(gpu))?)
+}
+
+/// Computes [`eigh_vjp`] of matrices of unequal orders, on the CPU: the vector-Jacobian product of
+/// [`eigh_ragged`](super::eigh_ragged). Returns the gradients, and the certificate of each matrix.
+///
+/// # Shapes
+/// The eigenvalues and their cotangents have an element for each row of the layout, and the eigenvectors and their
+/// cotangents are laid out as the matrices. A cotangent of `None` is 0.
+///
+/// # Examples
+/// ```
+/// use fiedler::array::Ragged;
+/// use fiedler::ops::gradient::{Degeneracy, eigh_ragged_vjp};
+/// use fiedler::ops::eigh_ragged;
+/// use fiedler::{Context, Layout};
+///
+/// // The sum of all eigenvalues: its gradients are identities, of orders 1 and 2.
+/// let ctx = Context::cpu();
+/// let a = Ragged::from_vec(Layout::new([1, 2]), vec![7.0, 2.0, 1.0, 1.0, 2.0])?;
+/// let found = eigh_ragged(&ctx, &a)?.to_host(&ctx)?;
+/// let decomposition = [&found.values[..], &found.vectors[..]];
+/// let bars = [Some(&[1.0; 3][..]), None];
+/// let (gradient, _) = eigh_ragged_vjp(&ctx, a.layout(), decomposition, bars, Degeneracy::Exact)?;
+/// let off = |(x, y): (&f64, f64)| (x - y).abs();
+/// assert!(gradient.iter().zip([1.0, 1.0, 0.0, 0.0, 1.0]).map(off).all(|error| error < 1e-15));
+/// # Ok::<(), fiedler::Error>(())
+/// ```
+///
+/// # Errors
+/// [`crate::ErrorKind::Shape`] if the lengths do not match the layout; [`crate::ErrorKind::Domain`] for a tolerance or a
+/// width that is negative or not finite.
+pub fn eigh_ragged_vjp<T: Real>(
+    ctx: &Context,
+    layout: &Layout,
+    [values, vectors]: [&[T]; 2],
+    [values_bar, vectors_bar]: [Option<&[T]>; 2],
+    degeneracy: Degeneracy,
+) -> Result<(Vec<T>, Vec<GradientCertificate>)> {
+    const NAME: &str = "eigh_ragged_vjp";
+    let [rows, elements] = [layout.row_count(), layout.len()];
+    let given = [
+        ("eigenvalues", Some(values), rows),
+        ("elements of eigenvectors", Some(vectors), elements),
+        ("cotangents of the eigenvalues", values_bar, rows),
+        ("cotangents of the eigenvectors", vectors_bar, elements),
+    ];
+    for (what, given, len) in given {
+        let found = given.map_or(len, <[T]>::len);
+        if found != len {
+            return Err(Error::shape(NAME, format!("{len} {what} of {} matrices", layout.batch()), found.to_string()));
+        }
+    }
+    degeneracy.check(NAME)?;
+    let bars = [values_bar, vectors_bar].map(Option::unwrap_or_default);
+    let choice = choose_eigh_ragged_vjp::<T>(ctx, layout);
+    ctx.on_host_for(&choice, || {
+        let mut out = vec![T::from_f64(0.0); elements];
+        let rule = |n| Rule::of::<T>(degeneracy, n);
+        let certificates = cpu::eigh_ragged(layout, [values, bars[0]], [vectors, bars[1]], rule, &mut out);
+        Ok((out, certificates))
+    })
 }
 
 /// Computes the gradient of a loss of singular values and vectors with respect to the matrices `(m, n)`: the
@@ -277,7 +353,8 @@ pub fn svd_vjp<T: Real>(
     expected(NAME, "cotangents of the left singular vectors", u_bar, of_u)?;
     expected(NAME, "cotangents of the singular values", s_bar, of_s)?;
     expected(NAME, "cotangents of the right singular vectors", vh_bar, of_vh)?;
-    let rule = Rule::of::<T>(NAME, degeneracy, n)?;
+    degeneracy.check(NAME)?;
+    let rule = Rule::of::<T>(degeneracy, n);
     let all = [Some(u), Some(s), Some(vh), u_bar, s_bar, vh_bar];
     let call = call(NAME, shape, n, 5.0, all);
     let on_cpu = || {
@@ -299,6 +376,18 @@ pub fn svd_vjp<T: Real>(
 #[must_use]
 pub fn choose_eigh_vjp<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> Choice {
     described::<T>("eigh_vjp", shape, shape.rows, 3.0, resident).choose(ctx)
+}
+
+/// Returns how long [`eigh_ragged_vjp`] is predicted to take on the CPU, where it runs.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "estimates")]
+pub fn choose_eigh_ragged_vjp<T: Real>(ctx: &Context, layout: &Layout) -> Choice {
+    // As many elements as there are, in matrices of the mean order of an element.
+    let cubes: f64 = layout.orders().iter().map(|&n| f64::from(n).powi(3)).sum();
+    let n = (cubes / layout.len().max(1) as f64).ceil() as usize;
+    let shape = Shape::new(n, n, layout.len().div_ceil((n * n).max(1)));
+    let workload = described::<T>("eigh_ragged_vjp", shape, n, 3.0, false).workload;
+    Choice { side: Side::Cpu, ..ctx.explain(&workload, false) }
 }
 
 /// Returns where [`svd_vjp`] of a batch of matrices of that shape would run, and why. `resident` says whether the

@@ -6,6 +6,7 @@
 use super::finish::finish;
 use super::householder::{Reduce, Reduction};
 use super::inverse_iteration::eigenvectors;
+use super::root_free;
 use super::values_only::Values;
 use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
@@ -31,6 +32,10 @@ const FEW: usize = 8;
 /// conquer takes 1.05 times as long at n = 32, 2.7 times at n = 64, and 8 times at n = 256 (2026-11-24).
 const TWISTED_FROM: usize = 32;
 
+/// The largest number of tridiagonal matrices whose eigenvalues are computed one matrix at a time. A step of a sweep
+/// takes 30 cycles for one matrix, and 80 for the matrices of all lanes (2026-11-29).
+const APART: usize = 3;
+
 /// The maximum number of elements, in total, of the matrices that are reduced together. The eigenvalues of these
 /// matrices are then computed side by side.
 const WAITING: usize = 1 << 23;
@@ -42,7 +47,7 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
             if request.cancel.is_cancelled() {
                 return;
             }
-            let prepared = Prepared::new(m);
+            let prepared = Prepared::new(m, true);
             let values = prepared.as_ref().and_then(|p| p.reduced.all(m.vectors, p.par));
             let pairs = values.map(|values| Pairs { columns: 0..values.len(), values });
             finish(m, prepared.as_ref(), pairs, request);
@@ -57,7 +62,8 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
         let together = (WAITING / (last.order * last.order)).clamp(1, rest.len());
         let (before, now) = rest.split_at_mut(rest.len() - together);
         rest = before;
-        let prepared: Vec<Option<Prepared<T>>> = parallel::map(now.iter().rev(), |_, m| Prepared::new(m));
+        let vectors = !request.columns.is_none();
+        let prepared: Vec<Option<Prepared<T>>> = parallel::map(now.iter().rev(), |_, m| Prepared::new(m, vectors));
         // The eigenvalues are computed in f64 even if T is f32. In f32, the error of the QL iteration at n = 300 is 20
         // eps |A|, ten times the error of the reduction, and f32 saves only a tenth of the time (2026-11-22). Matrices
         // that are solved one per lane stay in f32, because their whole solution would take 2.3 to 2.6 times as long in
@@ -65,7 +71,12 @@ pub(super) fn eigh<T: Real>(matrices: &mut [Matrix<'_, T>], request: Request<'_>
         let systems: Vec<_> = prepared.iter().flatten().map(|p| p.reduced.tridiagonal()).collect();
         let systems: Vec<_> =
             systems.iter().map(|(diagonal, off_diagonal)| (&diagonal[..], &off_diagonal[..])).collect();
-        let mut values = f64::in_lanes(Values(&systems)).into_iter();
+        let values = if systems.len() <= APART {
+            parallel::map(systems, |_, (diagonal, off_diagonal)| root_free::eigenvalues(diagonal, off_diagonal))
+        } else {
+            f64::in_lanes(Values(&systems))
+        };
+        let mut values = values.into_iter();
         let narrow = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
         let values: Vec<Option<Vec<T>>> =
             prepared.iter().map(|p| p.as_ref().and_then(|_| values.next().flatten()).map(narrow)).collect();
@@ -87,7 +98,7 @@ pub(super) struct Prepared<T> {
 }
 
 impl<T: Real> Prepared<T> {
-    fn new(m: &Matrix<'_, T>) -> Option<Self> {
+    fn new(m: &Matrix<'_, T>, vectors: bool) -> Option<Self> {
         let n = m.order;
         // The bits of floating-point magnitudes have the same order as the magnitudes, with infinity and NaN above all
         // others.
@@ -100,7 +111,7 @@ impl<T: Real> Prepared<T> {
         let inverse = T::from_f64(1.0 / scale);
         let matrix = mirrored(m.elements, n, inverse);
         let par = if n < PARALLEL_FROM { Par::Seq } else { parallel::in_eight() };
-        let reduced = Reduced::new(&matrix, par);
+        let reduced = Reduced::new(&matrix, vectors, par);
         Some(Self { matrix, scale, reduced, par })
     }
 
@@ -138,10 +149,11 @@ pub(super) struct Reduced<T> {
 }
 
 impl<T: Real> Reduced<T> {
-    fn new(matrix: &Mat<T>, par: Par) -> Self {
-        let n = matrix.nrows();
+    /// Reduces a matrix. Without `vectors`, Q is not prepared for products.
+    fn new(matrix: &Mat<T>, vectors: bool, par: Par) -> Self {
         let Reduction { reflectors, tau, diagonal, off_diagonal } = T::in_lanes(Reduce(matrix.as_ref()));
-        Self { q: Reflectors::new(reflectors, &tau[..n - 1], 1, par), diagonal, off_diagonal }
+        let count = if vectors { matrix.nrows() - 1 } else { 0 };
+        Self { q: Reflectors::new(reflectors, &tau[..count], 1, par), diagonal, off_diagonal }
     }
 
     /// Returns the diagonal and the off-diagonal elements of T, in f64.

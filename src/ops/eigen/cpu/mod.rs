@@ -8,8 +8,8 @@
 //! too few matrices to fill the lanes, are reduced one at a time by `householder`, with one pass over memory per step.
 //! Then `ops::twisted` computes all eigenvectors in f32, one per lane, if the eigenvalues are distinct. Otherwise,
 //! faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few. If no eigenvectors are
-//! wanted, `values_only` computes the eigenvalues, with one matrix per lane. `finish` completes the results. The bits
-//! of a lane do not depend on the other lanes, but a call with few matrices may be solved by another algorithm than a
+//! wanted, `root_free` computes the eigenvalues of one matrix, or `values_only` those of several, with one matrix per
+//! lane. `finish` completes the results. The bits of a lane do not depend on the other lanes, but a call with few matrices may be solved by another algorithm than a
 //! call with many matrices. The algorithm depends only on the number and the orders of the matrices and on the columns
 //! that are requested.
 //!
@@ -24,6 +24,7 @@ mod group;
 mod householder;
 mod implicit_ql;
 mod inverse_iteration;
+mod root_free;
 mod subset;
 mod tridiagonal;
 mod values_only;

@@ -1,0 +1,89 @@
+"""Linear operations of arrays that torch or JAX differentiates: Fourier transforms and covariances.
+
+The derivative of a linear map is the map itself, and its adjoint is one of the other transforms, so each derivative is a
+call of the library, of any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._arguments import flag, whole
+from ._errors import DomainError, ShapeError
+
+
+class Transforms:
+    """Fourier transforms along axes, in the operations of a library.
+
+    Parameters
+    ----------
+    xp : module
+    fourier : callable
+        The unscaled transform of the last axis of complex arrays, or its inverse: ``fourier(x, inverse, place)``.
+    real : callable
+        The unscaled frequencies of real arrays: ``real(x, place)``.
+    inverse_real : callable
+        The unscaled inverse: ``inverse_real(x, n, place)``.
+    """
+
+    def __init__(self, xp: Any, fourier: Callable[..., Any], real: Callable[..., Any], inverse_real: Any) -> None:
+        self._xp, self._fourier, self._real, self._inverse_real = xp, fourier, real, inverse_real
+
+    def resized(self, x: Any, n: int) -> Any:
+        """Crops the last axis, or fills it up with zeros."""
+        have = x.shape[-1]
+        if n <= have:
+            return x if n == have else x[..., :n]
+        zeros = self._xp.zeros((*x.shape[:-1], n - have), dtype=x.dtype)
+        return self._xp.concatenate([x, zeros], -1)
+
+    def adjoint_of_real(self, bar: Any, n: int, place: str) -> Any:
+        return self._xp.real(self._fourier(self.resized(bar, n), True, place))
+
+    def adjoint_of_inverse_real(self, bar: Any, place: str) -> Any:
+        n = bar.shape[-1]
+        made = self._real(bar, place)
+        # All frequencies but the first, and half of an even length, stand for two.
+        single = self._xp.arange(made.shape[-1]) * 2 % n == 0
+        return self._xp.where(single, made, 2 * made)
+
+    def one(self, kind: str, x: Any, n: int | None, axis: int, scale: Callable[[int], float], place: str) -> Any:
+        """Returns the transform ``kind``, which is fft, ifft, rfft or irfft, along an axis, times scale(n)."""
+        if not -x.ndim <= axis < x.ndim:
+            raise np.exceptions.AxisError(int(axis), x.ndim, "axis")
+        x = self._xp.moveaxis(x, axis, -1)
+        whole_length = 2 * (x.shape[-1] - 1) if kind == "irfft" else x.shape[-1]
+        length = whole_length if n is None else whole(n, "n")
+        if length < 1:
+            raise DomainError(f"n: expected at least one element along axis {axis}, found {length}")
+        x = self.resized(x, length // 2 + 1 if kind == "irfft" else length)
+        if kind == "rfft":
+            made = self._real(x, place)
+        elif kind == "irfft":
+            made = self._inverse_real(x + 0j, length, place) * (1 / length)
+        else:
+            made = self._fourier(x + 0j, kind == "ifft", place)
+            made = made * (1 / length) if kind == "ifft" else made
+        factor = scale(length)
+        return self._xp.moveaxis(made if factor == 1 else made * factor, -1, axis)
+
+
+def covariance(xp: Any, x: Any, rowvar: bool, correlation: bool, product: Callable[[Any, Any], Any]) -> Any:
+    """Returns the covariances or correlations of variables (..., variables, observations)."""
+    if x.ndim == 0:
+        raise ShapeError("m: expected at least one axis, found a number")
+    if x.ndim == 1:
+        x = x[None] if flag(rowvar, "rowvar") else x[:, None]
+    x = x if flag(rowvar, "rowvar") else x.mT
+    count = x.shape[-1]
+    if count < 2:
+        raise DomainError(f"m: expected at least two observations, found {count}")
+    centered = x - x.mean(-1)[..., None]
+    made = product(centered, centered.mT) / (count - 1)
+    if correlation:
+        roots = xp.sqrt((made * xp.eye(made.shape[-1], dtype=made.dtype)).sum(-1))
+        made = made / (roots[..., None] * roots[..., None, :])
+    return made[0, 0] if made.shape == (1, 1) else made

@@ -278,13 +278,17 @@ def encode(
     k, walk_steps = whole(k, "k", _MOST), whole(walk_steps, "walk_steps", _MOST)
     if edge_weight is not None:
         if tracked_by(edge_weight) == "torch":
-            others = (which, trivial, walk_steps, method, preset, symmetrize, seed, resume)
-            if others != ("smallest", "keep", 0, "auto", None, None, None, None):
-                raise DomainError("edge_weight: expected the defaults of which, trivial, walk_steps, method, preset, "
-                                  f"symmetrize, sign and resume where gradients are wanted, found {others}")
+            given = {"which": which, "trivial": trivial, "walk_steps": walk_steps, "method": method, "preset": preset}
+            given |= {"symmetrize": symmetrize, "sign": sign, "resume": resume}
+            defaults = ("smallest", "keep", 0, "auto", None, None, "canonical", None)
+            for (name, value), default in zip(given.items(), defaults, strict=True):
+                if value != default:
+                    what = f"expected {name}={default!r} where gradients are wanted, found {value!r}"
+                    raise DomainError(f"edge_weight: {what}")
             from .torch import encoded
 
-            return encoded(graphs, edge_weight, k, laplacian, precision, num_nodes, batch, device, context)
+            inputs = (graphs, edge_weight, k, laplacian, precision, num_nodes, batch, device, context)
+            return encoded(*inputs)  # type: ignore[no-any-return]  # SpectralPairs
         graphs = GraphBatch.from_edge_index(
             graphs, num_nodes, weight=edge_weight, batch=batch, preset=preset, symmetrize=symmetrize
         )

@@ -259,14 +259,16 @@ def svd_vjp(
     vh_bar: _Array | None,
     mode: tuple[str, float],
 ) -> tuple[_Array, _Array, _Array, _Array]: ...
-def eigh_ragged(context: Context, elements: _Array, orders: list[int]) -> tuple[_Array, _Array, _Certificates]: ...
+def eigh_ragged(
+    context: Context, elements: _Array, orders: list[int], k: int
+) -> tuple[_Array, _Array, _Array, _Array, _Certificates]: ...
 def eigh_ragged_vjp(
     context: Context,
     values: _Array,
     rows: _Array,
     orders: list[int],
-    values_bar: _Array | None,
-    rows_bar: _Array | None,
+    values_bar: _Array,
+    rows_bar: _Array,
     mode: tuple[str, float],
 ) -> tuple[_Array, _Array, _Array, _Array]: ...
 def eigsh_vjp(

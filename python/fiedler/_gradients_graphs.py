@@ -7,6 +7,7 @@ k eigenpairs are iterated, and the part of the gradient outside of them is the s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -16,8 +17,8 @@ from torch import Tensor
 
 from . import _fiedler
 from ._errors import UncertifiedWarning, warn
-from ._gradients_torch import _array, _forward_once, _made, _report, _settings, formulas
-from ._ties import Rule, judged, native, ties_of, turned
+from ._gradients_torch import _array, _forward_once, _made, _report, formulas
+from ._ties import Rule, current, judged, native, ties_of, turned
 
 
 def _batches(orders: list[int], values: list[Tensor], rows: list[Tensor]) -> Iterator[list[Tensor]]:
@@ -78,7 +79,8 @@ class _RaggedGradient(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, bar: Tensor) -> Any:
-        pull = torch.func.vjp(lambda *x: _formula(*x, ctx.orders, ctx.rule), *ctx.saved_tensors)[1]
+        formula = partial(_formula, orders=ctx.orders, rule=ctx.rule)
+        pull = torch.func.vjp(formula, *ctx.saved_tensors)[1]
         return *pull(bar), *[None] * 6
 
 
@@ -102,7 +104,7 @@ class _RaggedOf(torch.autograd.Function):
         first_w, first_v, w, rows = ctx.saved_tensors
         bars = [torch.zeros_like(x) if bar is None else bar for x, bar in ((first_w, w_bar), (first_v, v_bar))]
         if all_w_bar is not None or all_v_bar is not None:
-            bars = list(_spread(*bars, w, rows, ctx.orders))
+            bars = list(_spread(bars[0], bars[1], w, rows, ctx.orders))
             bars = [x if bar is None else x + bar for x, bar in zip(bars, (all_w_bar, all_v_bar), strict=True)]
         made = _RaggedGradient.apply(w, rows, *bars, ctx.orders, ctx.device, *ctx.settings)
         return made, *[None] * 7
@@ -125,13 +127,14 @@ class _RaggedOf(torch.autograd.Function):
 
 def eigh_ragged(elements: Tensor, orders: list[int], k: int, place: str) -> tuple[Tensor, Tensor, Tensor]:
     """Returns the first k eigenvalues (matrices, k) and eigenvectors (rows, k), filled up with 0, and all eigenvalues."""
-    values, vectors, w, _ = _RaggedOf.apply(elements, orders, k, place, *_settings())
+    rule, report = current.get()
+    values, vectors, w, _ = _RaggedOf.apply(elements, orders, k, place, *rule, report)
     return values, vectors, w
 
 
 def ties(values: Tensor, orders: list[int]) -> np.ndarray[Any, Any]:
     """Returns whether each value is tied to the one before it, by the rule of the present gradients."""
-    return ties_of(values.detach().numpy(), np.asarray(orders, np.int64), _settings()[:3])
+    return ties_of(values.detach().numpy(), np.asarray(orders, np.int64), current.get()[0])
 
 
 class _EigshOf(torch.autograd.Function):
@@ -141,7 +144,8 @@ class _EigshOf(torch.autograd.Function):
     def forward(ctx: Any, entries: Tensor, pattern: Any, options: dict[str, Any], device: str, *settings: Any) -> Any:
         ctx.pattern, ctx.end, ctx.device, ctx.settings = pattern, options["which"], device, settings
         wide = entries.detach().double()
-        w, rows, *measures = _fiedler.eigsh(native(device), *pattern, _array(wide), options)
+        offsets, columns = pattern
+        w, rows, *measures = _fiedler.eigsh(native(device), offsets, columns, _array(wide), options)
         # An eigenvalue of a Laplacian that is not resolved (3) is 0.
         bad = np.flatnonzero((measures[2] == 1) | (measures[2] == 2))
         if bad.size:
@@ -162,9 +166,9 @@ class _EigshOf(torch.autograd.Function):
         mode, number, undefined, report = ctx.settings
         bars = _array(w_bar.double()), _array(rows_bar.double())
         matrix = (*ctx.pattern, _array(entries))
-        context = native(ctx.device)
         pairs = _array(w), _array(rows)
-        (made, defined, *certificate), _ = _fiedler.eigsh_vjp(context, matrix, ctx.end, pairs, bars, (mode, number))
+        found, _residual = _fiedler.eigsh_vjp(native(ctx.device), matrix, ctx.end, pairs, bars, (mode, number))
+        made, defined, *certificate = found
         judged(defined, certificate[0], undefined)
         _report(report, _made(certificate))
         return torch.from_numpy(made).to(ctx.dtype), *[None] * 7
@@ -172,4 +176,5 @@ class _EigshOf(torch.autograd.Function):
 
 def eigsh(entries: Tensor, pattern: Any, options: dict[str, Any], place: str) -> Any:
     """Returns k eigenpairs of the matrix with these entries and (row offsets, columns), and their measures."""
-    return _EigshOf.apply(entries, pattern, options, place, *_settings())
+    rule, report = current.get()
+    return _EigshOf.apply(entries, pattern, options, place, *rule, report)

@@ -169,7 +169,7 @@ def _call_fourier(x: Any, inverse: bool, place: str) -> Any:
     return _fiedler.transform(native(place), x, "ifft" if inverse else "fft") * (x.shape[1] if inverse else 1)
 
 
-transforms = Transforms(
+transforms: Transforms = Transforms(
     jnp,
     _linear(
         _call_fourier,

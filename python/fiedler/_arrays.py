@@ -28,6 +28,13 @@ def _of_jax(result: Any) -> Any:
     return sys.modules["jax.numpy"].asarray(result)
 
 
+def is_tensor(x: Any) -> bool:
+    """Returns whether this is a tensor of torch."""
+    torch = sys.modules.get("torch")
+    # Another module of that name may lack tensors.
+    return torch is not None and isinstance(x, getattr(torch, "Tensor", ()))
+
+
 def tracked_by(x: Any) -> str | None:
     """Returns the library, torch or jax, that differentiates, vectorizes or compiles what is computed of an array."""
     if type(x) is np.ndarray:

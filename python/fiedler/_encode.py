@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import flag, many, path as _path, text, whole, word, wrong
-from ._arrays import tracked_by
+from ._arrays import is_tensor
 from ._context import Context, _context
 from ._errors import DomainError, OutOfMemoryError, UncertifiedError, UncertifiedWarning, warn
 from ._files import whole_file
@@ -245,9 +245,10 @@ def encode(
         'edge_weight' in PyTorch Geometric, and the entries of a matrix. With None, every edge weighs 1. Parallel edges
         of a multigraph count once, with the largest weight, but entries of a matrix at one place are summed.
     edge_weight, num_nodes, batch
-        For an edge_index, see `GraphBatch.from_edge_index`. With a tensor of weights that requires a gradient, the
-        result is that of `fiedler.torch.SpectralEncoding`, which is differentiable in them; it takes k, laplacian,
-        precision, num_nodes, batch, device and context, adds duplicates, and averages the two directions of an edge.
+        For an edge_index, see `GraphBatch.from_edge_index`. If the weights are a tensor of torch, the result is a
+        `fiedler.torch.SpectralPairs`, which is differentiable in them, as of `fiedler.torch.SpectralEncoding`:
+        duplicates are added, the two directions of an edge are averaged, and the precision is that of the weights
+        unless it is 'f64'. Of the other parameters, k, laplacian, num_nodes, batch, device and context count.
     sign : 'canonical' or int
         A seed from which each eigenvector is given a random sign, for augmentation.
     cache : bool
@@ -277,13 +278,13 @@ def encode(
     seed = None if isinstance(sign, str) else whole(sign, "sign")
     k, walk_steps = whole(k, "k", _MOST), whole(walk_steps, "walk_steps", _MOST)
     if edge_weight is not None:
-        if tracked_by(edge_weight) == "torch":
+        if is_tensor(edge_weight):
             given = {"which": which, "trivial": trivial, "walk_steps": walk_steps, "method": method, "preset": preset}
-            given |= {"symmetrize": symmetrize, "sign": sign, "resume": resume}
-            defaults = ("smallest", "keep", 0, "auto", None, None, "canonical", None)
+            given |= {"symmetrize": symmetrize, "sign": sign, "resume": resume, "weight": weight}
+            defaults = ("smallest", "keep", 0, "auto", None, None, "canonical", None, "auto")
             for (name, value), default in zip(given.items(), defaults, strict=True):
                 if value != default:
-                    what = f"expected {name}={default!r} where gradients are wanted, found {value!r}"
+                    what = f"expected {name}={default!r} with a tensor of weights, found {value!r}"
                     raise DomainError(f"edge_weight: {what}")
             from .torch import encoded
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from . import _fiedler
-from ._errors import UncertifiedWarning, warn
+from ._errors import DomainError, UncertifiedWarning, warn
 from ._gradients_torch import _array, _forward_once, _made, _report, formulas
 from ._ties import Rule, current, judged, native, ties_of, turned
 
@@ -138,43 +138,64 @@ def ties(values: Tensor, orders: list[int]) -> np.ndarray[Any, Any]:
 
 
 class _EigshOf(torch.autograd.Function):
-    """k eigenvalues at an end of the spectrum and their eigenvectors, which are rows, of a sparse symmetric matrix."""
+    """k eigenvalues at an end of the spectrum and their eigenvectors, which are rows, of a sparse symmetric matrix.
+
+    One more pair is computed, which tells whether the k pairs are only a part of a tie group.
+    """
 
     @staticmethod
     def forward(ctx: Any, entries: Tensor, pattern: Any, options: dict[str, Any], device: str, *settings: Any) -> Any:
         ctx.pattern, ctx.end, ctx.device, ctx.settings = pattern, options["which"], device, settings
-        wide = entries.detach().double()
         offsets, columns = pattern
-        w, rows, *measures = _fiedler.eigsh(native(device), offsets, columns, _array(wide), options)
+        k, n = options["k"], len(offsets) - 1
+        more = {**options, "k": min(k + 1, n) if k else 0}
+        wide = entries.detach().double()
+        found = _fiedler.eigsh(native(device), offsets, columns, _array(wide), more)
+        w, rows, residual, orthogonality, status, null_space = found
+        ctx.kept = kept = slice(0, k) if ctx.end == "smallest" else slice(len(w) - k, len(w))
         # An eigenvalue of a Laplacian that is not resolved (3) is 0.
-        bad = np.flatnonzero((measures[2] == 1) | (measures[2] == 2))
+        bad = np.flatnonzero((status[kept] == 1) | (status[kept] == 2))
         if bad.size:
-            warn(f"{bad.size} of {len(w)} pairs have not converged; the first is pair {bad[0]}", UncertifiedWarning)
+            warn(f"{bad.size} of {k} pairs have not converged; the first is pair {bad[0]}", UncertifiedWarning)
         (rows,) = turned(w, rows)
         rows = rows * np.where(-rows.min(-1, initial=0) > rows.max(-1, initial=0), -1, 1)[:, None]
         made = torch.from_numpy(w), torch.from_numpy(rows)
         ctx.save_for_backward(wide, *made)
         ctx.dtype = entries.dtype
-        measured = tuple(torch.as_tensor(x) for x in measures)
+        measured = tuple(torch.as_tensor(x) for x in (residual[kept], orthogonality, status[kept], null_space))
         ctx.mark_non_differentiable(*measured)
-        return made[0].to(entries.dtype), made[1].to(entries.dtype), *measured
+        return made[0][kept].to(entries.dtype), made[1][kept].to(entries.dtype), *measured
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, w_bar: Tensor, rows_bar: Tensor, *_: Any) -> Any:
+        if torch.is_grad_enabled():
+            raise NotImplementedError("expected a first derivative of iterated pairs, found a second (create_graph=True)")
         entries, w, rows = ctx.saved_tensors
         mode, number, undefined, report = ctx.settings
-        bars = _array(w_bar.double()), _array(rows_bar.double())
+        bars = [torch.zeros_like(x) for x in (w, rows)]
+        for bar, given in zip(bars, (w_bar, rows_bar), strict=True):
+            bar[ctx.kept] = given.double()
         matrix = (*ctx.pattern, _array(entries))
         pairs = _array(w), _array(rows)
-        found, _residual = _fiedler.eigsh_vjp(native(ctx.device), matrix, ctx.end, pairs, bars, (mode, number))
+        # Elements in float32 tell no closer values apart, and so do vectors that were rounded to it.
+        eps = torch.finfo(ctx.dtype).eps
+        rule = (mode, number) if ctx.dtype == torch.float64 else ("group", max(number, eps))
+        found, _residual = _fiedler.eigsh_vjp(
+            native(ctx.device), matrix, ctx.end, pairs, (_array(bars[0]), _array(bars[1])), rule
+        )
         made, defined, *certificate = found
-        judged(defined, certificate[0], undefined)
+        judged(defined | (certificate[0] <= eps ** (2 / 3)), certificate[0], undefined)
         _report(report, _made(certificate))
         return torch.from_numpy(made).to(ctx.dtype), *[None] * 7
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        raise NotImplementedError("expected the backward mode for iterated pairs, found the forward mode")
 
 
 def eigsh(entries: Tensor, pattern: Any, options: dict[str, Any], place: str) -> Any:
     """Returns k eigenpairs of the matrix with these entries and (row offsets, columns), and their measures."""
     rule, report = current.get()
+    if rule[0] == "lorentzian":
+        raise DomainError("gradients: expected 'exact' or 'group' for iterated pairs, found 'lorentzian'")
     return _EigshOf.apply(entries, pattern, options, place, *rule, report)

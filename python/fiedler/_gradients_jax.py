@@ -228,4 +228,4 @@ def checked(x: Any, name: str, *, complex_: bool = False) -> Any:
         raise TypeError(f"{name}: expected an array of real numbers, found {x.dtype}")
     if x.dtype in (jnp.float32, jnp.float64):
         return x
-    return x.astype(jnp.float32 if jnp.issubdtype(x.dtype, jnp.floating) else jnp.promote_types(float, jnp.float32))
+    return x.astype(jnp.float32 if jnp.issubdtype(x.dtype, jnp.floating) else jnp.result_type(float))

@@ -35,10 +35,12 @@ def _measures(a: Tensor, lead: Any) -> tuple[Tensor, Tensor]:
     return a.new_empty(lead, dtype=torch.float64), a.new_empty(lead, dtype=torch.float64)
 
 
-@torch.library.custom_op("fiedler::eigh", mutates_args=())
-def _eigh(a: Tensor, upper: bool, device: str) -> _Eigh:
+def _eigh_here(a: Tensor, upper: bool, device: str) -> _Eigh:
     w, rows, found = _fiedler.eigh(native(device), _array(a), upper, None, "smallest", True)
     return _made((w, *turned(w, rows), *found))
+
+
+_eigh = torch.library.custom_op("fiedler::eigh", _eigh_here, mutates_args=())
 
 
 @_eigh.register_fake
@@ -48,8 +50,7 @@ def _(a: Tensor, upper: bool, device: str) -> _Eigh:
     return a.new_empty(a.shape[:-1]), rows, *_measures(a, lead), a.new_empty(lead, dtype=torch.uint8)
 
 
-@torch.library.custom_op("fiedler::eigh_vjp", mutates_args=())
-def _eigh_vjp(
+def _eigh_vjp_here(
     w: Tensor,
     rows: Tensor,
     w_bar: Tensor | None,
@@ -64,16 +65,21 @@ def _eigh_vjp(
     return _made((made[0], made[2], made[3]))
 
 
+_eigh_vjp = torch.library.custom_op("fiedler::eigh_vjp", _eigh_vjp_here, mutates_args=())
+
+
 @_eigh_vjp.register_fake
 def _(w: Tensor, rows: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
     return _gradient_like(rows, rows.shape)
 
 
-@torch.library.custom_op("fiedler::svd", mutates_args=())
-def _svd(a: Tensor, device: str) -> _SVD:
+def _svd_here(a: Tensor, device: str) -> _SVD:
     u, s, vh, found = _fiedler.svd(native(device), _array(a), False, True)
     columns, vh = turned(s, u.swapaxes(-1, -2), vh)
     return _made((np.ascontiguousarray(columns.swapaxes(-1, -2)), s, vh, *found))
+
+
+_svd = torch.library.custom_op("fiedler::svd", _svd_here, mutates_args=())
 
 
 @_svd.register_fake
@@ -84,8 +90,7 @@ def _(a: Tensor, device: str) -> _SVD:
     return *factors, *_measures(a, lead), a.new_empty(lead, dtype=torch.uint8)
 
 
-@torch.library.custom_op("fiedler::svd_vjp", mutates_args=())
-def _svd_vjp(
+def _svd_vjp_here(
     u: Tensor,
     s: Tensor,
     vh: Tensor,
@@ -101,6 +106,9 @@ def _svd_vjp(
     made = _fiedler.svd_vjp(native(device), _array(u), _array(s), _array(vh), *bars, (mode, number))
     judged(made[1], made[2], undefined)
     return _made((made[0], made[2], made[3]))
+
+
+_svd_vjp = torch.library.custom_op("fiedler::svd_vjp", _svd_vjp_here, mutates_args=())
 
 
 @_svd_vjp.register_fake
@@ -236,12 +244,12 @@ class _Gradient(_Batched):
 
 
 class _EighGradient(_Gradient):
-    operator = _eigh_vjp
+    operator = _eigh_vjp_here
     formula = formulas.eigh
 
 
 class _SVDGradient(_Gradient):
-    operator = _svd_vjp
+    operator = _svd_vjp_here
     formula = formulas.svd
 
 
@@ -271,7 +279,11 @@ class _EighCompiled(_Batched):
 
 
 class _EighOf(_EighCompiled):
-    """Eigenvalues and eigenvectors, which are rows."""
+    """Eigenvalues and eigenvectors, which are rows. Outside of compiled functions, an operator only takes time."""
+
+    @staticmethod
+    def forward(a: Any, upper: bool, device: str, *settings: Any) -> Any:
+        return _eigh_here(a, upper, device)
 
     @staticmethod
     def jvp(ctx: Any, a_dot: Any, *_: Any) -> Any:
@@ -308,6 +320,10 @@ class _SVDCompiled(_Batched):
 
 class _SVDOf(_SVDCompiled):
     """The factors of thin singular value decompositions."""
+
+    @staticmethod
+    def forward(a: Any, device: str, *settings: Any) -> Any:
+        return _svd_here(a, device)
 
     @staticmethod
     def jvp(ctx: Any, a_dot: Any, *_: Any) -> Any:
@@ -466,8 +482,9 @@ class _FunctionOf(torch.autograd.Function):
         return rows.mT @ (f[..., :, None] * rows)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, bar: Tensor) -> Any:
+        if torch.is_grad_enabled():
+            raise NotImplementedError("matrix_function: expected a first derivative, found a second (create_graph=True)")
         w, rows, f, slope = ctx.saved_tensors
         inner = rows @ ((bar + bar.mT) / 2) @ rows.mT
         # The divided differences of f (Daleckii and Krein, 1965). Those of close eigenvalues are the mean of the slopes:

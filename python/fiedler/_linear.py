@@ -31,6 +31,9 @@ class Transforms:
 
     def __init__(self, xp: Any, fourier: Callable[..., Any], real: Callable[..., Any], inverse_real: Any) -> None:
         self._xp, self._fourier, self._real, self._inverse_real = xp, fourier, real, inverse_real
+        # torch vectorizes only these two of the four names.
+        self._concatenated = getattr(xp, "cat", None) or xp.concatenate
+        self._moved = getattr(xp, "movedim", None) or xp.moveaxis
 
     def resized(self, x: Any, n: int) -> Any:
         """Crops the last axis, or fills it up with zeros."""
@@ -38,7 +41,7 @@ class Transforms:
         if n <= have:
             return x if n == have else x[..., :n]
         zeros = self._xp.zeros((*x.shape[:-1], n - have), dtype=x.dtype)
-        return self._xp.concatenate([x, zeros], -1)
+        return self._concatenated([x, zeros], -1)
 
     def adjoint_of_real(self, bar: Any, n: int, place: str) -> Any:
         return self._xp.real(self._fourier(self.resized(bar, n), True, place))
@@ -54,7 +57,8 @@ class Transforms:
         """Returns the transform ``kind``, which is fft, ifft, rfft or irfft, along an axis, times scale(n)."""
         if not -x.ndim <= axis < x.ndim:
             raise np.exceptions.AxisError(int(axis), x.ndim, "axis")
-        x = self._xp.moveaxis(x, axis, -1)
+        axis = int(axis)
+        x = self._moved(x, axis, -1)
         whole_length = 2 * (x.shape[-1] - 1) if kind == "irfft" else x.shape[-1]
         length = whole_length if n is None else whole(n, "n")
         if length < 1:
@@ -68,7 +72,7 @@ class Transforms:
             made = self._fourier(x + 0j, kind == "ifft", place)
             made = made * (1 / length) if kind == "ifft" else made
         factor = scale(length)
-        return self._xp.moveaxis(made if factor == 1 else made * factor, -1, axis)
+        return self._moved(made if factor == 1 else made * factor, -1, axis)
 
 
 def covariance(xp: Any, x: Any, rowvar: bool, correlation: bool, product: Callable[[Any, Any], Any]) -> Any:
@@ -78,12 +82,10 @@ def covariance(xp: Any, x: Any, rowvar: bool, correlation: bool, product: Callab
     if x.ndim == 1:
         x = x[None] if flag(rowvar, "rowvar") else x[:, None]
     x = x if flag(rowvar, "rowvar") else x.mT
-    count = x.shape[-1]
-    if count < 2:
-        raise DomainError(f"m: expected at least two observations, found {count}")
     centered = x - x.mean(-1)[..., None]
-    made = product(centered, centered.mT) / (count - 1)
+    # One observation or none has NaN, as in NumPy.
+    made = product(centered, centered.mT) / max(x.shape[-1] - 1, 0)
     if correlation:
-        roots = xp.sqrt((made * xp.eye(made.shape[-1], dtype=made.dtype)).sum(-1))
+        roots = xp.sqrt(xp.diagonal(made, 0, -2, -1))
         made = made / (roots[..., None] * roots[..., None, :])
     return made[0, 0] if made.shape == (1, 1) else made

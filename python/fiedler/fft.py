@@ -88,9 +88,10 @@ def _tracked(
 def _tracked_several(
     a: Any, s: Any, axes: Any, norm: str | None, kind: str, device: str | None, context: Context | None
 ) -> Any:
-    for axis, length in reversed(_axes(a, s, axes)):
+    listed = _axes(a, s, axes)
+    for axis, length in reversed(listed):
         a = _tracked(a, kind, length, axis, norm, device, context)
-    return a
+    return a if listed else a + 0j
 
 
 def _one(a: Array, n: int | None, axis: int, norm: str | None, inverse: bool, native: Any) -> Array:

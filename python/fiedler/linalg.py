@@ -23,7 +23,7 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import flag, real, text, whole, word, wrong
-from ._arrays import as_numpy, count, differentiating, matrices, prepared, tracked_by
+from ._arrays import as_numpy, count, differentiating, is_tensor, matrices, prepared, tracked_by
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError, UncertifiedError
 from ._ties import gradients, place
@@ -368,24 +368,32 @@ def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | 
     return wrap(made.reshape(shape))
 
 
-def _eigsh_tracked(a: Any, options: dict[str, Any], where: str) -> EighResult:
-    """Computes `eigsh` of a sparse tensor that torch differentiates."""
-    if a.layout == differentiating(a).xp.strided:
-        raise TypeError(f"a: expected a sparse tensor, found a dense one of the shape {tuple(a.shape)}")
-    if options["sigma"] is not None:
-        raise DomainError("sigma: expected None where gradients are wanted, which are known at the ends of the spectrum")
+def _eigsh_tracked(a: Any, options: dict[str, Any], dtype: Any, where: str) -> EighResult:
+    """Computes `eigsh` of a sparse tensor of torch."""
+    from . import _gradients_torch
     from ._gradients_graphs import eigsh
 
-    _square(a, "a")
-    torch = differentiating(a).xp
+    torch = _gradients_torch.xp
+    if a.layout not in (torch.sparse_csr, torch.sparse_coo):
+        raise TypeError(f"a: expected a sparse tensor in CSR or COO, found {a.layout} and the shape {tuple(a.shape)}")
+    if options["sigma"] is not None:
+        raise DomainError("sigma: expected None for a tensor, whose gradients are known at the ends of the spectrum")
+    if a.ndim != 2 or a.shape[0] != a.shape[1] or (a.layout == torch.sparse_coo and a.sparse_dim() != 2):
+        raise ShapeError(f"a: expected a square sparse matrix, found the shape {tuple(a.shape)}")
+    if options["k"] > a.shape[0]:
+        raise ShapeError(f"k: expected at most {a.shape[0]} pairs, found {options['k']}")
+    _gradients_torch.checked(a, "a")
     if a.layout == torch.sparse_csr:
         offsets, columns = a.crow_indices().numpy(), a.col_indices().numpy()
     else:
-        a = a.to_sparse_coo().coalesce()
+        a = a.coalesce()
         rows, columns = a.indices().numpy()
         offsets = np.searchsorted(rows, np.arange(a.shape[0] + 1))
+    entries = _gradients_torch.wide(a.values())
+    if dtype is not None:
+        entries = entries.to(torch.float64 if np.dtype(dtype) == np.float64 else torch.float32)
     pattern = offsets.astype(np.int64), np.ascontiguousarray(columns, np.int64)
-    w, v, residual, orthogonality, status, null_space = eigsh(a.values(), pattern, options, where)
+    w, v, residual, orthogonality, status, null_space = eigsh(entries, pattern, options, where)
     result = EighResult(w, v.mT)
     result._found = (residual, orthogonality.expand(len(w)), status)
     result.null_space = int(null_space)  # type: ignore[attr-defined]
@@ -410,7 +418,7 @@ def eigsh(
     Parameters
     ----------
     a : scipy.sparse matrix (n, n), or a graph that `fiedler.encode` takes, or a sparse tensor of torch (n, n)
-        With a tensor that requires a gradient, the pairs have one, which is computed in float64.
+        The pairs of a tensor are differentiable; they and their gradient are computed in float64.
     k : int
     which : {'SA', 'LA'}
         The smallest or the largest eigenvalues.
@@ -434,8 +442,8 @@ def eigsh(
     k, seed = whole(k, "k"), whole(seed, "seed", 2**64 - 1)
     near, tolerance = None if sigma is None else real(sigma, "sigma"), real(tol, "tol")
     options = {"k": k, "which": ends[which], "tolerance": tolerance or None, "sigma": near, "seed": seed}
-    if laplacian is None and tracked_by(a) == "torch":
-        return _eigsh_tracked(a, options, place(device, context))
+    if laplacian is None and is_tensor(a):
+        return _eigsh_tracked(a, options, dtype, place(device, context))
     native = _context(context, device)
     if laplacian is not None:
         from ._graphs import as_graphs

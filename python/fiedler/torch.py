@@ -80,13 +80,23 @@ def pca(x: Tensor, k: int, *, device: str | None = None, context: Context | None
     x = _gradients_torch.wide(_gradients_torch.checked(x, "x"))
     if x.ndim < 2 or x.shape[-2] < 2:
         raise ShapeError(f"x: expected at least two rows, found the shape {tuple(x.shape)}")
-    k, most = whole(k, "k", least=1), min(x.shape[-2:])
+    # The rows minus their mean have one dimension less.
+    k, most = whole(k, "k", least=1), min(x.shape[-2] - 1, x.shape[-1])
     if k > most:
         raise ShapeError(f"k: expected at most {most} components, found {k}")
     mean = x.mean(-2)
     u, s, vh, *_ = _gradients_torch.svd(x - mean[..., None, :], place(device, context))
     variance = s[..., :k] ** 2 / (x.shape[-2] - 1)
     return PrincipalComponents(u[..., :k] * s[..., None, :k], vh[..., :k, :], variance, mean)
+
+
+def _whole(x: Any, name: str) -> Tensor:
+    """Returns a tensor of 64-bit integers."""
+    x = torch.as_tensor(x)
+    if x.is_floating_point() or x.is_complex() or x.dtype == torch.bool:
+        if x.numel():
+            raise TypeError(f"{name}: expected integers, found {x.dtype}")
+    return x.long()
 
 
 class SpectralPairs(NamedTuple):
@@ -108,7 +118,8 @@ class SpectralEncoding(torch.nn.Module):
     The result is the input of networks that respect the symmetries of eigenvectors, such as SignNet (signs), SPE and
     BasisNet (bases of tied eigenvalues). A loss that depends on signs or on the basis of a tie group has no gradient;
     see `fiedler.linalg.gradients`. Graphs of up to 1,000 nodes are decomposed as a whole, in the precision of the
-    weights. Of larger ones, k pairs are iterated in float64 (`fiedler.linalg.eigsh`), unless projectors are wanted.
+    weights, and so are larger ones of at most 4 k nodes, and all if projectors are wanted. Of the others, k pairs are
+    iterated in float64 (`fiedler.linalg.eigsh`), which have first derivatives in the backward mode only.
 
     Parameters
     ----------
@@ -151,9 +162,9 @@ class SpectralEncoding(torch.nn.Module):
 
     def forward(
         self,
-        edge_index: Tensor,
-        edge_weight: Tensor | None = None,
-        batch: Tensor | None = None,
+        edge_index: Any,
+        edge_weight: Any = None,
+        batch: Any = None,
         num_nodes: int | None = None,
     ) -> SpectralPairs:
         """Computes the eigenpairs.
@@ -166,14 +177,17 @@ class SpectralEncoding(torch.nn.Module):
         edge_weight : tensor (edges,), optional
             Not negative; by default 1.
         batch : tensor (nodes,), optional
-            The graph of each node, ascending; by default there is one graph.
+            The graph of each node, ascending from 0; by default there is one graph. Numbers that are left out are graphs
+            without nodes.
         num_nodes : int, optional
             The number of nodes, if there is no ``batch``; by default the largest number in ``edge_index`` and 1.
         """
+        edge_index = _whole(edge_index, "edge_index")
         if edge_index.ndim != 2 or edge_index.shape[0] != 2:
             raise ShapeError(f"edge_index: expected the shape (2, edges), found {tuple(edge_index.shape)}")
         edges = edge_index.shape[1]
-        weight = torch.ones(edges) if edge_weight is None else _gradients_torch.wide(edge_weight)
+        weight = torch.ones(edges) if edge_weight is None else _gradients_torch.checked(edge_weight, "edge_weight")
+        weight = _gradients_torch.wide(weight)
         if weight.shape != (edges,):
             raise ShapeError(f"edge_weight: expected the shape ({edges},), found {tuple(weight.shape)}")
         bad = ~(weight.detach() >= 0) | weight.detach().isinf()
@@ -182,7 +196,13 @@ class SpectralEncoding(torch.nn.Module):
             raise DomainError(f"edge_weight: expected finite weights that are not negative, found {found}")
         if batch is None:
             least = int(edge_index.max()) + 1 if edges else 0
-            batch = torch.zeros(least if num_nodes is None else num_nodes, dtype=torch.long)
+            batch = torch.zeros(least if num_nodes is None else whole(num_nodes, "num_nodes"), dtype=torch.long)
+        batch = _whole(batch, "batch")
+        if batch.ndim != 1 or num_nodes not in (None, len(batch)):
+            what = "the graph of each node" if num_nodes is None else f"{num_nodes} nodes"
+            raise ShapeError(f"batch: expected {what}, found the shape {tuple(batch.shape)}")
+        if len(batch) and int(batch[0]) < 0:
+            raise DomainError(f"batch: expected graphs from 0, found {int(batch[0])}")
         if edges and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < len(batch):
             found = int(edge_index.min()) if int(edge_index.min()) < 0 else int(edge_index.max())
             raise DomainError(f"edge_index: expected nodes from 0 to {len(batch) - 1}, found {found}")
@@ -267,7 +287,8 @@ class SpectralEncoding(torch.nn.Module):
         values, vectors, residual, *_ = _gradients_graphs.eigsh(merged, pattern, options, where)
         # Eigenvalues are known up to their residuals, which are relative to the 1-norm.
         norm = merged.new_zeros(n).index_add(0, rows, merged.detach().abs()).max()
-        apart = values.detach().diff() > norm * max(2 * float(residual.max()), torch.finfo(merged.dtype).eps)
+        tolerance = max(2 * float(residual.max()), torch.finfo(merged.dtype).eps, current.get()[0][1])
+        apart = values.detach().diff() > norm * tolerance
         return values, vectors, torch.cat([torch.zeros(1, dtype=torch.long), apart.cumsum(0)])
 
     def _laplacians(self, edge_index: Tensor, weight: Tensor, nodes: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -299,8 +320,5 @@ def encoded(
     context: Context | None,
 ) -> Any:
     """Returns the encoding of an edge_index as `fiedler.encode` does, differentiably."""
-    weight = _gradients_torch.wide(edge_weight)
-    weight = weight.double() if precision == "f64" else weight
-    encoder = SpectralEncoding(k, laplacian=laplacian, device=device, context=context)
-    batch = None if batch is None else torch.as_tensor(batch)
-    return encoder(torch.as_tensor(edge_index), weight, batch, num_nodes)
+    weight = edge_weight.double() if precision == "f64" else edge_weight
+    return SpectralEncoding(k, laplacian=laplacian, device=device, context=context)(edge_index, weight, batch, num_nodes)

@@ -130,16 +130,72 @@ def test_sparse_tensors(which):
         linalg.eigsh(dense.requires_grad_(), 3)
     with pytest.raises(fiedler.DomainError, match="sigma"):
         linalg.eigsh(dense.to_sparse(), 3, sigma=1.0)
-    lorentzian = linalg.eigsh(dense.detach().to_sparse_csr().requires_grad_(), 3)
-    with pytest.raises(fiedler.DomainError, match="Lorentzian"), linalg.gradients("lorentzian", 0.1):
-        found = linalg.eigsh(dense.detach().to_sparse_csr().requires_grad_(), 3)
-        found.eigenvectors.sum().backward()
-    assert lorentzian.eigenvalues.requires_grad
+    sparse = dense.detach().to_sparse_csr()
+    with pytest.raises(fiedler.DomainError, match="lorentzian"), linalg.gradients("lorentzian", 0.1):
+        linalg.eigsh(sparse, 3)
+    assert linalg.eigsh(sparse.float(), 3, dtype=np.float64).eigenvalues.dtype == torch.float64
+    assert linalg.eigsh(sparse, 0).eigenvectors.shape == (40, 0)
+    for bad, error in ((sparse.to(torch.complex64), TypeError), (dense.detach().to_sparse_csc(), TypeError)):
+        with pytest.raises(error, match="expected"):
+            linalg.eigsh(bad, 3)
+    with pytest.raises(fiedler.ShapeError, match="at most 40"):
+        linalg.eigsh(sparse, 41)
+
+
+def test_parts_of_tie_groups():
+    """Also of losses of eigenvalues alone, whose part of a tie group has no gradient."""
+    eye = torch.eye(50, dtype=torch.float64).to_sparse().requires_grad_()
+    nodes = torch.arange(1002)
+    ring = torch.stack([torch.cat([nodes, (nodes + 1) % 1002]), torch.cat([(nodes + 1) % 1002, nodes])])
+    for dtype in (torch.float32, torch.float64):
+        weight = torch.ones(2004, dtype=dtype, requires_grad=True)
+        for k, defined in ((2, False), (3, True)):
+            with linalg.gradients(undefined="ignore") as seen:
+                found = fiedler.torch.SpectralEncoding(k, laplacian="combinatorial")(ring, weight)
+            gradient = torch.autograd.grad(found.eigenvalues.sum(), weight)[0]
+            assert (seen.certificates[0][0].item() < 1e-6) == defined and gradient.isfinite().all()
+        with linalg.gradients(undefined="raise"):
+            found = fiedler.torch.SpectralEncoding(3, laplacian="combinatorial")(ring, weight)
+        scale = torch.linspace(0, 1, 1002, dtype=dtype)
+        torch.autograd.grad((scale @ found.eigenvectors[:, 1:]).square().sum(), weight)
+    for of in (lambda found: found.eigenvalues.sum(), lambda found: (found.eigenvectors @ found.eigenvectors.mT)[0, 1]):
+        with linalg.gradients(undefined="raise"):
+            loss = of(linalg.eigsh(eye, 3))
+        with pytest.raises(fiedler.UndefinedGradientError):
+            loss.backward()
+
+
+def test_what_iterated_pairs_lack():
+    nodes = torch.arange(1002)
+    ring = torch.stack([torch.cat([nodes, (nodes + 1) % 1002]), torch.cat([(nodes + 1) % 1002, nodes])])
+    weight = torch.rand(2004, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    loss = fiedler.torch.SpectralEncoding(3)(ring, weight).eigenvalues.sum()
+    with pytest.raises(NotImplementedError, match="second"):
+        torch.autograd.grad(loss, weight, create_graph=True)
+    with torch.autograd.forward_ad.dual_level(), pytest.raises(NotImplementedError, match="forward"):
+        dual = torch.autograd.forward_ad.make_dual(weight.detach(), torch.ones_like(weight))
+        fiedler.torch.SpectralEncoding(3)(ring, dual)
+
+
+def test_inputs_are_refused():
+    encoder, edges = fiedler.torch.SpectralEncoding(2), [[0, 1], [1, 0]]
+    assert encoder(edges, [1.0, 1.0], np.zeros(2, np.int64)).eigenvalues.shape == (1, 2)
+    for inputs, error in [
+        (([[0.0, 1.0], [1.0, 0.0]],), TypeError),
+        ((edges, torch.ones(2, dtype=torch.complex64)), TypeError),
+        ((edges, None, [0.0, 0.0]), TypeError),
+        ((edges, None, [[0, 0]]), fiedler.ShapeError),
+        ((edges, None, [-1, 0]), fiedler.DomainError),
+        ((edges, None, [0, 0], 3), fiedler.ShapeError),
+        ((edges, None, None, -1), ValueError),
+    ]:
+        with pytest.raises(error, match="expected"):
+            encoder(*inputs)
 
 
 def test_weights_of_an_edge_index():
     edges, weight, batch = graphs([5, 4])
-    plain = fiedler.encode(edges, 3, edge_weight=weight, batch=batch, precision="f64")
+    plain = fiedler.encode(edges, 3, edge_weight=weight.numpy(), batch=batch, precision="f64")
     listed = fiedler.GraphBatch.from_edge_index(edges, weight=weight, batch=batch)
     np.testing.assert_array_equal(plain.eigenvectors, fiedler.encode(listed, 3, precision="f64").eigenvectors)
     tracked = fiedler.encode(edges, 3, edge_weight=weight.clone().requires_grad_(), batch=batch)
@@ -150,6 +206,8 @@ def test_weights_of_an_edge_index():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         narrow.eigenvalues.sum().backward()
+    with torch.no_grad():
+        assert torch.equal(fiedler.encode(edges, 3, edge_weight=weight, batch=batch).eigenvectors, tracked.eigenvectors)
     for option in ({"which": "largest"}, {"walk_steps": 2}, {"trivial": "first"}, {"symmetrize": "max"}):
         with pytest.raises(fiedler.DomainError, match="edge_weight"):
             fiedler.encode(edges, 3, edge_weight=weight.requires_grad_(), batch=batch, **option)

@@ -46,6 +46,11 @@ def test_transforms_under_transformations(torch):
     power = lambda x: fft.rfft(x).abs().square().sum()  # noqa: E731
     wanted = torch.func.vmap(torch.func.grad(lambda x: torch.fft.rfft(x).abs().square().sum()))(x)
     torch.testing.assert_close(torch.func.vmap(torch.func.grad(power))(x), wanted)
+    torch.testing.assert_close(torch.func.vmap(lambda x: fft.fft(x, 9))(x), torch.fft.fft(x, 9))
+    y = x.clone().requires_grad_()
+    bars = torch.eye(4, dtype=torch.complex128).expand(2, 4, 4)[:, :3]
+    batched = torch.autograd.grad(fft.rfft(y), y, bars, is_grads_batched=True)
+    torch.testing.assert_close(batched, torch.autograd.grad(torch.fft.rfft(y), y, bars, is_grads_batched=True))
     compiled = torch.compile(lambda x: fft.irfft(fft.rfft(x) * 2, 7), backend="aot_eager")
     y = x.clone().requires_grad_()
     compiled(y).square().sum().backward()
@@ -79,15 +84,17 @@ def test_covariances(torch, rowvar):
             torch.testing.assert_close(own(x, rowvar=rowvar), torch.as_tensor(plain))
             if own is stats.cov or len(shape) > 1:
                 assert torch.autograd.gradcheck(lambda x, own=own: own(x, rowvar=rowvar), (x,), check_forward_ad=True)
-    with pytest.raises(fiedler.DomainError, match="two observations"):
-        stats.cov(torch.zeros(3, 1, requires_grad=True))
+    assert stats.cov(torch.zeros(3, 1, requires_grad=True)).isnan().all()
+    # A NaN stays in its variable.
+    x = torch.tensor([[1.0, float("nan"), 2], [1, 2, 4], [3, 1, 2]], requires_grad=True)
+    assert stats.corrcoef(x).isnan().sum() == 5
 
 
 def test_principal_components(torch):
     from fiedler.torch import pca
 
     generator = torch.Generator().manual_seed(6)
-    for shape, k in [((6, 3), 2), ((2, 3, 5), 2), ((4, 4), 1)]:
+    for shape, k in [((6, 3), 2), ((2, 4, 5), 2), ((4, 4), 1)]:
         x = torch.randn(*shape, dtype=torch.float64, generator=generator).requires_grad_()
         found = pca(x, k)
         torch.testing.assert_close(found.components @ found.components.mT, torch.eye(k, dtype=x.dtype).expand(*shape[:-2], k, k))
@@ -99,7 +106,7 @@ def test_principal_components(torch):
             return found.explained_variance, found.mean, found.scores @ found.components, found.components**2
 
         assert torch.autograd.gradcheck(of, (x,))
-    for bad, k in [(torch.zeros(3), 1), (torch.zeros(1, 3), 1), (torch.zeros(3, 3), 4), (torch.zeros(3, 3), 0)]:
+    for bad, k in [(torch.zeros(3), 1), (torch.zeros(1, 3), 1), (torch.zeros(3, 3), 3), (torch.zeros(3, 3), 0)]:
         with pytest.raises((fiedler.ShapeError, fiedler.DomainError)):
             pca(bad, k)
 
@@ -136,6 +143,7 @@ for own, theirs in ((stats.cov, jnp.cov), (stats.corrcoef, jnp.corrcoef)):
     np.testing.assert_allclose(jax.jacrev(own)(x), jax.jacrev(theirs)(x), rtol=1e-11, atol=1e-12)
 of = [jax.vmap(jax.grad(lambda x, f=f: jnp.abs(f(x)).sum()))(x) for f in (fft.rfft, jnp.fft.rfft)]
 np.testing.assert_allclose(*of, rtol=1e-11)
+assert jax.jit(fft.fft)(jnp.arange(4)).dtype == jnp.complex128 and jax.jit(stats.cov)(jnp.eye(3, dtype=int)).dtype == jnp.float64
 assert jax.grad(lambda x: jnp.abs(fft.rfft(x)).sum())(x.astype(jnp.bfloat16)[0]).dtype == jnp.bfloat16
 print("done")
 """

@@ -24,27 +24,30 @@ const EIGH: [(JacobiForm, &[&[u32]]); 5] = [
         &[&[1, 9, 15, 16, 0], &[17, 32], &[33, 48], &[49, 64], &[65, 80], &[81, 96], &[97, 112], &[113]],
     ),
     (JacobiForm::Workgroup, &[&[1, 7, 8, 0], &[9, 16], &[17, 32], &[48], &[49, 60], &[61, 64], &[65, 84], &[85]]),
-    (JacobiForm::Blocked, &[&[1, 31, 0], &[33, 64], &[65], &[129]]),
+    (JacobiForm::Blocked, &[&[1, 31, 0], &[32], &[33, 64], &[65], &[129]]),
 ];
 
 /// Returns symmetric matrices: for each order noise, and for the first order also zeros, descending and ascending
-/// diagonals, noise whose eigenvalues are subnormal numbers in part, noise with a NaN, and large numbers, whose largest
-/// eigenvalue f32 does not hold.
+/// diagonals, noise whose eigenvalues are subnormal numbers in part, noise with a NaN, large numbers, whose largest
+/// eigenvalue f32 does not hold, tiny numbers beside large ones, and a diagonal around the smallest normal number.
 fn symmetric(orders: &[u32]) -> Result<Ragged<f32>> {
     let mut all = Vec::new();
     let mut data = Vec::new();
-    let kinds = orders.iter().map(|&order| (order, 0)).chain((1..7).map(|kind| (orders[0], kind)));
+    let kinds = orders.iter().map(|&order| (order, 0)).chain((1..9).map(|kind| (orders[0], kind)));
     for (seed, (order, kind)) in kinds.enumerate() {
         let n = order as usize;
         let x = noise(n * n, seed);
         let entry = |i: usize, j: usize| match kind {
             1 => 0.0,
-            2 | 5 if i != j => 0.0,
+            2 | 5 | 8 if i != j => 0.0,
             2 => (n - i) as f32,
             5 => i as f32,
             3 => 2e-39 * x[i.max(j) * n + i.min(j)],
             4 if (i, j) == (n - 1, 0) => f32::NAN,
             6 => 2e38 + 1e38 * x[i.max(j) * n + i.min(j)],
+            7 if i == j => 1024.0 + i as f32,
+            7 => 1e-37 * x[i.max(j) * n + i.min(j)],
+            8 => 3e-39 + 8e-39 * i as f32 / n as f32,
             _ => x[i.max(j) * n + i.min(j)],
         };
         data.extend((0..n * n).map(|at| entry(at % n, at / n)));
@@ -85,6 +88,12 @@ fn eigen() -> Vec<Problem> {
             all.push(Problem::new(format!("eigh {orders:?} {}", form.name()), run).form(KernelForm::Eigh(form)));
         }
     }
+    let alone = [16, 32, 48, 64, 80, 96, 112, 128].map(|n| (JacobiForm::Register, n));
+    for (form, n) in alone.into_iter().chain([(JacobiForm::Blocked, 32)]) {
+        let run = move |ctx: &Context| three_columns(ctx, n);
+        let name = format!("three columns of {n}, {}", form.name());
+        all.push(Problem::new(name, run).form(KernelForm::Eigh(form)));
+    }
     let of_noise = |n: usize| {
         let x = noise(n * n, n);
         let entry = |i: usize, j: usize| x[i.max(j) * n + i.min(j)];
@@ -106,6 +115,22 @@ fn eigen() -> Vec<Problem> {
         Ok(out)
     }));
     all
+}
+
+/// Solves a diagonal matrix in which three columns alone are coupled. The first team of invocations rotates none of them
+/// in the first sweep, after which the columns are not orthogonal yet.
+fn three_columns(ctx: &Context, n: usize) -> Result<Vec<f64>> {
+    let (own, coupled) = ([1, n / 2 + 3, n - 3], [[2.0, 1.0, 0.9], [1.0, 2.2, -1.1], [0.9, -1.1, 1.9]]);
+    let entry = |i: usize, j: usize| match [i, j].map(|k| own.iter().position(|&at| at == k)) {
+        [Some(i), Some(j)] => coupled[i][j],
+        _ if i == j => 1.0 + i as f32 / n as f32,
+        _ => 0.0,
+    };
+    let a = Array::from_vec(Shape::new(n, n, 1), (0..n * n).map(|at| entry(at % n, at / n)).collect())?;
+    let found = ops::eigh(ctx, &a)?;
+    let mut out: Vec<f64> = statuses(&found.certificates(ctx)?).collect();
+    out.extend(wide(found.values.to_host(ctx)?.as_slice()));
+    Ok(out)
 }
 
 /// Shapes around the size classes of each form, and whether complete bases are wanted.
@@ -177,6 +202,15 @@ fn rectangles() -> Vec<Problem> {
         let solved = ops::eigh(ctx, &Array::from_vec(Shape::new(n, n, 3), data)?)?;
         out.extend(wide(solved.values.to_host(ctx)?.as_slice()));
         out.extend(statuses(&solved.certificates(ctx)?));
+        Ok(out)
+    }));
+    // On the device, because the host keeps graded matrices for itself.
+    all.push(Problem::new("short columns in front", |ctx| {
+        let n = 40;
+        let x = noise(n * n, 1).into_iter().enumerate().map(|(at, x)| if at / n < 33 { 1e-6 * x } else { x }).collect();
+        let solved = svd(ctx, &resident(ctx, Array::from_vec(Shape::new(n, n, 1), x)?)?, Vectors::Thin)?;
+        let mut out: Vec<f64> = statuses(&solved.certificates(ctx)?).collect();
+        out.extend(wide(solved.s.to_host(ctx)?.as_slice()));
         Ok(out)
     }));
     all.push(Problem::new("svdvals", |ctx| {

@@ -68,6 +68,24 @@ fn transforms() -> Vec<Problem> {
             all.push(if forms.contains(&FftForm::Narrow) { problem.software() } else { problem });
         }
     }
+    for narrow in [false, true] {
+        let run = |ctx: &Context| {
+            let mut out = Vec::new();
+            // More than 16 lines, so that a workgroup has several; a convolution, and a radix twice.
+            for n in [17, 169] {
+                let (lines, shape) = (33, Shape::new(n, 33, 1));
+                let a = Array::from_vec(shape, complex(n * lines, n))?;
+                out.extend(parts(ops::fft(ctx, &a, Axis::Rows)?.to_host(ctx)?.as_slice()));
+                let half = ops::rfft(ctx, &Array::from_vec(shape, noise(n * lines, n))?, Axis::Rows)?;
+                out.extend(parts(half.to_host(ctx)?.as_slice()));
+                out.extend(wide(ops::irfft(ctx, &half, n, Axis::Rows)?.to_host(ctx)?.as_slice()));
+            }
+            Ok(out)
+        };
+        let name = format!("transforms of many lines{}", if narrow { ", narrow" } else { "" });
+        let problem = Problem::new(name, run).allowed(2e-3);
+        all.push(if narrow { problem.form(KernelForm::Fft(FftForm::Narrow)).software() } else { problem });
+    }
     for n in [4096, 6000, 8192, 16_384, 10_007] {
         let run = move |ctx: &Context| {
             let mut out = Vec::new();
@@ -223,6 +241,15 @@ fn statistics() -> Vec<Problem> {
         let found = ops::histogram(ctx, &x, Axis::Rows, 2100, Some((-0.5, 0.75)))?;
         Ok([found.counts, found.below, found.above].concat().into_iter().map(|count| count as f64).collect())
     }));
+    // The mean of the sample overflows on the way, so that the first number is the shift.
+    all.push(Problem::new("a mean whose sum overflows", |ctx| {
+        let x = (0..70).map(|i| if i == 0 { -3e38 } else { 3e38 }).collect();
+        let x = Array::from_vec(Shape::new(70, 1, 1), x)?;
+        let found = ops::describe(ctx, &x, Axis::Rows, StatsOptions::default())?;
+        let mut out = wide(found.mean.to_host(ctx)?.as_slice());
+        out.extend(wide(found.skewness.to_host(ctx)?.as_slice()));
+        Ok(out)
+    }));
     all.push(Problem::new("numbers on the edges of bins", |ctx| {
         let x: Vec<f32> = (0..400_u16).map(|i| 0.25 * f32::from(i * 7 % 9) - 0.75).collect();
         let mut out = Vec::new();
@@ -339,6 +366,16 @@ fn others() -> Vec<Problem> {
                 for share in [0.3, 0.0, 1.0] {
                     out.extend(wide(bernoulli(ctx, &mut stream, shape, share)?.to_host(ctx)?.as_slice()));
                 }
+            }
+            Ok(out)
+        }),
+        Problem::new("shares that a word decides", |ctx| {
+            let (shape, stream) = (Shape::new(64, 1, 1), || Stream::new(3, "a word"));
+            let word = f64::from(words(ctx, &mut stream(), shape)?.to_host(ctx)?.as_slice()[0]);
+            let mut out = Vec::new();
+            for below in [word, word + 1.0] {
+                let found = bernoulli(ctx, &mut stream(), shape, below * 2_f64.powi(-32))?;
+                out.extend(wide(found.to_host(ctx)?.as_slice()));
             }
             Ok(out)
         }),

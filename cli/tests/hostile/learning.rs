@@ -76,7 +76,36 @@ fn courses() -> Result<Vec<(&'static str, Course)>> {
             "layer normalization",
             Course { scaling: Scaling::Standard, ..of(normed(Norm::Layer)?, Loss::BoundedCrossEntropy(4.0), sgd) },
         ),
-        ("dropout", of(dropped.output(3)?, Loss::CROSS_ENTROPY, sgd)),
+        // A rate at which derivatives with another mask lead elsewhere.
+        (
+            "dropout",
+            Course {
+                hyper: Hyper { learning_rate: 0.3, ..sgd.defaults() },
+                ..of(dropped.output(3)?, Loss::CROSS_ENTROPY, sgd)
+            },
+        ),
+        (
+            "sums of several tiles",
+            Course {
+                batch: 20,
+                samples: 25,
+                epochs: 1,
+                ..of(Mlp::builder(20).layer(20, Activation::Relu).output(20)?, Loss::CROSS_ENTROPY, sgd)
+            },
+        ),
+        (
+            "a loss that is not finite in the second step",
+            Course {
+                samples: 20,
+                epochs: 1,
+                hyper: Hyper { learning_rate: 1e30, ..sgd.defaults() },
+                ..of(single(Activation::Relu)?, Loss::MeanSquares, sgd)
+            },
+        ),
+        (
+            "SGLD of a line",
+            Course { samples: 20, epochs: 1, ..of(Mlp::builder(1).output(1)?, Loss::MeanSquares, Optimizer::Sgld) },
+        ),
         (
             "Nesterov's momentum, an L1 term, mean squares",
             Course {

@@ -133,7 +133,7 @@ pub fn eigsh_vjp(
                     let share = systems.residual(j);
                     // What the systems leave is what turns within a tie group that is cut.
                     if share > RESIDUAL.sqrt() {
-                        seen.undefined = seen.undefined.max(share * systems.bar[j]);
+                        seen.undefined = seen.undefined.max(share.min(1.0) * systems.bar[j]);
                     }
                     seen.largest = seen.largest.max(systems.bar[j]);
                     seen.steep = seen.steep.max(systems.flattest[j].recip());

@@ -17,8 +17,9 @@ from torch import Tensor
 
 from . import _fiedler
 from ._errors import DomainError, UncertifiedWarning, warn
-from ._gradients_torch import _array, _forward_once, _made, _report, formulas
+from ._gradients_torch import _forward_once, _made, _report, formulas
 from ._ties import Rule, current, judged, native, ties_of, turned
+from ._transforms_torch import array
 
 
 def _batches(orders: list[int], values: list[Tensor], rows: list[Tensor]) -> Iterator[list[Tensor]]:
@@ -71,7 +72,7 @@ class _RaggedGradient(torch.autograd.Function):
         device, mode, number, undefined, report = rest
         ctx.orders, ctx.rule = orders, (mode, number, undefined)
         ctx.save_for_backward(w, rows, w_bar, rows_bar)
-        given = _array(w), _array(rows), orders, _array(w_bar), _array(rows_bar)
+        given = array(w), array(rows), orders, array(w_bar), array(rows_bar)
         made, defined, *certificate = _fiedler.eigh_ragged_vjp(native(device), *given, (mode, number))
         judged(defined, certificate[0], undefined)
         _report(report, _made(certificate))
@@ -89,7 +90,7 @@ class _RaggedOf(torch.autograd.Function):
 
     @staticmethod
     def forward(elements: Tensor, orders: list[int], k: int, device: str, *settings: Any) -> Any:
-        *made, _ = _fiedler.eigh_ragged(native(device), _array(elements), orders, k)
+        *made, _ = _fiedler.eigh_ragged(native(device), array(elements), orders, k)
         return tuple(map(torch.from_numpy, made))
 
     @staticmethod
@@ -150,7 +151,7 @@ class _EigshOf(torch.autograd.Function):
         k, n = options["k"], len(offsets) - 1
         more = {**options, "k": min(k + 1, n) if k else 0}
         wide = entries.detach().double()
-        found = _fiedler.eigsh(native(device), offsets, columns, _array(wide), more)
+        found = _fiedler.eigsh(native(device), offsets, columns, array(wide), more)
         w, rows, residual, orthogonality, status, null_space = found
         ctx.kept = kept = slice(0, k) if ctx.end == "smallest" else slice(len(w) - k, len(w))
         # An eigenvalue of a Laplacian that is not resolved (3) is 0.
@@ -175,13 +176,13 @@ class _EigshOf(torch.autograd.Function):
         bars = [torch.zeros_like(x) for x in (w, rows)]
         for bar, given in zip(bars, (w_bar, rows_bar), strict=True):
             bar[ctx.kept] = given.double()
-        matrix = (*ctx.pattern, _array(entries))
-        pairs = _array(w), _array(rows)
+        matrix = (*ctx.pattern, array(entries))
+        pairs = array(w), array(rows)
         # Elements in float32 tell no closer values apart, and so do vectors that were rounded to it.
         eps = torch.finfo(ctx.dtype).eps
         rule = (mode, number) if ctx.dtype == torch.float64 else ("group", max(number, eps))
         found, _residual = _fiedler.eigsh_vjp(
-            native(ctx.device), matrix, ctx.end, pairs, (_array(bars[0]), _array(bars[1])), rule
+            native(ctx.device), matrix, ctx.end, pairs, (array(bars[0]), array(bars[1])), rule
         )
         made, defined, *certificate = found
         judged(defined | (certificate[0] <= eps ** (2 / 3)), certificate[0], undefined)

@@ -14,16 +14,14 @@ import torch
 from torch import Tensor
 
 from . import _fiedler
-from ._linear import Transforms
 from ._ties import Formulas, Rule, current, judged, native, skew, turned
+from ._transforms_torch import array, transforms
+
+__all__ = ["checked", "eigh", "function", "matmul", "svd", "transforms", "wide", "xp"]
 
 # A decomposition, its residual and departure from orthogonality, and its status.
 _Eigh = tuple[Tensor, Tensor, Tensor, Tensor, Tensor]
 _SVD = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
-
-
-def _array(x: Tensor | None) -> Any:
-    return None if x is None else x.detach().contiguous().numpy()
 
 
 def _made(arrays: Any) -> Any:
@@ -36,7 +34,7 @@ def _measures(a: Tensor, lead: Any) -> tuple[Tensor, Tensor]:
 
 
 def _eigh_here(a: Tensor, upper: bool, device: str) -> _Eigh:
-    w, rows, found = _fiedler.eigh(native(device), _array(a), upper, None, "smallest", True)
+    w, rows, found = _fiedler.eigh(native(device), array(a), upper, None, "smallest", True)
     return _made((w, *turned(w, rows), *found))
 
 
@@ -60,7 +58,7 @@ def _eigh_vjp_here(
     number: float,
     undefined: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    made = _fiedler.eigh_vjp(native(device), _array(w), _array(rows), _array(w_bar), _array(rows_bar), (mode, number))
+    made = _fiedler.eigh_vjp(native(device), array(w), array(rows), array(w_bar), array(rows_bar), (mode, number))
     judged(made[1], made[2], undefined)
     return _made((made[0], made[2], made[3]))
 
@@ -74,7 +72,7 @@ def _(w: Tensor, rows: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _svd_here(a: Tensor, device: str) -> _SVD:
-    u, s, vh, found = _fiedler.svd(native(device), _array(a), False, True)
+    u, s, vh, found = _fiedler.svd(native(device), array(a), False, True)
     columns, vh = turned(s, u.swapaxes(-1, -2), vh)
     return _made((np.ascontiguousarray(columns.swapaxes(-1, -2)), s, vh, *found))
 
@@ -102,8 +100,8 @@ def _svd_vjp_here(
     number: float,
     undefined: str,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    bars = _array(u_bar), _array(s_bar), _array(vh_bar)
-    made = _fiedler.svd_vjp(native(device), _array(u), _array(s), _array(vh), *bars, (mode, number))
+    bars = array(u_bar), array(s_bar), array(vh_bar)
+    made = _fiedler.svd_vjp(native(device), array(u), array(s), array(vh), *bars, (mode, number))
     judged(made[1], made[2], undefined)
     return _made((made[0], made[2], made[3]))
 
@@ -122,47 +120,12 @@ def _gradient_like(x: Tensor, shape: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 @torch.library.custom_op("fiedler::matmul", mutates_args=())
 def _matmul(a: Tensor, b: Tensor, device: str) -> Tensor:
-    return torch.from_numpy(_fiedler.matmul(native(device), _array(a), _array(b)))
+    return torch.from_numpy(_fiedler.matmul(native(device), array(a), array(b)))
 
 
 @_matmul.register_fake
 def _(a: Tensor, b: Tensor, device: str) -> Tensor:
     return a.new_empty((max(a.shape[0], b.shape[0]), a.shape[1], b.shape[2]))
-
-
-@torch.library.custom_op("fiedler::fourier", mutates_args=())
-def _fourier(x: Tensor, inverse: bool, device: str) -> Tensor:
-    n = x.shape[-1]
-    made = _fiedler.transform(native(device), _array(x).reshape((-1, n, 1)), "ifft" if inverse else "fft")
-    return torch.from_numpy(made).view(x.shape) * (n if inverse else 1)
-
-
-@_fourier.register_fake
-def _(x: Tensor, inverse: bool, device: str) -> Tensor:
-    return x.new_empty(x.shape)
-
-
-@torch.library.custom_op("fiedler::real_fourier", mutates_args=())
-def _real_fourier(x: Tensor, device: str) -> Tensor:
-    n = x.shape[-1]
-    made = _fiedler.real(native(device), _array(x).reshape((-1, n, 1)))
-    return torch.from_numpy(made).view((*x.shape[:-1], n // 2 + 1))
-
-
-@_real_fourier.register_fake
-def _(x: Tensor, device: str) -> Tensor:
-    return x.new_empty((*x.shape[:-1], x.shape[-1] // 2 + 1), dtype=x.dtype.to_complex())
-
-
-@torch.library.custom_op("fiedler::inverse_real_fourier", mutates_args=())
-def _inverse_real_fourier(x: Tensor, n: int, device: str) -> Tensor:
-    made = _fiedler.inverse_real(native(device), _array(x).reshape((-1, x.shape[-1], 1)), n)
-    return torch.from_numpy(made).view((*x.shape[:-1], n)) * n
-
-
-@_inverse_real_fourier.register_fake
-def _(x: Tensor, n: int, device: str) -> Tensor:
-    return x.new_empty((*x.shape[:-1], n), dtype=x.dtype.to_real())
 
 
 def _leading(info: Any, in_dims: Any, arguments: Any) -> list[Any]:
@@ -374,76 +337,6 @@ class _MatmulOf(torch.autograd.Function):
         return made.unflatten(0, first.shape[:2]), 0
 
 
-class _Linear(torch.autograd.Function):
-    """A linear map of the last axis, which is its own derivative, and its adjoint."""
-
-    operator: Any
-
-    @classmethod
-    def forward(cls, *arguments: Any) -> Any:
-        return cls.operator(*arguments)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        x, *ctx.options = inputs
-        ctx.length = x.shape[-1]
-
-    @classmethod
-    def backward(cls, ctx: Any, bar: Any) -> Any:
-        return cls.adjoint(bar, ctx.length, *ctx.options), *[None] * len(ctx.options)
-
-    @classmethod
-    def jvp(cls, ctx: Any, dot: Any, *_: Any) -> Any:
-        return cls.apply(dot.contiguous(), *ctx.options)
-
-    @classmethod
-    def vmap(cls, info: Any, in_dims: Any, x: Tensor, *options: Any) -> Any:
-        return cls.apply(x.movedim(in_dims[0], 0), *options), 0
-
-    @staticmethod
-    def adjoint(bar: Tensor, length: int, *options: Any) -> Tensor:
-        raise NotImplementedError
-
-
-class _FourierOf(_Linear):
-    operator = _fourier
-
-    @staticmethod
-    def adjoint(bar: Tensor, length: int, *options: Any) -> Tensor:
-        inverse, device = options
-        return transforms._fourier(bar, not inverse, device)
-
-
-class _RealOf(_Linear):
-    operator = _real_fourier
-
-    @staticmethod
-    def adjoint(bar: Tensor, length: int, *options: Any) -> Tensor:
-        return transforms.adjoint_of_real(bar, length, *options)
-
-
-class _InverseRealOf(_Linear):
-    operator = _inverse_real_fourier
-
-    @staticmethod
-    def adjoint(bar: Tensor, length: int, *options: Any) -> Tensor:
-        return transforms.adjoint_of_inverse_real(bar, options[-1])
-
-
-def _differentiable(function: Any) -> Any:
-    """``torch.compile`` takes no function with a forward mode, but an operator that has derivatives registered."""
-    operator = function.operator
-
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        function.setup_context(ctx, inputs, output)
-
-    operator.register_autograd(lambda ctx, bar: function.backward(ctx, bar), setup_context=setup_context)
-    return lambda *arguments: (operator if torch.compiler.is_compiling() else function.apply)(*arguments)
-
-
-transforms = Transforms(torch, *map(_differentiable, (_FourierOf, _RealOf, _InverseRealOf)))
-
-
 def _settings() -> tuple[Any, ...]:
     rule, report = current.get()
     return *rule, report
@@ -499,7 +392,7 @@ class _FunctionOf(torch.autograd.Function):
 def function(a: Tensor, f: Any, place: str) -> Tensor:
     """Returns a function of symmetric matrices."""
     a = wide(a)
-    found = _fiedler.eigh(native(place), _array(a), False, None, "smallest", True)
+    found = _fiedler.eigh(native(place), array(a), False, None, "smallest", True)
     w, rows = torch.from_numpy(found[0]), torch.from_numpy(found[1])
     if not torch.is_grad_enabled() or a.shape[-1] == 0:
         return rows.mT @ (f(w)[..., :, None] * rows)

@@ -132,6 +132,7 @@ fn set_parameter(at: u32, value: vec4<f32>, is_factor: bool) {
     if is_factor { set_weight(at, value); }
 }
 
+// A storage barrier has to follow.
 fn load_parameters() {
     for (var block = 0u; block < params.blocks; block += 1u) {
         if block_word(block, KIND) == MATRIX {
@@ -141,7 +142,6 @@ fn load_parameters() {
             for (var i = block_word(block, PLACE) + lane; i < end; i += WIDTH) { set_weight(i, parameter(i)); }
         }
     }
-    if !OWN_WEIGHTS { storageBarrier(); }
 }
 
 fn store_parameters() {}

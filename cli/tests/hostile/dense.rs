@@ -117,8 +117,8 @@ fn eigen() -> Vec<Problem> {
     all
 }
 
-/// Solves a diagonal matrix in which three columns alone are coupled. The first team of invocations rotates none of them
-/// in the first sweep, after which the columns are not orthogonal yet.
+/// Solves a diagonal matrix in which three columns alone are coupled. The first team of invocations rotates none of
+/// them in the first sweep, after which the columns are not orthogonal yet.
 fn three_columns(ctx: &Context, n: usize) -> Result<Vec<f64>> {
     let (own, coupled) = ([1, n / 2 + 3, n - 3], [[2.0, 1.0, 0.9], [1.0, 2.2, -1.1], [0.9, -1.1, 1.9]]);
     let entry = |i: usize, j: usize| match [i, j].map(|k| own.iter().position(|&at| at == k)) {

@@ -20,7 +20,8 @@ pub struct Tangent<T, const N: usize> {
 }
 
 /// Computes the derivative of eigenvalues and eigenvectors if the symmetric matrices change by `a_dot`: the
-/// Jacobian-vector product of [`eigh`](crate::ops::eigh), on the CPU. Eigenvectors of a tie group do not turn within it.
+/// Jacobian-vector product of [`eigh`](crate::ops::eigh), on the CPU. Eigenvectors of a tie group do not turn within
+/// it.
 ///
 /// # Shapes
 /// The eigenvalues are `(n, 1)`, all n of them in ascending order; the eigenvectors and the direction are `(n, n)`.
@@ -75,7 +76,8 @@ pub fn eigh_jvp<T: Real>(
 /// product of [`svd`](crate::ops::svd()) with [`Vectors::Thin`](crate::ops::Vectors::Thin), on the CPU.
 ///
 /// # Shapes
-/// For matrices `(m, n)` and k = min(m, n), U is `(m, k)`, s is `(k, 1)`, V' is `(k, n)`, and the direction is `(m, n)`.
+/// For matrices `(m, n)` and k = min(m, n), U is `(m, k)`, s is `(k, 1)`, V' is `(k, n)`, and the direction is
+/// `(m, n)`.
 ///
 /// # Errors
 /// The errors of [`eigh_jvp`].

@@ -273,8 +273,8 @@ pub fn eigh_vjp<T: Real>(
 /// ```
 ///
 /// # Errors
-/// [`crate::ErrorKind::Shape`] if the lengths do not match the layout; [`crate::ErrorKind::Domain`] for a tolerance or a
-/// width that is negative or not finite.
+/// [`crate::ErrorKind::Shape`] if the lengths do not match the layout; [`crate::ErrorKind::Domain`] for a tolerance or
+/// a width that is negative or not finite.
 pub fn eigh_ragged_vjp<T: Real>(
     ctx: &Context,
     layout: &Layout,

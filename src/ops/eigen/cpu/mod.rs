@@ -9,9 +9,9 @@
 //! Then `ops::twisted` computes all eigenvectors in f32, one per lane, if the eigenvalues are distinct. Otherwise,
 //! faer's divide and conquer computes all eigenvectors, or `inverse_iteration` computes a few. If no eigenvectors are
 //! wanted, `root_free` computes the eigenvalues of one matrix, or `values_only` those of several, with one matrix per
-//! lane. `finish` completes the results. The bits of a lane do not depend on the other lanes, but a call with few matrices may be solved by another algorithm than a
-//! call with many matrices. The algorithm depends only on the number and the orders of the matrices and on the columns
-//! that are requested.
+//! lane. `finish` completes the results. The bits of a lane do not depend on the other lanes, but a call with few
+//! matrices may be solved by another algorithm than a call with many matrices. The algorithm depends only on the number
+//! and the orders of the matrices and on the columns that are requested.
 //!
 //! Positive definite matrices whose diagonal elements differ greatly are solved by `graded`, for the sake of their
 //! small eigenvalues.

@@ -1,7 +1,7 @@
 //! Derivatives of decompositions in a direction.
 //!
-//! With `P = V' Adot V`, the eigenvectors turn by `K_ij = P_ij / (l_j - l_i)`, which is what [`Divide`] computes, except
-//! that it divides skew parts. So the elements below the diagonal change their signs before and after.
+//! With `P = V' Adot V`, the eigenvectors turn by `K_ij = P_ij / (l_j - l_i)`, which is what [`Divide`] computes,
+//! except that it divides skew parts. So the elements below the diagonal change their signs before and after.
 
 use super::super::GradientCertificate;
 use super::large::{Divide, Scratch};

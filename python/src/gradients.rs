@@ -268,15 +268,18 @@ fn spread<T: Number>(layout: &Layout, k: usize, from: &[T], vectors: bool) -> Ve
     to
 }
 
+/// An array of NumPy.
+type Given<'py, T> = Bound<'py, PyArrayDyn<T>>;
+
 /// Computes the gradient of k eigenpairs with respect to the entries of a matrix in compressed sparse rows, and the
 /// residual of its linear systems. The eigenvectors and their cotangents are rows.
 #[pyfunction]
 pub(crate) fn eigsh_vjp<'py>(
     context: &Bound<'py, Door>,
-    matrix: (Bound<'py, PyArrayDyn<i64>>, Bound<'py, PyArrayDyn<i64>>, Bound<'py, PyArrayDyn<f64>>),
+    matrix: (Given<'py, i64>, Given<'py, i64>, Given<'py, f64>),
     end: &str,
-    pairs: (Bound<'py, PyArrayDyn<f64>>, Bound<'py, PyArrayDyn<f64>>),
-    bars: (Option<Bound<'py, PyArrayDyn<f64>>>, Option<Bound<'py, PyArrayDyn<f64>>>),
+    pairs: (Given<'py, f64>, Given<'py, f64>),
+    bars: (Option<Given<'py, f64>>, Option<Given<'py, f64>>),
     mode: (&str, f64),
 ) -> PyResult<Bound<'py, PyTuple>> {
     let (py, door) = (context.py(), context.get());
@@ -285,7 +288,7 @@ pub(crate) fn eigsh_vjp<'py>(
     let (row_offsets, columns, entries) = matrix;
     let a = operator(&row_offsets, &columns, &entries)?;
     let (values, rows) = (Borrowed::of(&pairs.0)?, Borrowed::of(&pairs.1)?);
-    let bar = |bar: &Option<Bound<'py, PyArrayDyn<f64>>>| bar.as_ref().map(Borrowed::of).transpose();
+    let bar = |bar: &Option<Given<'py, f64>>| bar.as_ref().map(Borrowed::of).transpose();
     let bars = [bar(&bars.0)?, bar(&bars.1)?];
     let [row_offsets, columns] = [Borrowed::of(&row_offsets)?, Borrowed::of(&columns)?];
     let (size, k) = ((a.rows(), a.entries()), values.as_ref().len());

@@ -380,11 +380,10 @@ pub fn choose_eigh_vjp<T: Real>(ctx: &Context, shape: Shape, resident: bool) -> 
 
 /// Returns how long [`eigh_ragged_vjp`] is predicted to take on the CPU, where it runs.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "estimates")]
 pub fn choose_eigh_ragged_vjp<T: Real>(ctx: &Context, layout: &Layout) -> Choice {
     // As many elements as there are, in matrices of the mean order of an element.
-    let cubes: f64 = layout.orders().iter().map(|&n| f64::from(n).powi(3)).sum();
-    let n = (cubes / layout.len().max(1) as f64).ceil() as usize;
+    let cubes = layout.orders().iter().fold(0_usize, |sum, &n| sum.saturating_add((n as usize).saturating_pow(3)));
+    let n = cubes.div_ceil(layout.len().max(1));
     let shape = Shape::new(n, n, layout.len().div_ceil((n * n).max(1)));
     let workload = described::<T>("eigh_ragged_vjp", shape, n, 3.0, false).workload;
     Choice { side: Side::Cpu, ..ctx.explain(&workload, false) }

@@ -276,8 +276,8 @@ impl<'a> Systems<'a> {
         ctx.cancel().check()?;
         let width = self.width;
         for j in 0..width {
-            // A residual that is not a number ends the iteration, also.
-            self.done[j] |= !(self.residual(j) > RESIDUAL);
+            let residual = self.residual(j);
+            self.done[j] |= residual <= RESIDUAL || residual.is_nan();
         }
         if self.done.iter().all(|done| *done) || self.products >= MOST_PRODUCTS {
             return Ok(false);

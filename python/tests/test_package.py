@@ -28,7 +28,8 @@ def names():
 @pytest.mark.parametrize("name", ["fiedler", *(f"fiedler.{name}" for name in MODULES)])
 def test_examples_of_modules(name):
     needs = {"fiedler.sklearn": "sklearn", "fiedler.arrow": "pyarrow"}
-    needs |= dict.fromkeys(["fiedler.torch", "fiedler._gradients_torch"], "torch") | {"fiedler._gradients_jax": "jax"}
+    of_torch = ("torch", "_gradients_torch", "_gradients_graphs", "_transforms_torch")
+    needs |= {f"fiedler.{name}": "torch" for name in of_torch} | {"fiedler._gradients_jax": "jax"}
     if name in needs:
         pytest.importorskip(needs[name])
     found = doctest.testmod(importlib.import_module(name), extraglobs=names(), optionflags=doctest.ELLIPSIS)

@@ -80,6 +80,22 @@ fn decompose(ctx: &Context, orders: &[u32]) -> Result<Vec<f64>> {
     Ok(out)
 }
 
+/// The eigenvalues of noise of order 1025.
+pub(super) fn large() -> Problem {
+    let run = |ctx: &Context| {
+        let n = 1025;
+        let x = noise(n * n, 1);
+        let entry = |i: usize, j: usize| x[i.max(j) * n + i.min(j)];
+        let a = Array::from_vec(Shape::new(n, n, 1), (0..n * n).map(|at| entry(at % n, at / n)).collect())?;
+        let found = ops::eigh(ctx, &a)?;
+        let mut out: Vec<f64> = statuses(&found.certificates(ctx)?).collect();
+        // Relative to the norm, which is about 2 sqrt(n / 3).
+        out.extend(wide(found.values.to_host(ctx)?.as_slice()).iter().map(|x| x / 37.0));
+        Ok(out)
+    };
+    Problem::new("eigh of order 1025", run).form(KernelForm::Eigh(JacobiForm::Blocked))
+}
+
 fn eigen() -> Vec<Problem> {
     let mut all = Vec::new();
     for (form, lists) in EIGH {

@@ -103,6 +103,15 @@ fn nothing_is_found() {
     judged(outcomes);
 }
 
+/// Orders above 1000 have the kernels of order 129, with longer loops, and have run on no GPU yet.
+#[test]
+#[ignore = "it takes long"]
+fn a_large_order() {
+    let (began, problem) = (Instant::now(), dense::large());
+    judged(vec![outcome(&problem, Profile::nvidia().exact(), 1)]);
+    println!("{:.0} s", began.elapsed().as_secs_f64());
+}
+
 /// Returns the number of seeds of the whole run.
 fn seeds() -> usize {
     env::var("FIEDLER_SEEDS").map_or(8, |seeds| seeds.parse().expect("a number"))

@@ -22,7 +22,7 @@ const REFLECTIONS: usize = 8;
 /// use fiedler::ops::gradient::turn_tie_groups;
 /// use fiedler::Layout;
 ///
-/// let mut vectors = [1.0, 0.0, 0.0, 1.0];
+/// let mut vectors = [1.0_f64, 0.0, 0.0, 1.0];
 /// turn_tie_groups(&Layout::new([2]), &[3.0, 3.0], &mut vectors)?;
 /// assert!(vectors.iter().all(|x| x.abs() > 0.01));
 /// # Ok::<(), fiedler::Error>(())

@@ -271,6 +271,9 @@ def test_functions_of_matrices(torch):
         assert abs(a.grad[0, 1].item() / exact - 1) < 1e-10
     step = fiedler.torch.matrix_function(cube.detach().requires_grad_(), lambda w: (w < 0).to(w.dtype))
     torch.testing.assert_close(step @ step, step)
+    with pytest.raises(NotImplementedError, match="second"):
+        a = torch.eye(2, requires_grad=True)
+        torch.autograd.grad(fiedler.torch.matrix_function(a, torch.exp).sum(), a, create_graph=True)
 
 
 def test_entropies_of_symmetric_graphs(torch):

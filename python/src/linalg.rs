@@ -49,7 +49,7 @@ pub(crate) fn without_negative_zeros<T: Number>(numbers: &mut [T]) {
 }
 
 /// Returns the array of a result without negative zeros.
-pub(crate) fn cleared<'py, T: Number>(
+fn cleared<'py, T: Number>(
     py: Python<'py>,
     mut found: HostArray<T>,
     shape: impl IntoIterator<Item = usize>,

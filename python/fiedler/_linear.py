@@ -1,7 +1,7 @@
-"""Linear operations of arrays that torch or JAX differentiates: Fourier transforms and covariances.
+"""Operations of arrays that torch or JAX differentiates: Fourier transforms, power spectra and covariances.
 
-The derivative of a linear map is the map itself, and its adjoint is one of the other transforms, so each derivative is a
-call of the library, of any order.
+Transforms are linear. The derivative of a linear map is the map itself, and its adjoint is one of the other transforms,
+so each derivative is a call of the library, of any order.
 """
 
 from __future__ import annotations
@@ -53,12 +53,43 @@ class Transforms:
         single = self._xp.arange(made.shape[-1]) * 2 % n == 0
         return self._xp.where(single, made, 2 * made)
 
-    def one(self, kind: str, x: Any, n: int | None, axis: int, scale: Callable[[int], float], place: str) -> Any:
-        """Returns the transform ``kind``, which is fft, ifft, rfft or irfft, along an axis, times scale(n)."""
+    def _last(self, x: Any, axis: int) -> Any:
         if not -x.ndim <= axis < x.ndim:
             raise np.exceptions.AxisError(int(axis), x.ndim, "axis")
-        axis = int(axis)
-        x = self._moved(x, axis, -1)
+        return self._moved(x, int(axis), -1)
+
+    def spectrum(
+        self, x: Any, axis: int, weights: Callable[[int], Any], rate: float, edges: list[float], place: str
+    ) -> tuple[Any, Any, Any, Any]:
+        """Returns the fields of a `PowerSpectrum` along an axis, of which the window is weights(n)."""
+        x = self._last(x, axis)
+        n = x.shape[-1]
+        if n < 1:
+            raise DomainError(f"a: expected at least one element along axis {axis}, found the shape {tuple(x.shape)}")
+
+        def like(values: Any) -> Any:
+            return self._xp.asarray(np.asarray(values), dtype=x.dtype)
+
+        window = weights(n)
+        found = self._real(x * like(window / window.sum()), place)
+        bins = np.arange(found.shape[-1])
+        # All frequencies but the first, and half of an even length, stand for two.
+        power = like(np.where(bins * 2 % n == 0, 1, 2)) * (found.real**2 + found.imag**2)
+        frequencies = bins * rate / n
+        total = power.sum(-1)
+        silent = total == 0
+        centroid = (power * like(frequencies)).sum(-1) / self._xp.where(silent, 1, total)
+        bands = None
+        if edges:
+            # A band has its lower edge, and the last one its upper edge, too.
+            ends = [*np.searchsorted(frequencies, edges[:-1]), np.searchsorted(frequencies, edges[-1], "right")]
+            sums = [power[..., first:end].sum(-1) for first, end in zip(ends[:-1], ends[1:], strict=True)]
+            bands = self._moved(self._xp.stack(sums, -1), -1, axis)
+        return self._moved(power, -1, axis), frequencies, centroid, bands
+
+    def one(self, kind: str, x: Any, n: int | None, axis: int, scale: Callable[[int], float], place: str) -> Any:
+        """Returns the transform ``kind``, which is fft, ifft, rfft or irfft, along an axis, times scale(n)."""
+        x = self._last(x, axis)
         whole_length = 2 * (x.shape[-1] - 1) if kind == "irfft" else x.shape[-1]
         length = whole_length if n is None else whole(n, "n")
         if length < 1:
@@ -72,7 +103,7 @@ class Transforms:
             made = self._fourier(x + 0j, kind == "ifft", place)
             made = made * (1 / length) if kind == "ifft" else made
         factor = scale(length)
-        return self._moved(made if factor == 1 else made * factor, -1, axis)
+        return self._moved(made if factor == 1 else made * factor, -1, int(axis))
 
 
 def covariance(xp: Any, x: Any, rowvar: bool, correlation: bool, product: Callable[[Any, Any], Any]) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
-from ._arguments import real, reals, text, whole, wrong
+from ._arguments import real, reals, text, whole, word, wrong
 from ._arrays import along, as_numpy, count, differentiating, prepared, tracked_by
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError
@@ -308,6 +308,10 @@ def rfftfreq(n: int, d: float = 1.0) -> np.ndarray[Any, Any]:
     return np.fft.rfftfreq(n, d)
 
 
+_WINDOWS = {"rectangular": (1.0,), "hann": (0.5, -0.5), "hamming": (0.54, -0.46), "blackman": (0.42, -0.5, 0.08)}
+"""The coefficients of cos(2 pi i j / n) in element j of each window."""
+
+
 class PowerSpectrum(NamedTuple):
     """The result of `power_spectrum`."""
 
@@ -319,6 +323,25 @@ class PowerSpectrum(NamedTuple):
     """The mean frequency, weighted by power, (...)."""
     band_powers: Array | None
     """The power in each band, (..., bands, ...), or None."""
+
+
+def _tracked_spectrum(
+    a: Any, axis: Any, window: Any, rate: float, edges: list[float], device: str | None, context: Context | None
+) -> PowerSpectrum:
+    """Returns the power spectrum of an array that a library differentiates."""
+    coefficients = _WINDOWS[word(window, "window", *_WINDOWS)]
+
+    def weights(n: int) -> Any:
+        angles = 2 * np.pi * np.arange(n) / n
+        return sum(c * np.cos(i * angles) for i, c in enumerate(coefficients)) if n > 1 else np.ones(1)
+
+    if not rate > 0 or np.isinf(rate):
+        raise DomainError(f"rate: expected a finite and positive number, found {rate}")
+    if edges and (len(edges) == 1 or edges[0] < 0 or np.isinf(edges[-1]) or not np.all(np.diff(edges) > 0)):
+        raise DomainError(f"bands: expected at least two finite edges, ascending and not negative, found {edges}")
+    library = differentiating(a)
+    x = library.wide(library.checked(a, "a"))
+    return PowerSpectrum(*library.transforms.spectrum(x, axis, weights, rate, edges, place(device, context)))
 
 
 def power_spectrum(
@@ -350,12 +373,14 @@ def power_spectrum(
     >>> float(spectrum.frequencies[spectrum.power.argmax()]), round(float(spectrum.centroid), 6)
     (2.0, 2.0)
     """
+    edges = reals(bands, "bands")
+    if tracked_by(a):
+        return _tracked_spectrum(a, axis, window, real(rate, "rate"), list(edges), device, context)
     x, wrap = as_numpy(a)
     three, axis = along(x, axis, "axis")
     three = prepared(three, "a")
     if three.shape[1] == 0:
         raise DomainError(f"a: expected at least one element along axis {axis}, found the shape {x.shape}")
-    edges = reals(bands, "bands")
     native = _context(context, device)
     found = _fiedler.power_spectrum(native, three, text(window, "window"), real(rate, "rate"), edges)
     power, frequencies, centroid, band_powers = found

@@ -41,6 +41,26 @@ def torched(options):
     return {{"axis": "dim", "axes": "dim"}.get(name, name): value for name, value in options.items()}
 
 
+@pytest.mark.parametrize("window", ["rectangular", "hann", "hamming", "blackman"])
+def test_power_spectra(torch, window):
+    generator = torch.Generator().manual_seed(3)
+    for shape, axis, bands in [((2, 7, 3), 1, (0.1, 1.0, 1.5)), ((8,), -1, (0.0, 0.5)), ((3, 1), -1, ()), ((6, 2), 0, (0.7, 1))]:
+        x = torch.randn(*shape, dtype=torch.float64, generator=generator)
+
+        def of(x, axis=axis, bands=bands):
+            found = fft.power_spectrum(x, axis=axis, window=window, rate=3.0, bands=bands)
+            return [found.power, found.centroid] + ([found.band_powers] if bands else [])
+
+        plain = of(x)
+        assert torch.autograd.gradcheck(lambda *x: of(*x), (x.requires_grad_(),), check_forward_ad=True)
+        torch.testing.assert_close(of(x), plain)
+    # The mean frequency of silence is 0, and has no gradient but 0.
+    x = torch.zeros(4, requires_grad=True)
+    found = fft.power_spectrum(x, window=window)
+    assert found.centroid == 0 and found.band_powers is None
+    assert torch.autograd.grad(found.centroid, x)[0].abs().max() == 0
+
+
 def test_transforms_under_transformations(torch):
     x = torch.randn(3, 7, dtype=torch.float64)
     power = lambda x: fft.rfft(x).abs().square().sum()  # noqa: E731
@@ -68,6 +88,13 @@ def test_transforms_are_refused(torch):
         (lambda: fft.fft(x, norm="none"), ValueError),
         (lambda: fft.rfft(x + 0j), TypeError),
         (lambda: fft.fft2(x), fiedler.ShapeError),
+        (lambda: fft.power_spectrum(x + 0j), TypeError),
+        (lambda: fft.power_spectrum(x, axis=1), np.exceptions.AxisError),
+        (lambda: fft.power_spectrum(x, window="kaiser"), ValueError),
+        (lambda: fft.power_spectrum(x, rate=0.0), fiedler.DomainError),
+        (lambda: fft.power_spectrum(x, bands=[0.2]), fiedler.DomainError),
+        (lambda: fft.power_spectrum(x, bands=[0.2, 0.1]), fiedler.DomainError),
+        (lambda: fft.power_spectrum(x[:0]), fiedler.DomainError),
     ]:
         with pytest.raises(error):
             call()
@@ -141,6 +168,13 @@ for kind in ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2"):
 x = jnp.asarray(rng.standard_normal((4, 6)))
 for own, theirs in ((stats.cov, jnp.cov), (stats.corrcoef, jnp.corrcoef)):
     np.testing.assert_allclose(jax.jacrev(own)(x), jax.jacrev(theirs)(x), rtol=1e-11, atol=1e-12)
+powers = jax.jit(lambda x: fft.power_spectrum(x, axis=0, window="hann", bands=[0.1, 0.3, 0.5]))
+frequencies = np.fft.rfftfreq(4)
+by_hand = lambda x: jnp.abs(jnp.fft.rfft(x * (0.5 - 0.5 * np.cos(np.pi / 2 * np.arange(4)))[:, None], axis=0)) ** 2 / 4 * np.array([[1], [2], [1]])  # noqa: E731
+np.testing.assert_allclose(jax.jacrev(lambda x: powers(x).power)(x), jax.jacrev(by_hand)(x), rtol=1e-11, atol=1e-12)
+found, plain = powers(x), fft.power_spectrum(np.asarray(x), axis=0, window="hann", bands=[0.1, 0.3, 0.5])
+for name in ("power", "centroid", "band_powers", "frequencies"):
+    np.testing.assert_allclose(getattr(found, name), getattr(plain, name), rtol=1e-12)
 of = [jax.vmap(jax.grad(lambda x, f=f: jnp.abs(f(x)).sum()))(x) for f in (fft.rfft, jnp.fft.rfft)]
 np.testing.assert_allclose(*of, rtol=1e-11)
 assert jax.jit(fft.fft)(jnp.arange(4)).dtype == jnp.complex128 and jax.jit(stats.cov)(jnp.eye(3, dtype=int)).dtype == jnp.float64

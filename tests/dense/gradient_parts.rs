@@ -3,13 +3,14 @@
 use common::gradients::{Matrix, batch, eigh_gradient, matrices, pairs, svd_gradient, triplets};
 use common::random::SplitMix64;
 use common::solve::Checked;
-use common::{Test, on_cpu, suite};
+use common::{Test, on_cpu, on_each, suite};
+use fiedler::array::{Array, Real};
 use fiedler::ops::gradient::{
-    Degeneracy, EigshGradient, eigh_jvp, eigh_ragged_vjp, eigsh_vjp, svd_jvp, turn_tie_groups,
+    Degeneracy, EigshGradient, GradientCertificate, eigh_jvp, eigh_ragged_vjp, eigsh_vjp, svd_jvp, turn_tie_groups,
 };
 use fiedler::ops::sparse::Operator;
 use fiedler::ops::{EigshOptions, Which, eigsh};
-use fiedler::{Context, ErrorKind, Layout};
+use fiedler::{Context, ErrorKind, Layout, Shape};
 
 pub fn tests() -> Vec<Test> {
     suite(
@@ -20,8 +21,10 @@ pub fn tests() -> Vec<Test> {
             on_cpu("a few pairs as all pairs", few),
             on_cpu("a tie group that is cut", cut),
             on_cpu("a large grid against finite differences", grid),
-            on_cpu("directions of eigenpairs are adjoint to gradients", directions),
-            on_cpu("directions of singular triplets are adjoint to gradients", rectangular_directions),
+            on_cpu("directions of eigenpairs are adjoint to gradients in f64", directions::<f64>),
+            on_each("directions of eigenpairs are adjoint to gradients", directions::<f32>),
+            on_cpu("directions of singular triplets are adjoint to gradients in f64", rectangular_directions::<f64>),
+            on_each("directions of singular triplets are adjoint to gradients", rectangular_directions::<f32>),
             on_cpu("bases that are turned", turned),
             on_cpu("shapes and options", refused),
         ],
@@ -259,58 +262,80 @@ fn grid(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// `<bar, J dot> = <J' bar, dot>`, also where values are tied.
-fn directions(ctx: &Context) -> Checked {
+/// What an inner product of derivatives may be off, relative to the sum of its terms' magnitudes, for each unit of the
+/// sensitivity: the rule of `GradientCertificate::sensitivity`.
+fn allowed<T: Real>(n: usize, terms: f64, said: GradientCertificate) -> f64 {
+    10.0 * n as f64 * T::EPSILON * terms * said.sensitivity.max(1.0)
+}
+
+/// `<bar, J dot> = <J' bar, dot>`, also where values are tied. The last matrix changes in its own direction.
+fn directions<T: Real>(ctx: &Context) -> Checked {
     let random = &mut SplitMix64::new(21);
-    for n in [1, 2, 5, 16, 17, 40] {
-        let noise: Vec<Matrix> = (0..5).map(|_| Matrix::random(n, n, random).symmetric()).collect();
+    for n in [1, 2, 5, 16, 17, 40, 70] {
+        let mut noise: Vec<Matrix> = (0..6).map(|_| Matrix::random(n, n, random).symmetric()).collect();
         let mut given = noise.clone();
         // A triangle in every graph: pairs that are tied.
         given[0] = Matrix::new(n, n, |e| if e % (n + 1) == 0 { n as f64 - 1.0 } else { -1.0 });
-        let (values, vectors) = pairs::<f64>(ctx, &given)?;
-        let bars = [1, n].map(|cols| (0..5).map(|_| Matrix::random(n, cols, random)).collect::<Vec<_>>());
+        given[5] = given[0].clone();
+        noise[5] = given[0].clone();
+        let (values, vectors) = pairs::<T>(ctx, &given)?;
+        let bars = [1, n].map(|cols| (0..6).map(|_| Matrix::random(n, cols, random)).collect::<Vec<_>>());
         let of = [Some(&bars[0][..]), Some(&bars[1][..])];
-        let (gradient, _) = eigh_gradient::<f64>(ctx, (&values, &vectors), of, Degeneracy::Exact)?;
-        let decomposition = (batch::<f64>(&values)?, batch::<f64>(&vectors)?);
+        let (gradient, _) = eigh_gradient::<T>(ctx, (&values, &vectors), of, Degeneracy::Exact)?;
+        let decomposition = (batch::<T>(&values)?, batch::<T>(&vectors)?);
         let decomposition = [&decomposition.0, &decomposition.1];
         let found = eigh_jvp(ctx, decomposition, &batch(&noise)?, Degeneracy::Exact)?;
+        assert_eq!(found.parts.each_ref().map(Array::is_resident), [ctx.adapter().is_some(); 2]);
         let dots = [matrices(ctx, &found.parts[0])?, matrices(ctx, &found.parts[1])?];
-        for i in 0..5 {
+        for (i, said) in found.certificates(ctx)?.into_iter().enumerate() {
             let here = bars[0][i].dot(&dots[0][i]) + bars[1][i].dot(&dots[1][i]);
             let terms = gradient[i].absolute().dot(&noise[i].absolute());
-            let allowed = ROUNDING * terms * found.certificates[i].sensitivity.max(1.0);
-            assert!((here - gradient[i].dot(&noise[i])).abs() <= allowed, "{n} {i}: {here}");
-            assert_eq!(found.certificates[i].defined, i > 0 || n < 3, "{n} {i}: {:?}", found.certificates[i]);
+            assert!((here - gradient[i].dot(&noise[i])).abs() <= allowed::<T>(n, terms, said), "{n} {i}: {here}");
+            assert_eq!(said.defined, i > 0 || n < 3, "{n} {i}: {said:?}");
         }
+        let norm = values[5].largest();
+        let rounding = 10.0 * n as f64 * T::EPSILON;
+        assert!(
+            dots[0][5].plus(&values[5], -1.0).largest() <= rounding * norm.max(1.0) && dots[1][5].largest() <= rounding
+        );
     }
     Ok(())
 }
 
-fn rectangular_directions(ctx: &Context) -> Checked {
+fn rectangular_directions<T: Real>(ctx: &Context) -> Checked {
     let random = &mut SplitMix64::new(23);
-    for (rows, cols) in [(1, 1), (4, 4), (7, 3), (3, 8), (30, 20), (18, 40)] {
+    for (rows, cols) in [(1, 1), (4, 4), (7, 3), (3, 8), (30, 20), (18, 40), (70, 66)] {
         let mut random_matrices = |rows, cols| (0..5).map(|_| Matrix::random(rows, cols, random)).collect::<Vec<_>>();
         let n = rows.min(cols);
-        let (mut given, noise) = (random_matrices(rows, cols), random_matrices(rows, cols));
-        // Singular values of 1, and a matrix of rank 1.
+        let (mut given, mut noise) = (random_matrices(rows, cols), random_matrices(rows, cols));
+        // Singular values of 1, a matrix of rank 1, and a change of the former by itself.
         given[0] = Matrix::new(rows, cols, |e| f64::from(u8::from(e % rows == e / rows)));
         given[1] = Matrix::new(rows, cols, |_| 1.0);
-        let all = triplets::<f64>(ctx, &given)?;
+        given[4] = given[0].clone();
+        noise[4] = given[0].clone();
+        let all = triplets::<T>(ctx, &given)?;
         let bars = [random_matrices(rows, n), random_matrices(n, 1), random_matrices(n, cols)];
-        let (gradient, _) = svd_gradient::<f64>(ctx, &all, bars.each_ref().map(|bar| Some(&bar[..])))?;
-        let [u, s, vh] = all.each_ref().map(|part| batch::<f64>(part));
+        let (gradient, _) = svd_gradient::<T>(ctx, &all, bars.each_ref().map(|bar| Some(&bar[..])))?;
+        let [u, s, vh] = all.each_ref().map(|part| batch::<T>(part));
         let found = svd_jvp(ctx, [&u?, &s?, &vh?], &batch(&noise)?, Degeneracy::Exact)?;
+        assert_eq!(found.parts.each_ref().map(Array::is_resident), [ctx.adapter().is_some(); 3]);
         let dots = found.parts.iter().map(|part| matrices(ctx, part)).collect::<Result<Vec<_>, _>>()?;
+        let said = found.certificates(ctx)?;
         for i in 0..5 {
             // Of singular values of 0, the gradient leaves the cotangent out.
-            let at_zero = |j: usize| all[1][i].data[j] <= 1e-12 * all[1][i].data[0];
-            let own = |j: usize| if at_zero(j) { 0.0 } else { bars[1][i].data[j] * dots[1][i].data[j] };
+            let tolerance = 4.0 * n as f64 * T::EPSILON * all[1][i].data[0];
+            let own = |j: usize| {
+                if all[1][i].data[j] <= tolerance { 0.0 } else { bars[1][i].data[j] * dots[1][i].data[j] }
+            };
             let here = bars[0][i].dot(&dots[0][i]) + (0..n).map(own).sum::<f64>() + bars[2][i].dot(&dots[2][i]);
-            let terms = gradient[i].absolute().dot(&noise[i].absolute());
-            let allowed = ROUNDING * terms.max(here.abs()) * found.certificates[i].sensitivity.max(1.0);
+            let terms = gradient[i].absolute().dot(&noise[i].absolute()).max(here.abs());
             let wanted = gradient[i].dot(&noise[i]);
+            let allowed = allowed::<T>(rows.max(cols), terms, said[i]);
             assert!((here - wanted).abs() <= allowed, "{rows} x {cols}, {i}: {here} {wanted}");
         }
+        assert!(said[4].defined && dots[0][4].largest().max(dots[2][4].largest()) <= 10.0 * n as f64 * T::EPSILON);
+        assert!(dots[1][4].data.iter().all(|x| (x - 1.0).abs() <= 10.0 * n as f64 * T::EPSILON));
+        assert_eq!(said[0].defined, rows.max(cols) == 1 || rows != cols && n == 1, "{rows} x {cols}: {:?}", said[0]);
     }
     Ok(())
 }
@@ -377,6 +402,11 @@ fn refused(ctx: &Context) -> Checked {
     assert!(narrow.contains("direction of shape (2, 2)"), "{narrow}");
     assert!(svd_jvp(ctx, [&v, &w, &v], &d, Degeneracy::Exact).is_err());
     assert!(eigh_jvp(ctx, [&w, &v], &v, Degeneracy::Group(-1.0)).is_err());
+    let (w, v) = (Array::from_vec(Shape::new(0, 1, 2), vec![])?, Array::from_vec(Shape::new(0, 0, 2), vec![0.0; 0])?);
+    let nothing = eigh_jvp(ctx, [&w, &v], &v, Degeneracy::Exact)?.certificates(ctx)?;
+    assert!(nothing.len() == 2 && nothing.iter().all(|one| one.defined));
+    let (u, wide) = (Array::from_vec(Shape::new(3, 0, 2), vec![])?, Array::from_vec(Shape::new(0, 0, 2), vec![])?);
+    assert_eq!(svd_jvp(ctx, [&u, &w, &wide], &u, Degeneracy::Exact)?.certificates(ctx)?, nothing);
     let lorentzian = of(&[1.0], &[1.0, 0.0], Degeneracy::Lorentzian(0.1));
     assert!(matches!(lorentzian.kind(), ErrorKind::Domain { .. }) && lorentzian.to_string().contains("Lorentzian"));
     Ok(())

@@ -2,7 +2,9 @@
 
 use super::problems::{Problem, noise, wide};
 use fiedler::array::Array;
-use fiedler::ops::gradient::{Degeneracy, Gradient, eigh_vjp, svd_vjp};
+use fiedler::ops::gradient::{
+    Degeneracy, Gradient, GradientCertificate, Tangent, eigh_jvp, eigh_vjp, svd_jvp, svd_vjp,
+};
 use fiedler::ops::{Vectors, eigh, svd};
 use fiedler::{Context, Result, Shape};
 
@@ -25,15 +27,27 @@ fn array(rows: usize, cols: usize, batch: usize, seed: usize) -> Result<Array<f3
     Array::from_vec(Shape::new(rows, cols, batch), noise(rows * cols * batch, seed))
 }
 
-/// Appends the gradients, and what their certificates say: whether each loss has a gradient, how large the share is
-/// that has none, and the sensitivity.
+/// Appends the gradients, and what their certificates say.
 fn append(ctx: &Context, gradient: &Gradient, out: &mut Vec<f64>) -> Result<()> {
     out.extend(wide(gradient.array.to_host(ctx)?.as_slice()));
-    for one in gradient.certificates(ctx)? {
+    append_said(gradient.certificates(ctx)?, out);
+    Ok(())
+}
+
+fn append_directions<const N: usize>(ctx: &Context, found: &Tangent<f32, N>, out: &mut Vec<f64>) -> Result<()> {
+    for part in &found.parts {
+        out.extend(wide(part.to_host(ctx)?.as_slice()));
+    }
+    append_said(found.certificates(ctx)?, out);
+    Ok(())
+}
+
+/// Appends whether each loss has a gradient, how large the share is that has none, and the sensitivity.
+fn append_said(said: Vec<GradientCertificate>, out: &mut Vec<f64>) {
+    for one in said {
         let undefined = if one.defined { 0.0 } else { one.undefined };
         out.extend([f64::from(u8::from(one.defined)), undefined, one.sensitivity]);
     }
-    Ok(())
 }
 
 /// The diagonal matrices of three batches are without ties, with pairs of ties, and the identity.
@@ -49,6 +63,8 @@ fn of_pairs(ctx: &Context, n: usize) -> Result<Vec<f64>> {
             append(ctx, &eigh_vjp(ctx, [&found.values, &found.vectors], bars, degeneracy)?, &mut out)?;
         }
     }
+    let directions = eigh_jvp(ctx, [&found.values, &found.vectors], &vectors, Degeneracy::Exact)?;
+    append_directions(ctx, &directions, &mut out)?;
     Ok(out)
 }
 
@@ -69,5 +85,8 @@ fn of_triplets(ctx: &Context, rows: usize, cols: usize) -> Result<Vec<f64>> {
     for bars in [[Some(&u), Some(&s), Some(&vh)], [None, Some(&s), None], [None, None, Some(&vh)]] {
         append(ctx, &svd_vjp(ctx, [&found.u, &found.s, &found.vh], bars, Degeneracy::Exact)?, &mut out)?;
     }
+    let direction = array(rows, cols, 3, 6)?;
+    let found = svd_jvp(ctx, [&found.u, &found.s, &found.vh], &direction, Degeneracy::Exact)?;
+    append_directions(ctx, &found, &mut out)?;
     Ok(out)
 }

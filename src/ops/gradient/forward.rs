@@ -1,12 +1,13 @@
 //! Derivatives of decompositions in a direction: Jacobian-vector products.
 
-use super::{Degeneracy, GradientCertificate, Rule, cpu, described, expected, on_host};
+use super::{Degeneracy, GradientCertificate, GradientCertificates, Rule, call, cpu, expected, fits, gpu, on_host};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
 use crate::error::Result;
 use crate::ops::operation::Operation as _;
-use crate::policy::{Choice, Side};
+use crate::policy::Choice;
 use crate::shape::Shape;
+use std::sync::Arc;
 
 /// The derivative of a decomposition in a direction.
 #[derive(Clone, Debug)]
@@ -14,14 +15,22 @@ use crate::shape::Shape;
 pub struct Tangent<T, const N: usize> {
     /// The derivative of each part, in the shape of the part.
     pub parts: [Array<T>; N],
-    /// The certificate of each matrix. `undefined` is the share of the direction that turns vectors within a tie group:
-    /// their space has the derivative that is returned, and single vectors have none.
-    pub certificates: Vec<GradientCertificate>,
+    certificates: GradientCertificates,
+}
+
+impl<T: Real, const N: usize> Tangent<T, N> {
+    /// Returns the certificate of each matrix; waits for the device. `undefined` is the share of the direction that turns
+    /// vectors within a tie group: their space has the derivative that is returned, and single vectors have none.
+    ///
+    /// # Errors
+    /// Device errors.
+    pub fn certificates(&self, ctx: &Context) -> Result<Vec<GradientCertificate>> {
+        self.certificates.wait::<T>(ctx)
+    }
 }
 
 /// Computes the derivative of eigenvalues and eigenvectors if the symmetric matrices change by `a_dot`: the
-/// Jacobian-vector product of [`eigh`](crate::ops::eigh), on the CPU. Eigenvectors of a tie group do not turn within
-/// it.
+/// Jacobian-vector product of [`eigh`](crate::ops::eigh). Eigenvectors of a tie group do not turn within it.
 ///
 /// # Shapes
 /// The eigenvalues are `(n, 1)`, all n of them in ascending order; the eigenvectors and the direction are `(n, n)`.
@@ -42,8 +51,7 @@ pub struct Tangent<T, const N: usize> {
 /// ```
 ///
 /// # Errors
-/// [`Shape`](crate::ErrorKind::Shape) if the shapes do not match; [`Domain`](crate::ErrorKind::Domain) for a tolerance
-/// or a width that is negative or not finite; device errors.
+/// The errors of [`eigh_vjp`](super::eigh_vjp).
 pub fn eigh_jvp<T: Real>(
     ctx: &Context,
     [values, vectors]: [&Array<T>; 2],
@@ -58,22 +66,24 @@ pub fn eigh_jvp<T: Real>(
     expected(NAME, "eigenvalues", Some(values), of_values)?;
     expected(NAME, "direction", Some(a_dot), shape)?;
     degeneracy.check(NAME)?;
-    ctx.on_host_for(&here::<T>(ctx, NAME, shape, n), || {
-        let [w, v, a_dot] = on_host(ctx, [Some(values), Some(vectors), Some(a_dot)])?;
-        let mut out = [of_values, shape].map(|shape| vec![T::from_f64(0.0); shape.len()]);
-        let rule = Rule::of::<T>(degeneracy, n);
-        let certificates = if shape.is_empty() {
-            nothing(batch)
-        } else {
-            let values = cpu::Values { n, singular: false, rectangular: false, values: &w, bar: &[], rule };
-            cpu::forward::eigh(&values, [&v, &a_dot], out.each_mut().map(|out| &mut out[..]))
-        };
-        Ok(Tangent { parts: arrays([of_values, shape], out), certificates })
-    })
+    let (rule, all) = (Rule::of::<T>(degeneracy, n), [values, vectors, a_dot]);
+    let shapes = [of_values, shape];
+    let on_cpu = || {
+        let [w, v, a_dot] = on_host(ctx, all.map(Some))?;
+        let mut out = shapes.map(|shape| vec![T::from_f64(0.0); shape.len()]);
+        let values = cpu::Values { n, singular: false, rectangular: false, values: &w, bar: &[], rule };
+        let certificates = cpu::forward::eigh(&values, [&v, &a_dot], out.each_mut().map(|out| &mut out[..]));
+        Ok((out.map(Storage::host), GradientCertificates::host(certificates)))
+    };
+    let on_device = |gpu: &_| {
+        fits(gpu, shape, ctx.device_budget())?;
+        gpu::eigh_jvp(ctx, gpu, shape, all.map(Array::storage), rule)
+    };
+    finished(shapes, shape, call(NAME, shape, n, 3.0, all.map(Some)).run(ctx, on_cpu, |gpu| on_device(gpu))?)
 }
 
 /// Computes the derivative of thin singular value decompositions if the matrices change by `a_dot`: the Jacobian-vector
-/// product of [`svd`](crate::ops::svd()) with [`Vectors::Thin`](crate::ops::Vectors::Thin), on the CPU.
+/// product of [`svd`](crate::ops::svd()) with [`Vectors::Thin`](crate::ops::Vectors::Thin).
 ///
 /// # Shapes
 /// For matrices `(m, n)` and k = min(m, n), U is `(m, k)`, s is `(k, 1)`, V' is `(k, n)`, and the direction is
@@ -96,32 +106,33 @@ pub fn svd_jvp<T: Real>(
     expected(NAME, "singular values", Some(s), shapes[1])?;
     expected(NAME, "right singular vectors of a thin decomposition", Some(vh), shapes[2])?;
     degeneracy.check(NAME)?;
-    ctx.on_host_for(&here::<T>(ctx, NAME, shape, n), || {
-        let [u, s, vh, a_dot] = on_host(ctx, [Some(u), Some(s), Some(vh), Some(a_dot)])?;
+    let (rule, all) = (Rule::of::<T>(degeneracy, n), [u, s, vh, a_dot]);
+    let on_cpu = || {
+        let [u, s, vh, a_dot] = on_host(ctx, all.map(Some))?;
         let mut out = shapes.map(|shape| vec![T::from_f64(0.0); shape.len()]);
-        let rule = Rule::of::<T>(degeneracy, n);
-        let certificates = if shape.is_empty() {
-            nothing(batch)
-        } else {
-            let values = cpu::Values { n, singular: true, rectangular: rows != cols, values: &s, bar: &[], rule };
-            cpu::forward::svd(&values, (rows, cols), [&u, &vh, &a_dot], out.each_mut().map(|out| &mut out[..]))
-        };
-        Ok(Tangent { parts: arrays(shapes, out), certificates })
-    })
+        let values = cpu::Values { n, singular: true, rectangular: rows != cols, values: &s, bar: &[], rule };
+        let out_parts = out.each_mut().map(|out| &mut out[..]);
+        let certificates = cpu::forward::svd(&values, (rows, cols), [&u, &vh, &a_dot], out_parts);
+        Ok((out.map(Storage::host), GradientCertificates::host(certificates)))
+    };
+    let on_device = |gpu: &_| {
+        fits(gpu, shape, ctx.device_budget())?;
+        gpu::svd_jvp(ctx, gpu, shape, all.map(Array::storage), rule)
+    };
+    finished(shapes, shape, call(NAME, shape, n, 5.0, all.map(Some)).run(ctx, on_cpu, |gpu| on_device(gpu))?)
 }
 
-/// The certificates of matrices without elements.
-fn nothing(batch: usize) -> Vec<GradientCertificate> {
-    vec![GradientCertificate { defined: true, ..Default::default() }; batch]
-}
+type Made<T, const N: usize> = (([Storage<T>; N], GradientCertificates), Arc<Choice>);
 
-fn arrays<T: Real, const N: usize>(shapes: [Shape; N], out: [Vec<T>; N]) -> [Array<T>; N] {
-    let mut out = out.into_iter();
-    shapes.map(|shape| Array::from_storage(shape, Storage::host(out.next().unwrap_or_default())))
-}
-
-/// Returns the choice of the CPU.
-fn here<T: Real>(ctx: &Context, name: &'static str, shape: Shape, n: usize) -> Choice {
-    let workload = described::<T>(name, shape, n, 4.0, false).workload(ctx);
-    Choice { side: Side::Cpu, ..ctx.explain(&workload, false) }
+fn finished<T: Real, const N: usize>(
+    shapes: [Shape; N],
+    shape: Shape,
+    ((made, certificates), choice): Made<T, N>,
+) -> Result<Tangent<T, N>> {
+    let mut made = made.into_iter();
+    let parts = shapes.map(|shape| {
+        let storage = made.next().unwrap_or_else(|| Storage::host(Vec::new()));
+        Array::from_storage(shape, storage).chosen(&choice)
+    });
+    Ok(Tangent { parts, certificates: certificates.or_nothing(shape) })
 }

@@ -1,6 +1,6 @@
 //! Gradients on the device: products, and between them the kernels that find tie groups and divide.
 
-use super::kernels::{Columns, Core, Grouping, Groups, Outer, Sides, WIDTH, core_variant};
+use super::kernels::{Columns, Core, Grouping, Groups, Outer, Sides, Skew, Triangles, WIDTH, variant_of};
 use super::{GradientCertificate, Rule, Seen};
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
@@ -24,6 +24,14 @@ enum Place {
 impl GradientCertificates {
     pub(super) fn host(certificates: Vec<GradientCertificate>) -> Self {
         Self(Place::Host(Arc::new(certificates)))
+    }
+
+    /// Returns these certificates, or, of matrices without elements, which divide by nothing, as many of that.
+    pub(super) fn or_nothing(self, shape: Shape) -> Self {
+        if !shape.is_empty() {
+            return self;
+        }
+        Self::host(vec![GradientCertificate { defined: true, ..Default::default() }; shape.batch])
     }
 
     /// Returns the certificates; waits for the device.
@@ -65,6 +73,8 @@ struct Batch<'a> {
 }
 
 type Made<T> = (Storage<T>, GradientCertificates);
+/// The derivatives of the parts of a decomposition in a direction.
+type Tangents<T, const N: usize> = ([Storage<T>; N], GradientCertificates);
 
 /// Returns the buffer of an array that is on the device.
 fn buffer(batch: &Batch<'_>, array: &Array<f32>) -> Result<Shared<f32>> {
@@ -109,9 +119,8 @@ impl Batch<'_> {
         (singular, rectangular): (bool, bool),
     ) -> Result<(Array<f32>, Buffer<[u32; 4]>)> {
         let (n, columns) = (to_u32(self.n), to_u32(self.n * self.count));
-        let shape = Shape::new(self.n, self.n, self.count);
         let mut rec = self.gpu.record();
-        let mut g = rec.array::<f32>(shape.len())?;
+        let mut g = rec.array::<f32>(self.n * self.n * self.count)?;
         let mut reports = rec.array::<[u32; 4]>(2 * columns as usize)?;
         for range in rec.ranges(columns, 20.0 * f64::from(n)) {
             #[expect(clippy::cast_possible_truncation, reason = "the kernels' precision")]
@@ -122,9 +131,31 @@ impl Batch<'_> {
             let (p, q) = (p.unwrap_or(values), q.or(p).unwrap_or(values));
             let (g, reports) = (&mut g, &mut reports);
             let kernel = Core { params, values, values_bar, groups, p, q, g, reports };
-            rec.dispatch(&kernel, &core_variant(singular), range.grid(), range.flops)?;
+            rec.dispatch(&kernel, &variant_of(singular), range.grid(), range.flops)?;
         }
-        Ok((Array::from_storage(shape, Storage::device(g)), reports))
+        Ok((self.square(g), reports))
+    }
+
+    /// Returns skew matrices of the elements above and below the diagonal of P, times factors, and the diagonal. Without
+    /// `singular`, there is no second matrix.
+    fn skew(&self, p: &Array<f32>, singular: bool, [above, below]: [f32; 2]) -> Result<[Buffer<f32>; 3]> {
+        let (n, len) = (to_u32(self.n), to_u32(p.shape().len()));
+        let p = &*buffer(self, p)?;
+        let mut rec = self.gpu.record();
+        let mut x = rec.array::<f32>(len as usize)?;
+        let mut y = rec.array::<f32>(if singular { len as usize } else { 1 })?;
+        let mut diagonal = rec.array::<f32>(self.n * self.count)?;
+        for range in rec.ranges(len.div_ceil(WIDTH), f64::from(8 * WIDTH)) {
+            let params = Triangles { first: range.first * WIDTH, n, len, above, below };
+            let kernel = Skew { params, p, x: &mut x, y: &mut y, diagonal: &mut diagonal };
+            rec.dispatch(&kernel, &variant_of(singular), range.grid(), range.flops)?;
+        }
+        Ok([x, y, diagonal])
+    }
+
+    /// Returns an array of these elements, in the shape of a square matrix for each of the batch.
+    fn square(&self, buffer: Buffer<f32>) -> Array<f32> {
+        Array::from_storage(Shape::new(self.n, self.n, self.count), Storage::device(buffer))
     }
 
     /// Divides the vectors outside of the computed ones, which are columns or rows of `outer`, by the singular values.
@@ -221,4 +252,82 @@ pub(super) fn svd<T: Real>(
     };
     let certificates = GradientCertificates(Place::Device { n, reports: reports.share(), outer: of_outer });
     Ok((Storage::Device(buffer(&batch, &made)?), certificates))
+}
+
+/// Returns the derivatives of eigenpairs in a direction. The operands are the values, the vectors and the direction.
+pub(super) fn eigh_jvp<T: Real>(
+    ctx: &Context,
+    gpu: &Gpu,
+    shape: Shape,
+    [values, v, a_dot]: [&Storage<T>; 3],
+    rule: Rule,
+) -> Result<Tangents<T, 2>> {
+    let Shape { rows: n, batch: count, .. } = shape;
+    let batch = Batch { gpu, ctx: ctx.with_backend(Backend::Gpu), n, count, rule };
+    let of_values = Shape::new(n, 1, count);
+    let values = buffer(&batch, &batch.given(Some(values), of_values)?)?;
+    let (v, a_dot) = (batch.given(Some(v), shape)?, batch.given(Some(a_dot), shape)?);
+    let none = buffer(&batch, &batch.given::<T>(None, of_values)?)?;
+    let p = batch.product(&v, &batch.product(&a_dot, &v, [false, false])?, [true, false])?;
+    let [turns, _, values_dot] = batch.skew(&p, false, [1.0; 2])?;
+    let groups = batch.groups(&values, false)?;
+    let (g, reports) = batch.core([&values, &none], &groups, [Some(&turns), None], (false, false))?;
+    let [turns, ..] = batch.skew(&g, false, [1.0; 2])?;
+    let v_dot = batch.product(&v, &batch.square(turns), [false, false])?;
+    let certificates = GradientCertificates(Place::Device { n, reports: reports.share(), outer: None });
+    Ok(([Storage::device(values_dot), Storage::Device(buffer(&batch, &v_dot)?)], certificates))
+}
+
+/// Returns the derivatives of singular value decompositions in a direction. The operands are U, s, V' and the direction.
+pub(super) fn svd_jvp<T: Real>(
+    ctx: &Context,
+    gpu: &Gpu,
+    shape: Shape,
+    [u, s, vh, a_dot]: [&Storage<T>; 4],
+    rule: Rule,
+) -> Result<Tangents<T, 3>> {
+    let Shape { rows, cols, batch: count } = shape;
+    let n = rows.min(cols);
+    let batch = Batch { gpu, ctx: ctx.with_backend(Backend::Gpu), n, count, rule };
+    let of_s = Shape::new(n, 1, count);
+    let s = buffer(&batch, &batch.given(Some(s), of_s)?)?;
+    let none = buffer(&batch, &batch.given::<T>(None, of_s)?)?;
+    let u = batch.given(Some(u), Shape::new(rows, n, count))?;
+    let vh = batch.given(Some(vh), Shape::new(n, cols, count))?;
+    let a_dot = batch.given(Some(a_dot), shape)?;
+    // The longer side times Adot, in which what is outside of the computed vectors stays.
+    let tall = rows >= cols;
+    let (p, outer) = if tall {
+        let long = batch.product(&a_dot, &vh, [false, true])?;
+        let p = batch.product(&u, &long, [true, false])?;
+        let outer = Gemm::new().alpha(-1.0).add(1.0, &long).run(&batch.ctx, &u, &p)?;
+        (p, outer)
+    } else {
+        let long = batch.product(&u, &a_dot, [true, false])?;
+        let p = batch.product(&long, &vh, [false, true])?;
+        let outer = Gemm::new().alpha(-1.0).add(1.0, &long).run(&batch.ctx, &p, &vh)?;
+        (p, outer)
+    };
+    let groups = batch.groups(&s, true)?;
+    // The kernel adds and subtracts the skew parts of P and Q before it divides them.
+    let [sums, differences, s_dot] = batch.skew(&p, true, [0.5; 2])?;
+    let operands = [Some(&sums), Some(&differences)];
+    let (g, reports) = batch.core([&s, &none], &groups, operands, (true, rows != cols))?;
+    let [u_turns, v_turns, _] = batch.skew(&g, true, [1.0, -1.0])?;
+    let (mut of_u, mut of_vh, mut of_outer) = (Gemm::new(), Gemm::new(), None);
+    if rows != cols {
+        let (divided, reports) = batch.outer(&s, &groups, &outer, tall)?;
+        of_outer = Some(reports.share());
+        if tall {
+            of_u = of_u.add(1.0, &divided);
+        } else {
+            of_vh = of_vh.add(1.0, &divided);
+        }
+    }
+    let u_dot = of_u.run(&batch.ctx, &u, &batch.square(u_turns))?;
+    let vh_dot = of_vh.run(&batch.ctx, &batch.square(v_turns), &vh)?;
+    let certificates = GradientCertificates(Place::Device { n, reports: reports.share(), outer: of_outer });
+    let parts =
+        [Storage::Device(buffer(&batch, &u_dot)?), Storage::device(s_dot), Storage::Device(buffer(&batch, &vh_dot)?)];
+    Ok((parts, certificates))
 }

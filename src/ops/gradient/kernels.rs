@@ -23,17 +23,23 @@ uniform! {
     pub(super) struct Sides { first: u32, n: u32, len: u32, step: u32 }
 }
 
+uniform! {
+    /// The first element of a dispatch, the order of a matrix, the number of all elements, and the factors of the elements
+    /// above and below the diagonal.
+    pub(super) struct Triangles { first: u32, n: u32, len: u32, above: f32, below: f32 }
+}
+
 fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
 
-/// Returns the overrides of [`Core`].
-pub(super) fn core_variant(singular: bool) -> [(&'static str, f64); 1] {
+/// Returns the overrides of [`Core`] and [`Skew`].
+pub(super) fn variant_of(singular: bool) -> [(&'static str, f64); 1] {
     [("SINGULAR", f64::from(u8::from(singular)))]
 }
 
-fn core_variants() -> Vec<Vec<(&'static str, f64)>> {
-    [false, true].iter().map(|&singular| core_variant(singular).to_vec()).collect()
+fn variants() -> Vec<Vec<(&'static str, f64)>> {
+    [false, true].iter().map(|&singular| variant_of(singular).to_vec()).collect()
 }
 
 kernels! {
@@ -44,7 +50,7 @@ kernels! {
         write groups: u32,
     }
     /// Divides by the differences of eigenvalues or singular values.
-    Core = ["shared/real.wgsl", "gradient/core.wgsl"] variants core_variants {
+    Core = ["shared/real.wgsl", "gradient/core.wgsl"] variants variants {
         uniform params: Columns,
         read values: f32,
         read values_bar: f32,
@@ -62,6 +68,14 @@ kernels! {
         read outer: f32,
         write divided: f32,
         write reports: [u32; 2],
+    }
+    /// Makes skew matrices of triangles.
+    Skew = ["gradient/skew.wgsl"] variants variants {
+        uniform params: Triangles,
+        read p: f32,
+        write x: f32,
+        write y: f32,
+        write diagonal: f32,
     }
 }
 

@@ -243,7 +243,7 @@ pub fn eigh_vjp<T: Real>(
         fits(gpu, shape, ctx.device_budget())?;
         gpu::eigh(ctx, gpu, shape, all.map(|array| array.map(Array::storage)), rule)
     };
-    finished(shape, batch, call.run(ctx, on_cpu, |gpu| on_device(gpu))?)
+    finished(shape, call.run(ctx, on_cpu, |gpu| on_device(gpu))?)
 }
 
 /// Computes [`eigh_vjp`] of matrices of unequal orders, on the CPU: the vector-Jacobian product of
@@ -368,7 +368,7 @@ pub fn svd_vjp<T: Real>(
         fits(gpu, shape, ctx.device_budget())?;
         gpu::svd(ctx, gpu, shape, all.map(|array| array.map(Array::storage)), rule)
     };
-    finished(shape, batch, call.run(ctx, on_cpu, |gpu| on_device(gpu))?)
+    finished(shape, call.run(ctx, on_cpu, |gpu| on_device(gpu))?)
 }
 
 /// Returns where [`eigh_vjp`] of a batch of matrices of that shape would run if there are cotangents of the vectors,
@@ -481,12 +481,7 @@ fn on_host<T: Real, const N: usize>(ctx: &Context, arrays: [Option<&Array<T>>; N
 
 type Made<T> = ((Storage<T>, GradientCertificates), Arc<Choice>);
 
-fn finished<T: Real>(shape: Shape, batch: usize, ((made, certificates), choice): Made<T>) -> Result<Gradient<T>> {
-    // Matrices without elements have nothing to divide by.
-    let certificates = if shape.is_empty() {
-        GradientCertificates::host(vec![GradientCertificate { defined: true, ..Default::default() }; batch])
-    } else {
-        certificates
-    };
-    Ok(Gradient { array: Array::from_storage(shape, made).chosen(&choice), certificates })
+fn finished<T: Real>(shape: Shape, ((made, certificates), choice): Made<T>) -> Result<Gradient<T>> {
+    let array = Array::from_storage(shape, made).chosen(&choice);
+    Ok(Gradient { array, certificates: certificates.or_nothing(shape) })
 }

@@ -6,7 +6,7 @@ mod scalar;
 mod storage;
 
 pub use order::column_major;
-pub use scalar::{Real, Scalar};
+pub use scalar::{Field, Real, Scalar};
 pub(crate) use storage::{Incoming, Storage};
 
 use crate::context::Context;
@@ -309,7 +309,7 @@ pub struct Ragged<T = f32> {
     choice: Option<Arc<Choice>>,
 }
 
-impl<T: Real> Ragged<T> {
+impl<T: Field> Ragged<T> {
     /// Creates a batch from the elements of the matrices, one matrix after the other, each column-major.
     ///
     /// # Errors

@@ -133,12 +133,13 @@ def eigh(
     device: str | None = None,
     context: Context | None = None,
 ) -> EighResult:
-    """Computes eigenvalues and eigenvectors of symmetric matrices.
+    """Computes eigenvalues and eigenvectors of symmetric or complex Hermitian matrices.
 
     Parameters
     ----------
     a : array, (..., n, n)
-        Real symmetric matrices, of which one triangle is read.
+        Real symmetric matrices, of which one triangle is read, or complex Hermitian ones, of whose diagonals the real
+        parts are read. Complex matrices are solved on the CPU.
     UPLO : {'L', 'U'}
         The triangle that is read.
     k : int, optional
@@ -149,7 +150,8 @@ def eigh(
     Returns
     -------
     EighResult
-        ``eigenvalues`` (..., k), ascending, ``eigenvectors`` (..., n, k), columns of unit 2-norm, and ``certificates``.
+        ``eigenvalues`` (..., k), real and ascending, ``eigenvectors`` (..., n, k), columns of unit 2-norm, and
+        ``certificates``. The entry of largest magnitude of a complex vector is real and positive.
         A matrix with a NaN or an infinity has NaN eigenvalues and the status 2, and does not affect the others.
 
     Examples
@@ -162,7 +164,7 @@ def eigh(
     if tracked_by(a):
         return _eigh_tracked(a, _triangle(UPLO), k, which, device, context)
     x, wrap = as_numpy(a)
-    x = _square(prepared(x, "a"), "a")
+    x = _square(prepared(x, "a", complex_=True), "a")
     wanted = None if k is None else whole(k, "k")
     w, v, found = _fiedler.eigh(_context(context, device), x, _triangle(UPLO), wanted, text(which, "which"), True)
     result = EighResult(wrap(w), wrap(v.swapaxes(-1, -2)))
@@ -215,7 +217,7 @@ def _matmul_tracked(a: Any, b: Any, device: str | None, context: Context | None)
 
 
 def eigvalsh(a: Array, UPLO: str = "L", *, device: str | None = None, context: Context | None = None) -> Array:
-    """Computes the eigenvalues (..., n) of symmetric matrices (..., n, n), ascending. See `eigh`.
+    """Computes the eigenvalues (..., n) of symmetric or Hermitian matrices (..., n, n), ascending. See `eigh`.
 
     >>> fiedler.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])
     array([1., 3.])
@@ -223,7 +225,7 @@ def eigvalsh(a: Array, UPLO: str = "L", *, device: str | None = None, context: C
     if tracked_by(a):
         return _eigh_tracked(a, _triangle(UPLO), None, "smallest", device, context).eigenvalues
     x, wrap = as_numpy(a)
-    x = _square(prepared(x, "a"), "a")
+    x = _square(prepared(x, "a", complex_=True), "a")
     return wrap(_fiedler.eigh(_context(context, device), x, _triangle(UPLO), None, "smallest", False)[0])
 
 
@@ -235,11 +237,13 @@ def svd(
     device: str | None = None,
     context: Context | None = None,
 ) -> Any:
-    """Computes the singular value decomposition A = U diag(S) Vh of matrices.
+    """Computes the singular value decomposition A = U diag(S) Vh of real or complex matrices.
 
     Parameters
     ----------
     a : array, (..., m, n)
+        Complex matrices are decomposed on the CPU, and the entry of largest magnitude of each right singular vector is real
+        and positive.
     full_matrices : bool
         Whether U is (m, m) and Vh is (n, n). Otherwise they have min(m, n) columns and rows.
     compute_uv : bool
@@ -259,7 +263,7 @@ def svd(
     if tracked_by(a):
         return _svd_tracked(a, full_matrices, compute_uv, device, context)
     x, wrap = as_numpy(a)
-    x = matrices(prepared(x, "a"), "a")
+    x = matrices(prepared(x, "a", complex_=True), "a")
     full_matrices, compute_uv = flag(full_matrices, "full_matrices"), flag(compute_uv, "compute_uv")
     u, s, vh, found = _fiedler.svd(_context(context, device), x, full_matrices, compute_uv)
     if not compute_uv:
@@ -328,7 +332,7 @@ def svd_truncated(
 def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | None = None) -> Array:
     """Computes products of matrices as ``numpy.matmul`` does: vectors are promoted, leading axes are broadcast.
 
-    Both arrays have one type. Products of float16 are summed in float32 and stay float16.
+    Products of float16 are summed in float32 and stay float16. Complex numbers are multiplied on the CPU.
 
     >>> fiedler.linalg.matmul([[1.0, 2.0]], [[3.0], [4.0]])
     array([[11.]])
@@ -341,7 +345,7 @@ def matmul(a: Array, b: Array, *, device: str | None = None, context: Context | 
     if x.dtype != y.dtype:
         dtype = np.result_type(x, y)
         x, y = x.astype(dtype, copy=False), y.astype(dtype, copy=False)
-    x, y = prepared(x, "a", half=True), prepared(y, "b", half=True)
+    x, y = prepared(x, "a", half=True, complex_=True), prepared(y, "b", half=True, complex_=True)
     left, right = (x[None] if x.ndim == 1 else x), (y[:, None] if y.ndim == 1 else y)
     if left.shape[-1] != right.shape[-2]:
         what = f"{x.shape} and {y.shape}"

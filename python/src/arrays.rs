@@ -2,16 +2,49 @@
 
 use fiedler::Shape;
 use fiedler::array::{HostArray, Real, Scalar};
+use fiedler::ops;
+use num_complex::Complex;
 use numpy::ndarray::ArrayViewD;
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods as _, PyUntypedArrayMethods as _};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::ops::AddAssign;
 
 /// A number in which operations compute, and which NumPy has too.
-pub(crate) trait Number: Real + Element {}
+pub(crate) trait Number: Real + Element + Default {}
 
 impl Number for f32 {}
 impl Number for f64 {}
+
+/// The elements of matrices that are decomposed: real or complex numbers that NumPy has, too.
+pub(crate) trait Entry: ops::Entry<Real: Number> + Element + AddAssign + Default {
+    /// Returns the complex conjugate.
+    fn conjugated(self) -> Self;
+}
+
+impl Entry for f32 {
+    fn conjugated(self) -> Self {
+        self
+    }
+}
+
+impl Entry for f64 {
+    fn conjugated(self) -> Self {
+        self
+    }
+}
+
+impl Entry for Complex<f32> {
+    fn conjugated(self) -> Self {
+        self.conj()
+    }
+}
+
+impl Entry for Complex<f64> {
+    fn conjugated(self) -> Self {
+        self.conj()
+    }
+}
 
 /// The elements of a C-contiguous array, which stays alive as long as this value.
 ///

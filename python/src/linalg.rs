@@ -1,7 +1,7 @@
 //! `fiedler.linalg`: decompositions and products. Arrays are in C order. The leading axes of those that are decomposed
 //! are the batch.
 
-use crate::arrays::{Borrowed, Number, after, by_type, matrices, result, returned, three, turned};
+use crate::arrays::{Borrowed, Entry, Number, after, by_type, matrices, result, returned, three, turned};
 use crate::context::Door;
 use crate::encode::{normalization, which};
 use crate::errors::raised;
@@ -16,9 +16,11 @@ use fiedler::ops::svd::{TruncatedOptions, choose_svd, choose_svd_truncated};
 use fiedler::ops::{self, Certificate, Eigsh, EigshOptions, Gemm, Status, Vectors, Which};
 use fiedler::{Context, Result, Shape};
 use half::f16;
+use num_complex::Complex;
 use numpy::{Element, PyArrayDyn};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::ops::AddAssign;
 
 /// Residuals, departures from orthogonality, and statuses.
 pub(crate) type Certificates = (Vec<f64>, Vec<f64>, Vec<u8>);
@@ -43,13 +45,12 @@ pub(crate) fn certified<'py>(
 }
 
 /// Adds 0 to every number, which turns negative zeros into zeros, as the command does.
-pub(crate) fn without_negative_zeros<T: Number>(numbers: &mut [T]) {
-    let zero = T::from_f64(0.0);
-    numbers.iter_mut().for_each(|x| *x += zero);
+pub(crate) fn without_negative_zeros<T: AddAssign + Default>(numbers: &mut [T]) {
+    numbers.iter_mut().for_each(|x| *x += T::default());
 }
 
 /// Returns the array of a result without negative zeros.
-fn cleared<'py, T: Number>(
+fn cleared<'py, T: Scalar + Element + AddAssign + Default>(
     py: Python<'py>,
     mut found: HostArray<T>,
     shape: impl IntoIterator<Item = usize>,
@@ -58,8 +59,8 @@ fn cleared<'py, T: Number>(
     result(py, found, shape)
 }
 
-/// Computes eigenvalues, and eigenvectors if `vectors`, of symmetric matrices `(..., n, n)`. The eigenvectors come as
-/// `(..., k, n)`: the rows are the vectors. With `upper`, the upper triangle is read.
+/// Computes eigenvalues, and eigenvectors if `vectors`, of symmetric or Hermitian matrices `(..., n, n)`. The eigenvectors
+/// come as `(..., k, n)`: the rows are the vectors. With `upper`, the upper triangle is read.
 #[pyfunction]
 pub(crate) fn eigh<'py>(
     context: &Bound<'py, Door>,
@@ -69,10 +70,10 @@ pub(crate) fn eigh<'py>(
     end: &str,
     vectors: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    by_type!(a, [f32, f64], eigh_of(context.get(), upper, k, end, vectors))
+    by_type!(a, [f32, f64, Complex<f32>, Complex<f64>], eigh_of(context.get(), upper, k, end, vectors))
 }
 
-fn eigh_of<'py, T: Number>(
+fn eigh_of<'py, T: Entry>(
     a: &Bound<'py, PyArrayDyn<T>>,
     door: &Door,
     upper: bool,
@@ -102,7 +103,12 @@ fn eigh_of<'py, T: Number>(
             None => ops::eigh(ctx, &a)?,
         };
         let (values, vectors) = (found.values.read(ctx)?, found.vectors.read(ctx)?);
-        Ok((values.wait()?, Some(vectors.wait()?), split(&found.certificates(ctx)?)))
+        let (values, mut vectors) = (values.wait()?, vectors.wait()?);
+        if upper && T::IS_COMPLEX {
+            // The columns of the lower triangle were those of the conjugate matrix.
+            vectors.as_mut_slice().iter_mut().for_each(|x| *x = x.conjugated());
+        }
+        Ok((values, Some(vectors), split(&found.certificates(ctx)?)))
     })?;
     let k = values.shape().rows;
     let values = cleared(py, values, after(lead, [k]))?;
@@ -121,10 +127,10 @@ pub(crate) fn svd<'py>(
     full: bool,
     vectors: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    by_type!(a, [f32, f64], svd_of(context.get(), full, vectors))
+    by_type!(a, [f32, f64, Complex<f32>, Complex<f64>], svd_of(context.get(), full, vectors))
 }
 
-fn svd_of<'py, T: Number>(
+fn svd_of<'py, T: Entry>(
     a: &Bound<'py, PyArrayDyn<T>>,
     door: &Door,
     full: bool,
@@ -159,7 +165,7 @@ struct InRows<T> {
     lengths: [usize; 2],
 }
 
-impl<T: Number> InRows<T> {
+impl<T: Scalar + Element + AddAssign + Default> InRows<T> {
     /// Converts the matrices of a result, within the call, whose threads share the work.
     fn of(matrices: &HostArray<T>) -> Self {
         let Shape { rows, cols, .. } = matrices.shape();
@@ -217,7 +223,7 @@ pub(crate) fn matmul<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    by_type!(a, [f32, f64, f16], matmul_of(context.get(), b))
+    by_type!(a, [f32, f64, f16, Complex<f32>, Complex<f64>], matmul_of(context.get(), b))
 }
 
 fn matmul_of<'py, T: Multiplied + Scalar + Element>(

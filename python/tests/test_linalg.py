@@ -165,9 +165,70 @@ def test_integers_booleans_halves_and_lists():
         np.testing.assert_array_equal(linalg.eigh(np.array([[2, 1], [1, 2]], dtype)).eigenvalues, exact.eigenvalues)
     assert linalg.eigvalsh(np.array([[True, False], [False, True]])).dtype == np.float64
     assert linalg.eigvalsh(np.eye(2, dtype=np.float16)).dtype == np.float32
-    for wrong in (np.eye(2, dtype=np.complex64), np.array([["a"]]), np.array([[None]]), np.eye(2, dtype=np.longdouble)):
-        with pytest.raises(TypeError, match="a: expected an array of float16, float32, float64, integers or booleans"):
+    for wrong in (np.eye(2, dtype=np.clongdouble), np.array([["a"]]), np.array([[None]]), np.eye(2, dtype=np.longdouble)):
+        what = "a: expected an array of float16, float32, float64, complex64, complex128, integers or booleans"
+        with pytest.raises(TypeError, match=what):
             linalg.eigh(wrong)
+
+
+def hermitian(lead, n, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((*lead, n, n)) + 1j * rng.standard_normal((*lead, n, n))
+    return (a + a.conj().swapaxes(-1, -2)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("lead", LEADS)
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 33])
+def test_complex(dtype, lead, n):
+    eps = np.finfo(dtype).eps
+    a = hermitian(lead, n, dtype)
+    w, v = found = linalg.eigh(a)
+    assert (w.shape, v.shape) == ((*lead, n), (*lead, n, n))
+    assert (w.dtype, v.dtype) == (np.finfo(dtype).dtype, dtype)
+    assert not np.any(found.certificates.status)
+    unit = 10 * max(n, 1) * eps
+    norm = np.abs(a).sum(-1).max(-1, initial=0)[..., None, None]
+    wide = v.astype(np.complex128)
+    assert np.all(np.abs(a @ wide - wide * w[..., None, :]) <= unit * norm)
+    assert np.all(np.abs(wide.conj().swapaxes(-1, -2) @ wide - np.eye(n)) <= unit)
+    truth = np.linalg.eigvalsh(a.astype(np.complex128))
+    assert np.all(np.abs(w - truth) <= unit * norm[..., 0])
+    assert np.all(np.abs(linalg.eigvalsh(a) - truth) <= unit * norm[..., 0])
+    # Either triangle; the imaginary part of the diagonal is not read.
+    for uplo, half in (("L", np.tril(a)), ("U", np.triu(a))):
+        other = linalg.eigh((half + 1j * np.eye(n)).astype(dtype), uplo)
+        assert np.all(np.abs(other.eigenvalues - w) <= unit * norm[..., 0])
+        vectors = other.eigenvectors.astype(np.complex128)
+        assert np.all(np.abs(a @ vectors - vectors * other.eigenvalues[..., None, :]) <= 2 * unit * norm)
+    if n > 1:
+        some = linalg.eigh(a, k=2, which="largest")
+        assert np.array_equal(some.eigenvalues, w[..., -2:]) and np.array_equal(some.eigenvectors, v[..., -2:])
+    # The entry of largest magnitude is real and positive.
+    if w.size:
+        at = np.abs(v).argmax(-2)[..., None, :]
+        leading = np.take_along_axis(v, at, -2)
+        assert np.all((leading.real > 0) & (np.abs(leading.imag) <= 0.05))
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (1, 4), (6, 6), (9, 4), (2, 4, 9)])
+def test_complex_svd_and_products(dtype, shape):
+    rng, eps = np.random.default_rng(1), np.finfo(dtype).eps
+    a = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+    for full in (False, True):
+        u, s, vh = linalg.svd(a, full_matrices=full)
+        theirs = np.linalg.svd(a, full_matrices=full)
+        assert [x.shape for x in (u, s, vh)] == [x.shape for x in theirs] and u.dtype == dtype
+        k = s.shape[-1]
+        np.testing.assert_allclose((u[..., :k] * s[..., None, :]) @ vh[..., :k, :], a, atol=200 * eps)
+        np.testing.assert_allclose(s, theirs.S, atol=200 * eps)
+        np.testing.assert_allclose(linalg.svdvals(a), s, atol=200 * eps)
+    b = (rng.standard_normal((*shape[:-2], shape[-1], 3)) + 0j).astype(dtype)
+    for left, right in ((a, b), (a, b.real), (a.real, b), (a, b[..., 0, :, 0] if a.ndim > 2 else b[:, 0])):
+        made = linalg.matmul(left, right)
+        np.testing.assert_allclose(made, left @ right, atol=200 * eps)
+        assert made.dtype == (left @ right).dtype
 
 
 def test_bad_shapes_and_words():

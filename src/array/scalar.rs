@@ -56,9 +56,35 @@ pub trait Scalar: private::Stored + nalgebra::Scalar + bytemuck::Pod + Send + Sy
 /// Whether there is an instruction for fused multiply-add. WebAssembly has none, and emulates it some 50 times slower.
 const FUSES: bool = cfg!(not(target_arch = "wasm32"));
 
+/// The types of elements that a matrix may have: f32, f64, and complex numbers of them.
+pub trait Field: Scalar {
+    /// The type of real numbers, such as the eigenvalues of Hermitian matrices.
+    type Real: Real;
+    /// Whether the numbers are complex.
+    const IS_COMPLEX: bool = false;
+}
+
+impl Field for f32 {
+    type Real = Self;
+}
+
+impl Field for f64 {
+    type Real = Self;
+}
+
+impl Field for Complex<f32> {
+    type Real = f32;
+    const IS_COMPLEX: bool = true;
+}
+
+impl Field for Complex<f64> {
+    type Real = f64;
+    const IS_COMPLEX: bool = true;
+}
+
 /// The types in which operations compute. f32 runs on the CPU and on every adapter. f64 runs only on the CPU and is
 /// never narrowed to f32.
-pub trait Real: Scalar + private::Sealed {
+pub trait Real: Field<Real = Self> + private::Sealed {
     /// The distance from 1 to the next larger value, which LAPACK calls `ulp`.
     const EPSILON: f64;
     /// The smallest positive normal number.

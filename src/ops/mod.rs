@@ -8,6 +8,7 @@ pub mod divergence;
 pub mod eigen;
 pub mod eigsh;
 mod elementary;
+mod entry;
 pub mod fft;
 pub mod gradient;
 mod jacobi;
@@ -18,6 +19,7 @@ pub mod mlp;
 mod operation;
 pub(crate) mod orthogonalize;
 pub mod pca;
+mod phase;
 pub mod random;
 mod reflectors;
 pub mod roofline;
@@ -38,6 +40,7 @@ pub use eigen::{
     Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_async, eigh_ragged, eigh_refined, eigh_subset, eigvalsh,
 };
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
+pub use entry::Entry;
 pub use fft::{fft, fft_async, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 pub use gradient::{Degeneracy, Gradient, GradientCertificate, eigh_ragged_vjp, eigh_vjp, eigsh_vjp, svd_vjp};
 pub use laplacian::{Normalization, laplacian};

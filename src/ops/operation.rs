@@ -15,11 +15,18 @@ pub(super) struct Precision {
     name: &'static str,
     /// Whether device kernels compute in this precision.
     pub(super) on_device: bool,
+    /// What else a caller may do if they do not.
+    instead: &'static str,
 }
 
 impl Precision {
     pub(super) fn of<T: Scalar>() -> Self {
-        Self { name: T::NAME, on_device: T::ON_DEVICE }
+        Self { name: T::NAME, on_device: T::ON_DEVICE, instead: "narrow the numbers to f32, or " }
+    }
+
+    /// Returns the precision of an operation that only the CPU has for these elements.
+    pub(super) fn on_cpu<T: Scalar>() -> Self {
+        Self { name: T::NAME, on_device: false, instead: "" }
     }
 
     /// Checks that the device has kernels for this precision.
@@ -30,7 +37,7 @@ impl Precision {
         if self.on_device {
             return Ok(());
         }
-        let what = format!("no device kernel computes in {}: narrow the numbers to f32, or use the CPU", self.name);
+        let what = format!("no device kernel computes in {}: {}use the CPU", self.name, self.instead);
         Err(Error::domain(operation, what))
     }
 }

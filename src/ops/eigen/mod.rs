@@ -11,8 +11,9 @@ mod batches;
 mod buffers;
 mod cpu;
 mod gpu;
+pub(super) mod hermitian;
 pub(super) mod kernels;
-mod request;
+pub(super) mod request;
 mod select;
 mod small;
 mod task;
@@ -20,10 +21,11 @@ mod tiled;
 
 pub use super::certificate::{Certificate, Status};
 use super::certificate::{Certificates, CertificatesRead, all_converged};
-use crate::array::{Array, Incoming, Ragged, Real, Storage};
+use crate::array::{Array, Field, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ops::operation::{Operation, Precision};
+use crate::ops::entry::Entry;
+use crate::ops::operation::Operation;
 use crate::policy::{Backend, Choice, Family};
 use crate::shape::{Layout, Shape};
 pub(crate) use request::Choose;
@@ -35,9 +37,9 @@ pub use task::{choose_eigh, choose_eigvalsh, device_order_limit};
 
 /// Eigenvalues, eigenvectors and certificates of a batch of symmetric matrices of order n.
 #[derive(Clone, Debug)]
-pub struct Eigh<T = f32> {
+pub struct Eigh<T: Field = f32> {
     /// The eigenvalues in ascending order, `(n, 1)` for each matrix, or `(k, 1)` if only k eigenpairs were requested.
-    pub values: Array<T>,
+    pub values: Array<T::Real>,
     /// The eigenvectors as columns of unit 2-norm in the order of the eigenvalues, `(n, n)` for each matrix, or
     /// `(n, k)` if only k eigenpairs were requested.
     pub vectors: Array<T>,
@@ -46,13 +48,13 @@ pub struct Eigh<T = f32> {
 
 /// Eigenvalues and certificates of a batch of symmetric matrices of order n.
 #[derive(Clone, Debug)]
-pub struct Eigvalsh<T = f32> {
+pub struct Eigvalsh<T: Field = f32> {
     /// The eigenvalues in ascending order, `(n, 1)` for each matrix.
-    pub values: Array<T>,
+    pub values: Array<T::Real>,
     certificates: Certificates,
 }
 
-impl<T: Real> Eigvalsh<T> {
+impl<T: Field> Eigvalsh<T> {
     /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
@@ -70,9 +72,9 @@ impl<T: Real> Eigvalsh<T> {
 
 /// Eigenvalues, eigenvectors and certificates of a ragged batch of symmetric matrices.
 #[derive(Clone, Debug)]
-pub struct RaggedEigh<T = f32> {
+pub struct RaggedEigh<T: Field = f32> {
     layout: Arc<Layout>,
-    values: Storage<T>,
+    values: Storage<T::Real>,
     vectors: Storage<T>,
     certificates: Certificates,
     choice: Arc<Choice>,
@@ -87,12 +89,12 @@ struct Solved<T> {
 
 /// A [`RaggedEigh`] on the host.
 #[derive(Clone, Debug)]
-pub struct HostEigh<T> {
+pub struct HostEigh<T: Field> {
     /// The orders of the matrices, and the offset at which each matrix starts.
     pub layout: Arc<Layout>,
     /// The eigenvalues, in ascending order within each matrix. The eigenvalues of matrix `i` have the indices
     /// `layout.rows(i)`.
-    pub values: Arc<Vec<T>>,
+    pub values: Arc<Vec<T::Real>>,
     /// The eigenvectors, as columns of unit 2-norm. The eigenvectors of matrix `i` have the indices
     /// `layout.elements(i)`.
     pub vectors: Arc<Vec<T>>,
@@ -120,8 +122,8 @@ impl Which {
     }
 }
 
-/// Computes the eigenvalues (ascending) and eigenvectors (columns of unit 2-norm) of symmetric matrices. Only the lower
-/// triangle is read.
+/// Computes the eigenvalues (ascending) and eigenvectors (columns of unit 2-norm) of symmetric or complex Hermitian
+/// matrices. Only the lower triangle is read, and of complex diagonal elements only the real part.
 ///
 /// The device uses one-sided Jacobi on A + sI (Hestenes 1958; Demmel and Veselic 1992) in f32, and computes the
 /// eigenvalues as Rayleigh quotients. The CPU reduces a matrix to tridiagonal form by Householder's method in the
@@ -133,6 +135,9 @@ impl Which {
 /// If a matrix on the host is positive definite and its diagonal elements differ greatly, the CPU solves it by
 /// Cholesky's factorization with pivoting and one-sided Jacobi in f64 (Demmel and Veselic 1992), on either side. Each
 /// eigenvalue of `D B D` with a diagonal matrix D is then within `10 n eps cond(B)` of itself.
+///
+/// Complex matrices are solved on the CPU: those of a batch of small matrices as above, the others by divide and conquer
+/// in f64. The entry of largest magnitude of each complex eigenvector is real and positive.
 ///
 /// # Shapes
 /// A is `(n, n)`, with any batch size; n = 0 and a batch of 0 are allowed.
@@ -155,11 +160,11 @@ impl Which {
 /// # Errors
 /// [`crate::ErrorKind::Shape`] if the matrices are not square; with [`Backend::Gpu`], [`crate::ErrorKind::Limit`] or
 /// [`crate::ErrorKind::Domain`] if the kernels do not support the order or the precision; device errors.
-pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
+pub fn eigh<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let RaggedEigh { values, vectors, certificates, choice, .. } =
-        solve(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::All) })?;
+        T::eigh(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::All) })?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values).chosen(&choice),
         vectors: Array::from_storage(shape, vectors).chosen(&choice),
@@ -173,7 +178,7 @@ pub fn eigh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
 ///
 /// # Errors
 /// The errors of [`eigh`].
-pub async fn eigh_async<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
+pub async fn eigh_async<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let found = eigh(ctx, a)?;
     let reads = (found.values.read(ctx)?, found.vectors.read(ctx)?, found.certificates.read(ctx)?);
     Ok(Eigh {
@@ -207,7 +212,7 @@ pub async fn eigh_async<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>>
 ///
 /// # Errors
 /// The errors of [`eigh`]; [`crate::ErrorKind::Shape`] if the order of the matrices is less than `k`.
-pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize) -> Result<Eigh<T>> {
+pub fn eigh_subset<T: Entry>(ctx: &Context, a: &Array<T>, which: Which, k: usize) -> Result<Eigh<T>> {
     let shape = square("eigh_subset", a.shape())?;
     let n = shape.rows;
     if k > n {
@@ -215,7 +220,7 @@ pub fn eigh_subset<T: Real>(ctx: &Context, a: &Array<T>, which: Which, k: usize)
     }
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let indices = which.indices(k, n);
-    let RaggedEigh { values, vectors, certificates, choice, .. } = solve(
+    let RaggedEigh { values, vectors, certificates, choice, .. } = T::eigh(
         ctx,
         &layout,
         a.storage(),
@@ -282,11 +287,11 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
 ///
 /// # Errors
 /// The errors of [`eigh`].
-pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
+pub fn eigvalsh<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
     let shape = square("eigvalsh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let RaggedEigh { values, certificates, choice, .. } =
-        solve(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::None) })?;
+        T::eigh(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::None) })?;
     Ok(Eigvalsh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values).chosen(&choice),
         certificates,
@@ -312,8 +317,8 @@ pub fn eigvalsh<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
 ///
 /// # Errors
 /// The errors of [`eigh`].
-pub fn eigh_ragged<T: Real>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
-    solve(ctx, a.layout(), a.storage(), certified(ctx, Columns::All))
+pub fn eigh_ragged<T: Entry>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
+    T::eigh(ctx, a.layout(), a.storage(), certified(ctx, Columns::All))
 }
 
 /// Computes [`eigh_ragged`] for a caller that needs only some eigenvectors and certifies them itself. `choose` returns
@@ -323,7 +328,7 @@ pub(crate) fn eigh_uncertified<T: Real>(ctx: &Context, a: &Ragged<T>, choose: Ch
     solve(ctx, a.layout(), a.storage(), request)
 }
 
-impl<T: Real> Eigh<T> {
+impl<T: Field> Eigh<T> {
     /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
@@ -356,7 +361,7 @@ impl<T: Real> Eigh<T> {
     }
 }
 
-impl<T: Real> RaggedEigh<T> {
+impl<T: Field> RaggedEigh<T> {
     /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> &Choice {
@@ -395,14 +400,14 @@ impl<T: Real> RaggedEigh<T> {
 
 /// A [`RaggedEigh`] on its way to the host.
 #[derive(Debug)]
-pub struct EighRead<T> {
+pub struct EighRead<T: Field> {
     layout: Arc<Layout>,
-    values: Incoming<T>,
+    values: Incoming<T::Real>,
     vectors: Incoming<T>,
     certificates: CertificatesRead,
 }
 
-impl<T: Real> EighRead<T> {
+impl<T: Field> EighRead<T> {
     /// The async version of [`EighRead::wait`], for use where blocking is impossible.
     ///
     /// # Errors
@@ -457,10 +462,15 @@ fn certified<'a>(ctx: &'a Context, columns: Columns<'a>) -> Request<'a> {
     Request { columns, certificate: true, whole: false, cancel: ctx.cancel() }
 }
 
-fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, request: Request<'_>) -> Result<RaggedEigh<T>> {
+pub(super) fn solve<T: Real>(
+    ctx: &Context,
+    layout: &Arc<Layout>,
+    a: &Storage<T>,
+    request: Request<'_>,
+) -> Result<RaggedEigh<T>> {
     let resident = matches!(a, Storage::Device(_));
     let family = if request.columns.is_none() { Family::Eigvalsh } else { Family::Eigh };
-    let task = Task { family, precision: Precision::of::<T>(), orders: layout.orders(), resident };
+    let task = Task::of::<T>(family, layout.orders(), resident);
     let on_cpu = || Ok(on_cpu(ctx, layout, &a.to_vec(ctx)?, request));
     let (Solved { values, vectors, certificates }, choice) =
         task.run(ctx, on_cpu, |gpu| batches::solve(ctx, gpu, layout, a, request))?;
@@ -469,10 +479,7 @@ fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, request: 
 
 fn on_cpu<T: Real>(ctx: &Context, layout: &Layout, a: &[T], request: Request<'_>) -> Solved<T> {
     let cpu::Found { mut values, mut vectors, certificates } = cpu::eigh(ctx, layout, a, request);
-    if let Columns::At(first, end) = request.columns {
-        let n = layout.largest() as usize;
-        (values, vectors) = (parts(&values, n, first..end), parts(&vectors, n * n, first * n..end * n));
-    }
+    (values, vectors) = kept(layout, values, vectors, request.columns);
     Solved {
         values: Storage::host(values),
         vectors: Storage::host_from(ctx, vectors),
@@ -480,7 +487,14 @@ fn on_cpu<T: Real>(ctx: &Context, layout: &Layout, a: &[T], request: Request<'_>
     }
 }
 
+/// Returns what is left of all eigenvalues and eigenvectors if columns of matrices of one order are wanted.
+fn kept<R: Real, T: Field>(layout: &Layout, values: Vec<R>, vectors: Vec<T>, columns: Columns<'_>) -> (Vec<R>, Vec<T>) {
+    let Columns::At(first, end) = columns else { return (values, vectors) };
+    let n = layout.largest() as usize;
+    (parts(&values, n, first..end), parts(&vectors, n * n, first * n..end * n))
+}
+
 /// Splits `all` into runs of `own` consecutive elements, and copies the elements in `range` of each run.
-fn parts<T: Real>(all: &[T], own: usize, range: Range<usize>) -> Vec<T> {
+fn parts<T: Field>(all: &[T], own: usize, range: Range<usize>) -> Vec<T> {
     all.chunks_exact(own.max(1)).flat_map(|own| &own[range.clone()]).copied().collect()
 }

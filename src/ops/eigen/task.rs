@@ -1,7 +1,7 @@
 //! A batch of decompositions as the policy sees it.
 
 use super::{cpu, gpu};
-use crate::array::Real;
+use crate::array::Field;
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::ops::operation::{Operation, Precision};
@@ -10,26 +10,35 @@ use crate::shape::Layout;
 
 /// Returns where [`super::eigh_ragged`] would run on matrices of the orders `orders`, and why.
 #[must_use]
-pub fn choose_eigh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
+pub fn choose_eigh<T: Field>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
     choose::<T>(ctx, Family::Eigh, orders, resident)
 }
 
 /// Returns where [`super::eigvalsh`] would run on matrices of the orders `orders`, and why.
 #[must_use]
-pub fn choose_eigvalsh<T: Real>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
+pub fn choose_eigvalsh<T: Field>(ctx: &Context, orders: &[u32], resident: bool) -> Choice {
     choose::<T>(ctx, Family::Eigvalsh, orders, resident)
 }
 
-fn choose<T: Real>(ctx: &Context, family: Family, orders: &[u32], resident: bool) -> Choice {
-    Task { family, precision: Precision::of::<T>(), orders, resident }.choose(ctx)
+fn choose<T: Field>(ctx: &Context, family: Family, orders: &[u32], resident: bool) -> Choice {
+    Task::of::<T>(family, orders, resident).choose(ctx)
 }
 
 /// A batch of decompositions, described for the cost model.
 pub(super) struct Task<'a> {
     pub family: Family,
-    pub precision: Precision,
+    precision: Precision,
     pub orders: &'a [u32],
     pub resident: bool,
+    /// Whether the elements are complex, and products of them four of real numbers.
+    complex: bool,
+}
+
+impl<'a> Task<'a> {
+    pub(super) fn of<T: Field>(family: Family, orders: &'a [u32], resident: bool) -> Self {
+        let precision = if T::IS_COMPLEX { Precision::on_cpu::<T>() } else { Precision::of::<T>() };
+        Self { family, precision, orders, resident, complex: T::IS_COMPLEX }
+    }
 }
 
 impl Operation for Task<'_> {
@@ -46,7 +55,7 @@ impl Operation for Task<'_> {
         let (mut sizes, mut given, mut made) = (0.0, 0.0, 0.0);
         for &order in self.orders {
             let n = f64::from(order);
-            let flops = cpu::flops(order);
+            let flops = cpu::flops(order) * if self.complex { 4.0 } else { 1.0 };
             sizes += n * flops;
             work.cpu_flops += flops;
             work.gpu_flops += gpu::flops(order);

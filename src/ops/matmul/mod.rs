@@ -41,6 +41,7 @@ use crate::ops::operation::{self, Operation};
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::{Shape, to_u32};
 use half::f16;
+use num_complex::Complex;
 pub use options::{Activation, Bias, Gemm, Precision};
 
 mod private {
@@ -49,18 +50,28 @@ mod private {
     impl Sealed for f32 {}
     impl Sealed for f64 {}
     impl Sealed for half::f16 {}
+    impl Sealed for num_complex::Complex<f32> {}
+    impl Sealed for num_complex::Complex<f64> {}
 }
 
-/// The element types that [`matmul`] multiplies: f32 and f64 in their own precision, f16 with sums in f32.
+/// The element types that [`matmul`] multiplies: f32, f64 and complex numbers of them in their own precision, f16 with
+/// sums in f32.
 pub trait Multiplied: Scalar + private::Sealed {}
 impl Multiplied for f32 {}
 impl Multiplied for f64 {}
 impl Multiplied for f16 {}
+impl Multiplied for Complex<f32> {}
+impl Multiplied for Complex<f64> {}
+
+/// Returns whether the elements are complex numbers, whose products the CPU computes.
+fn is_complex<T: Multiplied>() -> bool {
+    T::NAME.starts_with("complex")
+}
 
 /// Multiplies every matrix of `a` by the corresponding matrix of `b`. [`Gemm`] also takes transposes and scale factors,
 /// adds a matrix and a bias, and applies an activation.
 ///
-/// Products of f32 and f64 are computed in these precisions (f64 on the CPU only). Products of f16 have sums in f32,
+/// Products of f32 and f64 are computed in these precisions (f64 and complex numbers on the CPU only). Products of f16 have sums in f32,
 /// which are rounded to the nearest f16, ties to even; magnitudes of 65520 or more become infinite. Every element of a
 /// result differs from the exact value by at most `4 eps sqrt(k)` times the same element of `|A| |B|`, where eps is
 /// 2^-23 for f32 and f16 and 2^-52 for f64. In f16, the rounding of the result is an additional error. This bound
@@ -260,6 +271,8 @@ struct Task<'a> {
     precision: Precision,
     /// Whether an element takes half a word on a device.
     half: bool,
+    /// Whether the elements are complex, and products of them four of real numbers.
+    complex: bool,
     /// The number of 32-bit words per element in a transfer to a device.
     words: f64,
     resident: bool,
@@ -268,8 +281,9 @@ struct Task<'a> {
 impl<'a> Task<'a> {
     fn of<T: Multiplied>(problem: &'a Problem, precision: Precision, resident: bool) -> Self {
         let half = T::words(2) == 1;
-        let stored = operation::Precision::of::<T>();
-        Self { problem, stored, precision, half, words: as_f64(T::words(1 << 10)) / 1024.0, resident }
+        let complex = is_complex::<T>();
+        let stored = if complex { operation::Precision::on_cpu::<T>() } else { operation::Precision::of::<T>() };
+        Self { problem, stored, precision, half, complex, words: as_f64(T::words(1 << 10)) / 1024.0, resident }
     }
 
     /// Returns the name of the form that the device would use.
@@ -293,7 +307,11 @@ impl Operation for Task<'_> {
         let Self { problem, words, resident, .. } = *self;
         let [m, n, k, batch] = [problem.m, problem.n, problem.k, problem.batch].map(as_f64);
         let numbers = as_f64(problem.given()) + m * n * batch;
-        let products = if self.precision == Precision::SplitF16 { f64::from(split::PRODUCTS) } else { 1.0 };
+        let products = match self.precision {
+            Precision::SplitF16 => f64::from(split::PRODUCTS),
+            _ if self.complex => 4.0,
+            _ => 1.0,
+        };
         let flops = 2.0 * m * n * k * batch * PRODUCT_FLOP_COST * products + COST_PER_ELEMENT * numbers * products;
         let form = ctx.gpu().ok().and_then(|gpu| self.form(gpu)).unwrap_or("");
         Workload {
@@ -355,6 +373,10 @@ impl<T: Multiplied> Gemm<T> {
         if self.precision == Precision::SplitF16 && T::NAME != "f32" {
             return Err(Error::domain("matmul", format!("f32 is split into f16, found {}", T::NAME)));
         }
+        if is_complex::<T>() && problem.activation != Activation::None {
+            let what = format!("expected no activation of complex numbers, found {:?}", problem.activation);
+            return Err(Error::domain("matmul", what));
+        }
         let c = self.added.as_ref().filter(|_| problem.c.is_some()).map(|(_, c)| c.storage());
         let bias = self.bias.as_ref().map(|bias| bias.array().storage());
         let operands = [Some(a.storage()), Some(b.storage()), c, bias];
@@ -406,6 +428,13 @@ fn on_cpu<T: Multiplied>(
     match T::NAME {
         "f64" => <f64 as cpu::Working>::gemm(problem, all.cast(), bytemuck::cast_slice_mut(out)),
         "f16" => cpu::gemm_of_halves(problem, all.cast(), bytemuck::cast_slice_mut(out)),
+        "complex f32" => {
+            let number = |x| Complex::from(f32::from_f64(x));
+            cpu::complex::gemm(problem, all.cast(), number, bytemuck::cast_slice_mut(out));
+        }
+        "complex f64" => {
+            cpu::complex::gemm(problem, all.cast(), Complex::from, bytemuck::cast_slice_mut::<_, Complex<f64>>(out))
+        }
         _ if precision == Precision::SplitF16 => {
             cpu::split::gemm(problem, all.cast(), bytemuck::cast_slice_mut(out));
         }

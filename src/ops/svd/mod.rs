@@ -10,13 +10,15 @@ pub(super) mod kernels;
 mod truncated;
 
 use super::certificate::{Certificate, Certificates, all_converged};
-use crate::array::{Array, Real, Storage};
+use crate::array::{Array, Field, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
+use crate::ops::entry::Entry;
 use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
+use num_complex::Complex;
 use std::sync::Arc;
 
 pub(crate) use cpu::LANES_FOR;
@@ -34,11 +36,11 @@ pub enum Vectors {
 
 /// The decomposition `A = U diag(S) Vh` of a batch of matrices (m, n).
 #[derive(Clone, Debug)]
-pub struct Svd<T = f32> {
+pub struct Svd<T: Field = f32> {
     /// The left singular vectors as columns, `(m, min(m, n))` for each matrix, or `(m, m)` for [`Vectors::Full`].
     pub u: Array<T>,
     /// The singular values in descending order, `(min(m, n), 1)` for each matrix. They are not negative.
-    pub s: Array<T>,
+    pub s: Array<T::Real>,
     /// The right singular vectors as rows, `(min(m, n), n)` for each matrix, or `(n, n)` for [`Vectors::Full`].
     pub vh: Array<T>,
     certificates: Certificates,
@@ -46,14 +48,14 @@ pub struct Svd<T = f32> {
 
 /// The singular values of a batch of matrices (m, n).
 #[derive(Clone, Debug)]
-pub struct Svdvals<T = f32> {
+pub struct Svdvals<T: Field = f32> {
     /// The singular values in descending order, `(min(m, n), 1)` for each matrix. They are not negative.
-    pub s: Array<T>,
+    pub s: Array<T::Real>,
     certificates: Certificates,
 }
 
-/// Computes the singular value decomposition of every matrix of `a`, with NumPy's conventions: `A = U diag(S) Vh`,
-/// where S is in descending order.
+/// Computes the singular value decomposition of every real or complex matrix of `a`, with NumPy's conventions:
+/// `A = U diag(S) Vh`, where S is in descending order.
 ///
 /// The device, and the CPU for batches of small matrices, use Householder QR and then one-sided Jacobi on the rows of R
 /// (Hestenes 1958; Drmac and Veselic, SIAM J. Matrix Anal. Appl. 29, 2008, without their pivoting). The orthogonal
@@ -65,6 +67,9 @@ pub struct Svdvals<T = f32> {
 /// If the rows or columns of a matrix on the host differ greatly in size, the CPU solves it by one-sided Jacobi with
 /// pivoting in f64 (LAPACK's dgejsv), on either side. Each singular value of `D1 B D2` with diagonal matrices D1 and D2
 /// is then within `10 max(m, n) eps cond(B)` of itself (25 if both differ from the identity).
+///
+/// Complex matrices are decomposed on the CPU, one at a time, by bidiagonalization and divide and conquer in f64. The
+/// entry of largest magnitude of each right singular vector is real and positive.
 ///
 /// The certificate's residual is `max_j |A v_j - s_j u_j|_2 / |A|_1` if m >= n. For a wide matrix, it is the residual
 /// of the transpose, `max_j |A' u_j - s_j v_j|_2 / |A'|_1`, which is more informative. The certificate's orthogonality
@@ -92,9 +97,9 @@ pub struct Svdvals<T = f32> {
 /// # Errors
 /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the
 /// device cannot hold a matrix or has no kernels for the precision; device errors.
-pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
+pub fn svd<T: Entry>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let problem = Problem::of(ctx, a.shape(), vectors == Vectors::Full)?;
-    let (Parts { u, s, vh, certificates }, choice) = solve(ctx, &problem, a.storage(), true)?;
+    let (Parts { u, s, vh, certificates }, choice) = T::svd(ctx, &problem, a.storage(), true)?;
     let [u_shape, s_shape, vh_shape] = problem.shapes();
     Ok(Svd {
         u: Array::from_storage(u_shape, u).chosen(&choice),
@@ -110,7 +115,7 @@ pub fn svd<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd
 ///
 /// # Errors
 /// The errors of [`svd`].
-pub async fn svd_async<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
+pub async fn svd_async<T: Entry>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let found = svd(ctx, a, vectors)?;
     let reads = (found.u.read(ctx)?, found.s.read(ctx)?, found.vh.read(ctx)?, found.certificates.read(ctx)?);
     Ok(Svd {
@@ -142,17 +147,17 @@ pub async fn svd_async<T: Real>(ctx: &Context, a: &Array<T>, vectors: Vectors) -
 ///
 /// # Errors
 /// The errors of [`svd`].
-pub fn svdvals<T: Real>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
+pub fn svdvals<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
     let problem = Problem::of(ctx, a.shape(), false)?;
-    let (Parts { s, certificates, .. }, choice) = solve(ctx, &problem, a.storage(), false)?;
+    let (Parts { s, certificates, .. }, choice) = T::svd(ctx, &problem, a.storage(), false)?;
     Ok(Svdvals { s: Array::from_storage(problem.shapes()[1], s).chosen(&choice), certificates })
 }
 
 /// Returns where [`svd`] would run on matrices of the given shape, and why.
 #[must_use]
-pub fn choose_svd<T: Real>(ctx: &Context, shape: Shape, vectors: Vectors, resident: bool) -> Choice {
+pub fn choose_svd<T: Field>(ctx: &Context, shape: Shape, vectors: Vectors, resident: bool) -> Choice {
     let problem = Problem { rows: shape.rows, cols: shape.cols, batch: shape.batch, full: vectors == Vectors::Full };
-    Task { problem: &problem, precision: Precision::of::<T>(), resident }.choose(ctx)
+    Task::of::<T>(&problem, resident).choose(ctx)
 }
 
 /// One call, described for the cost model.
@@ -160,6 +165,14 @@ struct Task<'a> {
     problem: &'a Problem,
     precision: Precision,
     resident: bool,
+    complex: bool,
+}
+
+impl<'a> Task<'a> {
+    fn of<T: Field>(problem: &'a Problem, resident: bool) -> Self {
+        let precision = if T::IS_COMPLEX { Precision::on_cpu::<T>() } else { Precision::of::<T>() };
+        Self { problem, precision, resident, complex: T::IS_COMPLEX }
+    }
 }
 
 impl Operation for Task<'_> {
@@ -174,7 +187,7 @@ impl Operation for Task<'_> {
     fn workload(&self, ctx: &Context) -> Workload {
         let Self { problem, resident, .. } = *self;
         let batch = as_f64(problem.batch);
-        let flops = problem.flops() * batch;
+        let flops = problem.flops() * batch * if self.complex { 4.0 } else { 1.0 };
         let made: f64 = problem.shapes().iter().map(|shape| as_f64(shape.len())).sum();
         Workload {
             family: Family::Svd,
@@ -200,7 +213,7 @@ impl Operation for Task<'_> {
     }
 }
 
-impl<T: Real> Svd<T> {
+impl<T: Field> Svd<T> {
     /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
@@ -233,7 +246,7 @@ impl<T: Real> Svd<T> {
     }
 }
 
-impl<T: Real> Svdvals<T> {
+impl<T: Field> Svdvals<T> {
     /// Returns where the call ran, and why.
     #[must_use]
     pub fn choice(&self) -> Option<&Choice> {
@@ -263,7 +276,7 @@ const PROMISE: f64 = 15.0;
 
 /// The matrices to decompose, as given.
 #[derive(Clone, Copy, Debug)]
-struct Problem {
+pub(super) struct Problem {
     rows: usize,
     cols: usize,
     batch: usize,
@@ -331,18 +344,41 @@ fn as_f64(count: usize) -> f64 {
 
 /// U, S and Vh, on the host or on the device. `u` and `vh` are empty if they are not wanted.
 #[derive(Debug)]
-struct Parts<T> {
+pub(super) struct Parts<T: Field> {
     u: Storage<T>,
-    s: Storage<T>,
+    s: Storage<T::Real>,
     vh: Storage<T>,
     certificates: Certificates,
 }
 
-fn solve<T: Real>(ctx: &Context, problem: &Problem, a: &Storage<T>, vectors: bool) -> Result<(Parts<T>, Arc<Choice>)> {
-    let task = Task { problem, precision: Precision::of::<T>(), resident: matches!(a, Storage::Device(_)) };
+pub(super) fn solve<T: Real>(
+    ctx: &Context,
+    problem: &Problem,
+    a: &Storage<T>,
+    vectors: bool,
+) -> Result<(Parts<T>, Arc<Choice>)> {
+    let task = Task::of::<T>(problem, matches!(a, Storage::Device(_)));
     task.run(
         ctx,
         || Ok(cpu::svd(ctx, problem, &a.to_vec(ctx)?, vectors)),
         |gpu| batches::solve(ctx, gpu, problem, a, vectors),
     )
+}
+
+/// Decomposes complex matrices, on the CPU.
+pub(super) fn of_complex<T: Real>(
+    ctx: &Context,
+    problem: &Problem,
+    a: &Storage<Complex<T>>,
+    vectors: bool,
+) -> Result<(Parts<Complex<T>>, Arc<Choice>)>
+where
+    Complex<T>: Field<Real = T>,
+{
+    let on_cpu = || {
+        let cpu::complex::Found { u, s, vh, certificates } = cpu::complex::svd(problem, &a.to_vec(ctx)?, vectors);
+        let [u, vh] = [u, vh].map(Storage::host);
+        Ok(Parts { u, s: Storage::host(s), vh, certificates: Certificates::Host(Arc::new(certificates)) })
+    };
+    Task::of::<Complex<T>>(problem, false).run(ctx, on_cpu, |_| on_cpu())
 }

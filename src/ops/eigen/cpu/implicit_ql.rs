@@ -74,9 +74,9 @@ fn rotate_vectors<V: Vector>(n: usize, work: &mut Workspace<V>, pending: &mut Ve
     if pending.is_empty() {
         return;
     }
-    let Workspace { ld, vectors, cosines, sines, .. } = work;
+    let Workspace { ld, vectors, planes, cosines, sines, .. } = work;
     let ld = *ld;
-    let mut blocks = vectors[..n * ld].chunks_exact_mut(ROWS * ld);
+    let mut blocks = vectors[..*planes * n * ld].chunks_exact_mut(ROWS * ld);
     for block in &mut blocks {
         for (k, &(low, high)) in pending.iter().enumerate() {
             let (c, s) = (&cosines[k * n + low..k * n + high], &sines[k * n + low..k * n + high]);

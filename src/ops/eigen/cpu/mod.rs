@@ -14,13 +14,14 @@
 //! and the orders of the matrices and on the columns that are requested.
 //!
 //! Positive definite matrices whose diagonal elements differ greatly are solved by `graded`, for the sake of their
-//! small eigenvalues.
+//! small eigenvalues. Complex Hermitian matrices are solved by `hermitian`.
 
 mod certify;
 mod dense;
 mod finish;
 mod graded;
 mod group;
+pub(super) mod hermitian;
 mod householder;
 mod implicit_ql;
 mod inverse_iteration;

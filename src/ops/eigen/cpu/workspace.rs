@@ -14,6 +14,8 @@ pub(super) struct Workspace<V> {
     pub(super) given: Vec<V>,
     pub(super) reduced: Vec<V>,
     pub(super) vectors: Vec<V>,
+    /// 1, or 2 if `vectors` has the real parts of all rows and then the imaginary parts.
+    pub(super) planes: usize,
     pub(super) diagonal: Vec<V>,
     pub(super) off_diagonal: Vec<V>,
     pub(super) tau: Vec<V>,
@@ -33,6 +35,12 @@ impl<V: Vector> Workspace<V> {
         Self { ld, given: square(), reduced: square(), vectors: square(), ..Self::without_matrices(zero, n) }
     }
 
+    /// Makes a workspace for tridiagonal matrices and the complex vectors that they turn.
+    pub(super) fn of_complex_vectors(zero: V, n: usize) -> Self {
+        let ld = n | 1;
+        Self { ld, vectors: vec![zero; 2 * n * ld], planes: 2, ..Self::without_matrices(zero, n) }
+    }
+
     /// Makes a workspace for tridiagonal matrices only.
     pub(super) fn without_matrices(zero: V, n: usize) -> Self {
         let line = || vec![zero; n];
@@ -41,6 +49,7 @@ impl<V: Vector> Workspace<V> {
             given: Vec::new(),
             reduced: Vec::new(),
             vectors: Vec::new(),
+            planes: 1,
             diagonal: line(),
             off_diagonal: line(),
             tau: line(),

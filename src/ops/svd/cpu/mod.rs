@@ -5,10 +5,11 @@
 //! `group::takes` has the exact conditions. Other narrow matrices, and matrices whose rows or columns differ greatly in
 //! size, are solved by `jacobi`, the latter for the sake of their small singular values. The rest is solved in f32 by
 //! `golub_kahan` if the singular values are distinct, and by faer's divide and conquer and `refine` otherwise. If the
-//! result in f32 is not accurate enough, faer solves the matrix in f64.
+//! result in f32 is not accurate enough, faer solves the matrix in f64. Complex matrices are solved by `complex`.
 
 mod bidiagonal;
 mod block_lanczos;
+pub(super) mod complex;
 mod dense;
 mod golub_kahan;
 mod group;

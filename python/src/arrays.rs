@@ -17,7 +17,9 @@ impl Number for f32 {}
 impl Number for f64 {}
 
 /// The elements of matrices that are decomposed: real or complex numbers that NumPy has, too.
-pub(crate) trait Entry: ops::Entry<Real: Number> + Element + AddAssign + Default {
+pub(crate) trait Entry:
+    ops::Diagonalized<Real: Number> + ops::Decomposed + Element + AddAssign + Default
+{
     /// Returns the complex conjugate.
     fn conjugated(self) -> Self;
 }

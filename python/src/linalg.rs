@@ -59,8 +59,8 @@ fn cleared<'py, T: Scalar + Element + AddAssign + Default>(
     result(py, found, shape)
 }
 
-/// Computes eigenvalues, and eigenvectors if `vectors`, of symmetric or Hermitian matrices `(..., n, n)`. The eigenvectors
-/// come as `(..., k, n)`: the rows are the vectors. With `upper`, the upper triangle is read.
+/// Computes eigenvalues, and eigenvectors if `vectors`, of symmetric or Hermitian matrices `(..., n, n)`. The
+/// eigenvectors come as `(..., k, n)`: the rows are the vectors. With `upper`, the upper triangle is read.
 #[pyfunction]
 pub(crate) fn eigh<'py>(
     context: &Bound<'py, Door>,

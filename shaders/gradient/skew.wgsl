@@ -1,7 +1,7 @@
-// Makes skew matrices of the triangles of a matrix P, each times a factor: X of the elements above the diagonal, and, of
-// singular value decompositions, Y of those below it. X has the diagonal of P, which is also copied. With
-// P = V' Adot V, the quotients of X by the differences of eigenvalues are how the eigenvectors turn. An invocation
-// computes an element of each.
+// Makes skew matrices of the triangles of a matrix P, each times a factor: X of the elements above the diagonal, and,
+// of singular value decompositions, Y of those below it. X has the diagonal of P, which is also copied. With P = V'
+// Adot V, the quotients of X by the differences of eigenvalues are how the eigenvectors turn. An invocation computes an
+// element of each.
 
 override SINGULAR: bool = false;
 

@@ -8,7 +8,6 @@ pub mod divergence;
 pub mod eigen;
 pub mod eigsh;
 mod elementary;
-mod entry;
 pub mod fft;
 pub mod gradient;
 mod jacobi;
@@ -37,10 +36,9 @@ use crate::device::{Adapter, Overrides, Shipped};
 pub(crate) use certificate::ITERATED;
 pub use certificate::{Certificate, Status, all_converged};
 pub use eigen::{
-    Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_async, eigh_ragged, eigh_refined, eigh_subset, eigvalsh,
+    Diagonalized, Eigh, Eigvalsh, RaggedEigh, Which, eigh, eigh_async, eigh_ragged, eigh_refined, eigh_subset, eigvalsh,
 };
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
-pub use entry::Entry;
 pub use fft::{fft, fft_async, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 pub use gradient::{Degeneracy, Gradient, GradientCertificate, eigh_ragged_vjp, eigh_vjp, eigsh_vjp, svd_vjp};
 pub use laplacian::{Normalization, laplacian};
@@ -48,7 +46,7 @@ pub use matmul::{Gemm, matmul, matmul_async};
 pub use pca::{Pca, PcaOptions, pca, pca_of_stream};
 pub use sparse::spmm;
 pub use stats::{corr, cov, describe, histogram, quantiles};
-pub use svd::{Svd, Svdvals, Vectors, svd, svd_async, svd_truncated, svdvals};
+pub use svd::{Decomposed, Svd, Svdvals, Vectors, svd, svd_async, svd_truncated, svdvals};
 
 /// A family of operations: its name, its kernels, and a function that returns whether an adapter may use a given
 /// variant of a kernel. The adapter's limits are checked separately.

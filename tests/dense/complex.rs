@@ -5,7 +5,7 @@ use common::solve::Checked;
 use common::{Test, on_cpu, on_each, suite};
 use fiedler::array::{Array, Field, Real};
 use fiedler::ops::matmul::{Activation, Bias, Multiplied};
-use fiedler::ops::{Entry, Gemm, Status, Vectors, svd, svdvals};
+use fiedler::ops::{Decomposed, Gemm, Status, Vectors, svd, svdvals};
 use fiedler::{Backend, Context, ErrorKind, Shape};
 use num_complex::Complex;
 
@@ -94,7 +94,7 @@ where
 /// Matrices with singular values from 1 down to eps, tied ones, and zeros.
 fn known<T: Real>(ctx: &Context) -> Checked
 where
-    Complex<T>: Entry + Field<Real = T>,
+    Complex<T>: Decomposed + Field<Real = T>,
 {
     let random = &mut SplitMix64::new(60);
     for (rows, cols) in [(1, 1), (1, 6), (5, 1), (3, 3), (5, 2), (2, 7), (20, 8), (8, 21), (33, 33), (70, 64), (9, 200)]

@@ -7,7 +7,7 @@ use common::random::SplitMix64;
 use common::solve::Checked;
 use common::{Test, on_cpu, on_each, referee, suite};
 use fiedler::array::{Array, Field, Ragged, Real};
-use fiedler::ops::{Certificate, Entry, Status, Which, eigh, eigh_ragged, eigh_subset, eigvalsh};
+use fiedler::ops::{Certificate, Diagonalized, Status, Which, eigh, eigh_ragged, eigh_subset, eigvalsh};
 use fiedler::{Backend, Context, ErrorKind, Layout, Shape};
 use num_complex::Complex;
 use std::f64::consts::TAU;
@@ -50,8 +50,8 @@ impl Matrix {
         Self::new(n, |i, j| all[j * n + i] + all[i * n + j].conj())
     }
 
-    /// Returns a matrix that is unitarily similar to a real symmetric one: its rows and columns are turned by phases, and
-    /// perhaps reflected.
+    /// Returns a matrix that is unitarily similar to a real symmetric one: its rows and columns are turned by phases,
+    /// and perhaps reflected.
     fn similar(n: usize, a: &[f64], reflected: bool, random: &mut SplitMix64) -> Self {
         let phases: Vec<C> = (0..n).map(|_| C::from_polar(1.0, TAU * random.unit())).collect();
         let turned = Self::new(n, |i, j| phases[i] * a[j * n + i] * phases[j].conj());
@@ -133,7 +133,7 @@ where
 /// LAPACK's 21 types of symmetric matrices, in a batch and one by one.
 fn families<T: Real>(ctx: &Context) -> Checked
 where
-    Complex<T>: Entry + Field<Real = T>,
+    Complex<T>: Diagonalized + Field<Real = T>,
 {
     let random = &mut SplitMix64::new(50);
     for n in [0, 1, 2, 3, 4, 5, 8, 16, 17, 33, 64, 65, 129] {
@@ -202,7 +202,7 @@ fn real(ctx: &Context) -> Checked {
 
 fn scales<T: Real>(ctx: &Context) -> Checked
 where
-    Complex<T>: Entry + Field<Real = T>,
+    Complex<T>: Diagonalized + Field<Real = T>,
 {
     let exponents = if T::ON_DEVICE { [-100, -60, 60, 120] } else { [-1000, -500, 500, 1000] };
     for n in [3, 20, 140] {
@@ -226,7 +226,7 @@ where
 /// Matrices of unequal orders have the same bits as in a batch of their own.
 fn cuts<T: Real>(ctx: &Context) -> Checked
 where
-    Complex<T>: Entry + Field<Real = T>,
+    Complex<T>: Diagonalized + Field<Real = T>,
 {
     let random = &mut SplitMix64::new(53);
     let orders = [5, 0, 1, 12, 12, 7, 31, 3, 40, 39, 2, 128, 130];

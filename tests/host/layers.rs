@@ -82,13 +82,14 @@ const DEPENDS_ON: [(&str, &str); 12] = [
 ];
 
 /// The modules of `ops` that every family may use.
-const COMMON: [&str; 10] = [
+const COMMON: [&str; 11] = [
     "certificate",
     "columns",
     "convert",
     "elementary",
     "operation",
     "orthogonalize",
+    "phase",
     "random",
     "reflectors",
     "ties",

@@ -1,4 +1,6 @@
-//! The decomposition of complex Hermitian matrices, which runs on the CPU.
+//! The elements of the matrices that are decomposed, and the decomposition of complex ones, which runs on the CPU.
+
+#![expect(private_interfaces, reason = "only this crate can call the function of the trait")]
 
 use super::cpu::hermitian;
 use super::request::Request;
@@ -12,7 +14,32 @@ use crate::shape::Layout;
 use num_complex::Complex;
 use std::sync::Arc;
 
-pub(in super::super) fn solve<T: Real>(
+/// The element types of the matrices that [`eigh`](super::eigh) decomposes: f32 and f64 of symmetric matrices, and
+/// complex numbers of them, of Hermitian ones.
+pub trait Diagonalized: Field {
+    #[doc(hidden)]
+    fn solve(ctx: &Context, layout: &Arc<Layout>, a: &Storage<Self>, request: Request<'_>) -> Result<RaggedEigh<Self>>;
+}
+
+impl<T: Real> Diagonalized for T {
+    fn solve(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, request: Request<'_>) -> Result<RaggedEigh<T>> {
+        super::solve(ctx, layout, a, request)
+    }
+}
+
+impl Diagonalized for Complex<f32> {
+    fn solve(ctx: &Context, layout: &Arc<Layout>, a: &Storage<Self>, request: Request<'_>) -> Result<RaggedEigh<Self>> {
+        solve(ctx, layout, a, request)
+    }
+}
+
+impl Diagonalized for Complex<f64> {
+    fn solve(ctx: &Context, layout: &Arc<Layout>, a: &Storage<Self>, request: Request<'_>) -> Result<RaggedEigh<Self>> {
+        solve(ctx, layout, a, request)
+    }
+}
+
+fn solve<T: Real>(
     ctx: &Context,
     layout: &Arc<Layout>,
     a: &Storage<Complex<T>>,

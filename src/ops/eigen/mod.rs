@@ -11,9 +11,9 @@ mod batches;
 mod buffers;
 mod cpu;
 mod gpu;
-pub(super) mod hermitian;
+mod hermitian;
 pub(super) mod kernels;
-pub(super) mod request;
+mod request;
 mod select;
 mod small;
 mod task;
@@ -24,10 +24,10 @@ use super::certificate::{Certificates, CertificatesRead, all_converged};
 use crate::array::{Array, Field, Incoming, Ragged, Real, Storage};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::ops::entry::Entry;
 use crate::ops::operation::Operation;
 use crate::policy::{Backend, Choice, Family};
 use crate::shape::{Layout, Shape};
+pub use hermitian::Diagonalized;
 pub(crate) use request::Choose;
 use request::{Columns, Request};
 use std::ops::Range;
@@ -136,8 +136,8 @@ impl Which {
 /// Cholesky's factorization with pivoting and one-sided Jacobi in f64 (Demmel and Veselic 1992), on either side. Each
 /// eigenvalue of `D B D` with a diagonal matrix D is then within `10 n eps cond(B)` of itself.
 ///
-/// Complex matrices are solved on the CPU: those of a batch of small matrices as above, the others by divide and conquer
-/// in f64. The entry of largest magnitude of each complex eigenvector is real and positive.
+/// Complex matrices are solved on the CPU: those of a batch of small matrices as above, the others by divide and
+/// conquer in f64. The entry of largest magnitude of each complex eigenvector is real and positive.
 ///
 /// # Shapes
 /// A is `(n, n)`, with any batch size; n = 0 and a batch of 0 are allowed.
@@ -160,11 +160,11 @@ impl Which {
 /// # Errors
 /// [`crate::ErrorKind::Shape`] if the matrices are not square; with [`Backend::Gpu`], [`crate::ErrorKind::Limit`] or
 /// [`crate::ErrorKind::Domain`] if the kernels do not support the order or the precision; device errors.
-pub fn eigh<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
+pub fn eigh<T: Diagonalized>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let shape = square("eigh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let RaggedEigh { values, vectors, certificates, choice, .. } =
-        T::eigh(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::All) })?;
+        T::solve(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::All) })?;
     Ok(Eigh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values).chosen(&choice),
         vectors: Array::from_storage(shape, vectors).chosen(&choice),
@@ -178,7 +178,7 @@ pub fn eigh<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
 ///
 /// # Errors
 /// The errors of [`eigh`].
-pub async fn eigh_async<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
+pub async fn eigh_async<T: Diagonalized>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>> {
     let found = eigh(ctx, a)?;
     let reads = (found.values.read(ctx)?, found.vectors.read(ctx)?, found.certificates.read(ctx)?);
     Ok(Eigh {
@@ -212,7 +212,7 @@ pub async fn eigh_async<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigh<T>
 ///
 /// # Errors
 /// The errors of [`eigh`]; [`crate::ErrorKind::Shape`] if the order of the matrices is less than `k`.
-pub fn eigh_subset<T: Entry>(ctx: &Context, a: &Array<T>, which: Which, k: usize) -> Result<Eigh<T>> {
+pub fn eigh_subset<T: Diagonalized>(ctx: &Context, a: &Array<T>, which: Which, k: usize) -> Result<Eigh<T>> {
     let shape = square("eigh_subset", a.shape())?;
     let n = shape.rows;
     if k > n {
@@ -220,7 +220,7 @@ pub fn eigh_subset<T: Entry>(ctx: &Context, a: &Array<T>, which: Which, k: usize
     }
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let indices = which.indices(k, n);
-    let RaggedEigh { values, vectors, certificates, choice, .. } = T::eigh(
+    let RaggedEigh { values, vectors, certificates, choice, .. } = T::solve(
         ctx,
         &layout,
         a.storage(),
@@ -287,11 +287,11 @@ pub fn eigh_refined(ctx: &Context, a: &Array<f32>) -> Result<Eigh<f64>> {
 ///
 /// # Errors
 /// The errors of [`eigh`].
-pub fn eigvalsh<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
+pub fn eigvalsh<T: Diagonalized>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
     let shape = square("eigvalsh", a.shape())?;
     let layout = Arc::new(equal_layout(ctx, shape)?);
     let RaggedEigh { values, certificates, choice, .. } =
-        T::eigh(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::None) })?;
+        T::solve(ctx, &layout, a.storage(), Request { whole: true, ..certified(ctx, Columns::None) })?;
     Ok(Eigvalsh {
         values: Array::from_storage(Shape::new(shape.rows, 1, shape.batch), values).chosen(&choice),
         certificates,
@@ -317,8 +317,8 @@ pub fn eigvalsh<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Eigvalsh<T>> {
 ///
 /// # Errors
 /// The errors of [`eigh`].
-pub fn eigh_ragged<T: Entry>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
-    T::eigh(ctx, a.layout(), a.storage(), certified(ctx, Columns::All))
+pub fn eigh_ragged<T: Diagonalized>(ctx: &Context, a: &Ragged<T>) -> Result<RaggedEigh<T>> {
+    T::solve(ctx, a.layout(), a.storage(), certified(ctx, Columns::All))
 }
 
 /// Computes [`eigh_ragged`] for a caller that needs only some eigenvectors and certifies them itself. `choose` returns
@@ -462,12 +462,7 @@ fn certified<'a>(ctx: &'a Context, columns: Columns<'a>) -> Request<'a> {
     Request { columns, certificate: true, whole: false, cancel: ctx.cancel() }
 }
 
-pub(super) fn solve<T: Real>(
-    ctx: &Context,
-    layout: &Arc<Layout>,
-    a: &Storage<T>,
-    request: Request<'_>,
-) -> Result<RaggedEigh<T>> {
+fn solve<T: Real>(ctx: &Context, layout: &Arc<Layout>, a: &Storage<T>, request: Request<'_>) -> Result<RaggedEigh<T>> {
     let resident = matches!(a, Storage::Device(_));
     let family = if request.columns.is_none() { Family::Eigvalsh } else { Family::Eigh };
     let task = Task::of::<T>(family, layout.orders(), resident);

@@ -11,7 +11,7 @@ pub(crate) type Choose<'a> = &'a (dyn Fn(usize, &[f64]) -> Range<usize> + Sync);
 
 /// The eigenvectors to compute. Their columns are numbered in the order of ascending eigenvalues.
 #[derive(Clone, Copy)]
-pub(in super::super) enum Columns<'a> {
+pub(super) enum Columns<'a> {
     /// All columns.
     All,
     /// No columns, only the eigenvalues.
@@ -42,7 +42,7 @@ impl Columns<'_> {
 
 /// A caller's request; see the documentation of the module.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Request<'a> {
+pub(super) struct Request<'a> {
     pub(super) columns: Columns<'a>,
     /// Whether a certificate is wanted. The CPU may certify all columns or only the wanted columns. The device always
     /// certifies all columns.

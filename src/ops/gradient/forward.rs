@@ -19,8 +19,8 @@ pub struct Tangent<T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Tangent<T, N> {
-    /// Returns the certificate of each matrix; waits for the device. `undefined` is the share of the direction that turns
-    /// vectors within a tie group: their space has the derivative that is returned, and single vectors have none.
+    /// Returns the certificate of each matrix; waits for the device. `undefined` is the share of the direction that
+    /// turns vectors within a tie group: their space has the derivative that is returned, and single vectors have none.
     ///
     /// # Errors
     /// Device errors.

@@ -136,8 +136,8 @@ impl Batch<'_> {
         Ok((self.square(g), reports))
     }
 
-    /// Returns skew matrices of the elements above and below the diagonal of P, times factors, and the diagonal. Without
-    /// `singular`, there is no second matrix.
+    /// Returns skew matrices of the elements above and below the diagonal of P, times factors, and the diagonal.
+    /// Without `singular`, there is no second matrix.
     fn skew(&self, p: &Array<f32>, singular: bool, [above, below]: [f32; 2]) -> Result<[Buffer<f32>; 3]> {
         let (n, len) = (to_u32(self.n), to_u32(p.shape().len()));
         let p = &*buffer(self, p)?;
@@ -278,7 +278,8 @@ pub(super) fn eigh_jvp<T: Real>(
     Ok(([Storage::device(values_dot), Storage::Device(buffer(&batch, &v_dot)?)], certificates))
 }
 
-/// Returns the derivatives of singular value decompositions in a direction. The operands are U, s, V' and the direction.
+/// Returns the derivatives of singular value decompositions in a direction. The operands are U, s, V' and the
+/// direction.
 pub(super) fn svd_jvp<T: Real>(
     ctx: &Context,
     gpu: &Gpu,

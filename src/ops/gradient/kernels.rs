@@ -24,8 +24,8 @@ uniform! {
 }
 
 uniform! {
-    /// The first element of a dispatch, the order of a matrix, the number of all elements, and the factors of the elements
-    /// above and below the diagonal.
+    /// The first element of a dispatch, the order of a matrix, the number of all elements, and the factors of the
+    /// elements above and below the diagonal.
     pub(super) struct Triangles { first: u32, n: u32, len: u32, above: f32, below: f32 }
 }
 

@@ -1,5 +1,5 @@
-//! Products on the CPU: faer for large and for complex matrices, this crate's SIMD kernels for batches of small ones (`tiny`) and for
-//! results of a few rows or columns (`dots`). All use all threads.
+//! Products on the CPU: faer for large and for complex matrices, this crate's SIMD kernels for batches of small ones
+//! (`tiny`) and for results of a few rows or columns (`dots`). All use all threads.
 
 pub(super) mod complex;
 mod dots;

@@ -71,12 +71,13 @@ fn is_complex<T: Multiplied>() -> bool {
 /// Multiplies every matrix of `a` by the corresponding matrix of `b`. [`Gemm`] also takes transposes and scale factors,
 /// adds a matrix and a bias, and applies an activation.
 ///
-/// Products of f32 and f64 are computed in these precisions (f64 and complex numbers on the CPU only). Products of f16 have sums in f32,
-/// which are rounded to the nearest f16, ties to even; magnitudes of 65520 or more become infinite. Every element of a
-/// result differs from the exact value by at most `4 eps sqrt(k)` times the same element of `|A| |B|`, where eps is
-/// 2^-23 for f32 and f16 and 2^-52 for f64. In f16, the rounding of the result is an additional error. This bound
-/// assumes that the rounding errors of a sum are independent. Where they are not, for example if all k terms are equal,
-/// the relative error may reach `k eps`, as in any sequential sum. Infinities and NaN propagate through the arithmetic.
+/// Products of f32 and f64 are computed in these precisions (f64 and complex numbers on the CPU only). Products of f16
+/// have sums in f32, which are rounded to the nearest f16, ties to even; magnitudes of 65520 or more become infinite.
+/// Every element of a result differs from the exact value by at most `4 eps sqrt(k)` times the same element of `|A|
+/// |B|`, where eps is 2^-23 for f32 and f16 and 2^-52 for f64. In f16, the rounding of the result is an additional
+/// error. This bound assumes that the rounding errors of a sum are independent. Where they are not, for example if all
+/// k terms are equal, the relative error may reach `k eps`, as in any sequential sum. Infinities and NaN propagate
+/// through the arithmetic.
 ///
 /// # Shapes
 /// `a` is `(m, k)`, `b` is `(k, n)`, the result `(m, n)`. The batches of `a` and `b` are equal, or one of them is 1. In

@@ -5,6 +5,7 @@
 
 mod batches;
 mod cpu;
+mod elements;
 mod gpu;
 pub(super) mod kernels;
 mod truncated;
@@ -14,14 +15,13 @@ use crate::array::{Array, Field, Real, Storage};
 use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
-use crate::ops::entry::Entry;
 use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Workload};
 use crate::shape::Shape;
-use num_complex::Complex;
 use std::sync::Arc;
 
 pub(crate) use cpu::LANES_FOR;
+pub use elements::Decomposed;
 pub use truncated::{SvdTruncated, TruncatedOptions, choose_svd_truncated, svd_truncated};
 
 /// How many columns of U and rows of Vh are wanted.
@@ -97,9 +97,9 @@ pub struct Svdvals<T: Field = f32> {
 /// # Errors
 /// With [`Backend::Gpu`](crate::Backend::Gpu), [`crate::ErrorKind::Limit`] or [`crate::ErrorKind::Domain`] if the
 /// device cannot hold a matrix or has no kernels for the precision; device errors.
-pub fn svd<T: Entry>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
+pub fn svd<T: Decomposed>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let problem = Problem::of(ctx, a.shape(), vectors == Vectors::Full)?;
-    let (Parts { u, s, vh, certificates }, choice) = T::svd(ctx, &problem, a.storage(), true)?;
+    let (Parts { u, s, vh, certificates }, choice) = T::solve(ctx, &problem, a.storage(), true)?;
     let [u_shape, s_shape, vh_shape] = problem.shapes();
     Ok(Svd {
         u: Array::from_storage(u_shape, u).chosen(&choice),
@@ -115,7 +115,7 @@ pub fn svd<T: Entry>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Sv
 ///
 /// # Errors
 /// The errors of [`svd`].
-pub async fn svd_async<T: Entry>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
+pub async fn svd_async<T: Decomposed>(ctx: &Context, a: &Array<T>, vectors: Vectors) -> Result<Svd<T>> {
     let found = svd(ctx, a, vectors)?;
     let reads = (found.u.read(ctx)?, found.s.read(ctx)?, found.vh.read(ctx)?, found.certificates.read(ctx)?);
     Ok(Svd {
@@ -147,9 +147,9 @@ pub async fn svd_async<T: Entry>(ctx: &Context, a: &Array<T>, vectors: Vectors) 
 ///
 /// # Errors
 /// The errors of [`svd`].
-pub fn svdvals<T: Entry>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
+pub fn svdvals<T: Decomposed>(ctx: &Context, a: &Array<T>) -> Result<Svdvals<T>> {
     let problem = Problem::of(ctx, a.shape(), false)?;
-    let (Parts { s, certificates, .. }, choice) = T::svd(ctx, &problem, a.storage(), false)?;
+    let (Parts { s, certificates, .. }, choice) = T::solve(ctx, &problem, a.storage(), false)?;
     Ok(Svdvals { s: Array::from_storage(problem.shapes()[1], s).chosen(&choice), certificates })
 }
 
@@ -276,7 +276,7 @@ const PROMISE: f64 = 15.0;
 
 /// The matrices to decompose, as given.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Problem {
+struct Problem {
     rows: usize,
     cols: usize,
     batch: usize,
@@ -344,41 +344,18 @@ fn as_f64(count: usize) -> f64 {
 
 /// U, S and Vh, on the host or on the device. `u` and `vh` are empty if they are not wanted.
 #[derive(Debug)]
-pub(super) struct Parts<T: Field> {
+struct Parts<T: Field> {
     u: Storage<T>,
     s: Storage<T::Real>,
     vh: Storage<T>,
     certificates: Certificates,
 }
 
-pub(super) fn solve<T: Real>(
-    ctx: &Context,
-    problem: &Problem,
-    a: &Storage<T>,
-    vectors: bool,
-) -> Result<(Parts<T>, Arc<Choice>)> {
+fn solve<T: Real>(ctx: &Context, problem: &Problem, a: &Storage<T>, vectors: bool) -> Result<(Parts<T>, Arc<Choice>)> {
     let task = Task::of::<T>(problem, matches!(a, Storage::Device(_)));
     task.run(
         ctx,
         || Ok(cpu::svd(ctx, problem, &a.to_vec(ctx)?, vectors)),
         |gpu| batches::solve(ctx, gpu, problem, a, vectors),
     )
-}
-
-/// Decomposes complex matrices, on the CPU.
-pub(super) fn of_complex<T: Real>(
-    ctx: &Context,
-    problem: &Problem,
-    a: &Storage<Complex<T>>,
-    vectors: bool,
-) -> Result<(Parts<Complex<T>>, Arc<Choice>)>
-where
-    Complex<T>: Field<Real = T>,
-{
-    let on_cpu = || {
-        let cpu::complex::Found { u, s, vh, certificates } = cpu::complex::svd(problem, &a.to_vec(ctx)?, vectors);
-        let [u, vh] = [u, vh].map(Storage::host);
-        Ok(Parts { u, s: Storage::host(s), vh, certificates: Certificates::Host(Arc::new(certificates)) })
-    };
-    Task::of::<Complex<T>>(problem, false).run(ctx, on_cpu, |_| on_cpu())
 }

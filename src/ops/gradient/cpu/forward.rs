@@ -1,8 +1,8 @@
 //! Derivatives of decompositions in a direction.
 //!
 //! With `P = V' Adot V`, the eigenvectors turn by `K_ij = P_ij / (l_j - l_i)`, which is what [`Divide`] computes,
-//! except that it divides skew parts. So the skew matrix of the elements above the diagonal is divided, and the symmetric
-//! quotient becomes skew.
+//! except that it divides skew parts. So the skew matrix of the elements above the diagonal is divided, and the
+//! symmetric quotient becomes skew.
 
 use super::super::GradientCertificate;
 use super::large::{Divide, Scratch};

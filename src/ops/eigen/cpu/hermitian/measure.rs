@@ -39,8 +39,8 @@ impl<V: Vector> Planes<'_, V> {
     }
 }
 
-/// Measures the eigenpairs. Before, the eigenvectors are scaled to length 1, and the eigenvalues are replaced by Rayleigh
-/// quotients.
+/// Measures the eigenpairs. Before, the eigenvectors are scaled to length 1, and the eigenvalues are replaced by
+/// Rayleigh quotients.
 #[inline(always)]
 pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: &mut Workspace<V>) -> Measures<V> {
     let none = V::splat(token, V::Scalar::from_f64(0.0));
@@ -101,8 +101,8 @@ pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: 
     Measures { residual: residual.sqrt(), orthogonality: departed.sqrt() }
 }
 
-/// For each eigenvalue l and eigenvector v: the sum of the squares of the elements of `r = A v - l v`, and the real part
-/// of `v^H r`.
+/// For each eigenvalue l and eigenvector v: the sum of the squares of the elements of `r = A v - l v`, and the real
+/// part of `v^H r`.
 struct Sums<'a, V> {
     squares: &'a mut [V],
     along: &'a mut [V],

@@ -33,7 +33,8 @@ struct Matrix<'a, T> {
 /// The eigenvalues, eigenvectors and certificates of all matrices of a batch.
 pub(in super::super) struct Found<T> {
     pub(in super::super) values: Vec<T>,
-    /// The eigenvectors, in the places that the layout gives to the elements of the matrices; empty if none were wanted.
+    /// The eigenvectors, in the places that the layout gives to the elements of the matrices; empty if none were
+    /// wanted.
     pub(in super::super) vectors: Vec<Complex<T>>,
     pub(in super::super) certificates: Vec<Certificate>,
 }
@@ -89,8 +90,8 @@ impl<V: Vector> Lanes<V> {
     }
 }
 
-/// Computes eigenvalues, eigenvectors and certificates of every matrix of `a`. Only the lower triangles are read, and of
-/// diagonal elements only the real parts.
+/// Computes eigenvalues, eigenvectors and certificates of every matrix of `a`. Only the lower triangles are read, and
+/// of diagonal elements only the real parts.
 pub(in super::super) fn eigh<T: Real>(layout: &Layout, a: &[Complex<T>], request: Request<'_>) -> Found<T> {
     let mut values = vec![T::from_f64(0.0); layout.row_count()];
     let zero = Complex::new(T::from_f64(0.0), T::from_f64(0.0));

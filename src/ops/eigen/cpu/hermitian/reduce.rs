@@ -84,8 +84,8 @@ pub(super) fn tridiagonalize<V: Vector<Scalar: Real>>(token: V::Token, n: usize,
     ql.off_diagonal[last] = none;
 }
 
-/// Applies the update of the previous step, `A - v w^H - w v^H`, to the rows `at..at + R` of the trailing matrix, in the
-/// columns from `from` on, and adds the contribution of these rows to the product with the new reflector.
+/// Applies the update of the previous step, `A - v w^H - w v^H`, to the rows `at..at + R` of the trailing matrix, in
+/// the columns from `from` on, and adds the contribution of these rows to the product with the new reflector.
 #[inline(always)]
 fn pass<V: Vector, const R: usize>(
     ld: usize,

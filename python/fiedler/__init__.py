@@ -9,8 +9,8 @@ array([[0., 1.]], dtype=float32)
 `encode` takes files and graphs of PyTorch Geometric, DGL, NetworkX, SciPy, igraph and rustworkx. `fiedler.linalg`,
 `.fft`, `.stats` and `.random` have NumPy's names, `.features` computes representations of samples, and `.train` trains
 many small networks at once. `fiedler.torch_geometric`, `.dgl` and `.sklearn` stand in for what these libraries compute
-themselves. `fiedler.arrow` takes tables, of pyarrow, polars, DuckDB, pandas, Spark and Dask, and `.ray` has actors.
-Nothing is opened or started before the first call.
+themselves, and `.networkx` is a backend of NetworkX. `fiedler.arrow` takes tables, of pyarrow, polars, DuckDB, pandas,
+Spark and Dask, and `.ray` has actors. Nothing is opened or started before the first call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import arrow, dgl, features, fft, linalg, random, ray, sklearn, stats, torch, torch_geometric, train
+    from . import arrow, dgl, features, fft, linalg, networkx, random, ray, sklearn, stats, torch, torch_geometric, train
     from ._context import Context, doctor, explain, get_num_threads, set_num_threads, tune
     from ._encode import Encoding, GraphEncoding, encode
     from ._errors import (
@@ -47,6 +47,7 @@ _MODULES = (
     "features",
     "fft",
     "linalg",
+    "networkx",
     "random",
     "ray",
     "sklearn",
@@ -107,6 +108,7 @@ __all__ = [
     "fft",
     "get_num_threads",
     "linalg",
+    "networkx",
     "random",
     "ray",
     "set_num_threads",

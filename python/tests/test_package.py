@@ -20,7 +20,7 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py") if path.stem not in 
 
 def names():
     """What examples may use without an import."""
-    apart = ("dgl", "sklearn", "torch", "torch_geometric")
+    apart = ("dgl", "networkx", "sklearn", "torch", "torch_geometric")
     modules = {name: importlib.import_module(f"fiedler.{name}") for name in fiedler._MODULES if name not in apart}
     return {"np": np, "fiedler": fiedler, **modules}
 
@@ -28,6 +28,7 @@ def names():
 @pytest.mark.parametrize("name", ["fiedler", *(f"fiedler.{name}" for name in MODULES)])
 def test_examples_of_modules(name):
     needs = {"fiedler.sklearn": "sklearn", "fiedler.arrow": "pyarrow"}
+    needs |= {f"fiedler.{name}": "networkx" for name in ("networkx", "_networkx", "_networkx_resistances")}
     of_torch = ("torch", "_gradients_torch", "_gradients_graphs", "_transforms_torch")
     needs |= {f"fiedler.{name}": "torch" for name in of_torch} | {"fiedler._gradients_jax": "jax"}
     if name in needs:
@@ -48,7 +49,7 @@ def test_examples_of_pages(page, monkeypatch):
 def public():
     """Public functions and classes, with their names."""
     for name in ("", *(f".{name}" for name in MODULES if not name.startswith("_"))):
-        if name in (".sklearn", ".torch"):
+        if name in (".networkx", ".sklearn", ".torch"):
             continue
         module = importlib.import_module(f"fiedler{name}")
         for own in module.__all__:
@@ -69,7 +70,7 @@ def test_everything_public_is_documented(name, value):
 def test_names():
     assert set(fiedler.__all__) <= set(dir(fiedler))
     for name in fiedler.__all__:
-        if name not in ("sklearn", "torch"):
+        if name not in ("networkx", "sklearn", "torch"):
             assert getattr(fiedler, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         fiedler.nothing

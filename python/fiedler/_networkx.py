@@ -9,14 +9,12 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from . import linalg
 from ._errors import DomainError
-
-Array = np.ndarray[Any, Any]
+from ._networkx_grounded import Array, Grounded
 
 # A graph keeps what it has computed up to this size, as its communicabilities alone are several times as large.
 _KEPT = 1 << 26
@@ -194,38 +192,9 @@ class Graph:
         made[np.diag_indices_from(made)] -= made.sum(axis=1)
         return made
 
-    def grounded(self, weights: Array, key: tuple[Any, ...]) -> Array:
-        """Returns the inverse of the Laplacian without the first node, with a row and a column of zeros for it.
-
-        The entries are potentials of nodes when a unit of current flows from one node to the first. All weights have to
-        be positive, and the graph connected, so that a factor of Cholesky exists and cancels no digits.
-        """
-
-        def make() -> Array:
-            made = np.zeros((len(self), len(self)))
-            if len(self) == 1:
-                return made
-            inner, failed = scipy.linalg.lapack.dpotri(self.factor(weights, key), lower=1)
-            if failed:
-                raise np.linalg.LinAlgError("Singular matrix")
-            made[1:, 1:] = np.tril(inner) + np.tril(inner, -1).T
-            return made
-
-        found: Array = self.kept(("grounded", *key), make)
-        return found
-
-    def factor(self, weights: Array, key: tuple[Any, ...]) -> Array:
-        """Returns the factor of Cholesky of the Laplacian without the first node."""
-
-        def make() -> Array:
-            if not (weights > 0).all():
-                raise NotImplementedError("expected positive weights")
-            factor, failed = scipy.linalg.lapack.dpotrf(self.laplacian(weights)[1:, 1:].T, lower=1, clean=1)
-            if failed:
-                raise np.linalg.LinAlgError("Singular matrix")
-            return factor
-
-        found: Array = self.kept(("factor", *key), make)
+    def grounded(self, weights: Array, key: tuple[Any, ...]) -> Grounded:
+        """Returns the Laplacian of a connected graph without its first node. All weights have to be positive."""
+        found: Grounded = self.kept(("grounded", *key), lambda: Grounded(len(self), self.rows, self.columns, weights))
         return found
 
 

@@ -12,11 +12,15 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ._networkx import Array, Graph, _graph, _nested, _symmetric
+from ._networkx import Graph, _graph, _nested, _symmetric
+from ._networkx_grounded import Array, Grounded
 
 
-def _conductances(G: Graph, weight: str | None, invert_weight: bool) -> Array:
-    return G.inverse_weights(weight) if invert_weight and weight is not None else G.weights(weight)
+def _conductances(G: Graph, weight: str | None, invert_weight: bool) -> tuple[Array, tuple[Any, ...]]:
+    """Returns weights, and the key under which what is made of them is kept."""
+    if invert_weight and weight is not None:
+        return G.inverse_weights(weight), (weight, True)
+    return G.weights(weight), (weight, False)
 
 
 def resistance_distance(
@@ -30,24 +34,44 @@ def resistance_distance(
     for node, name in ((nodeA, "A"), (nodeB, "B")):
         if node is not None and node not in G:
             raise nx.NetworkXError(f"Node {name} is not in graph G.")
-    found = _inverse(G, weight, invert_weight)
+    weights, key = _conductances(G, weight, invert_weight)
+    if not (weights > 0).all():
+        return _of_pseudoinverse(G, G.kept(("pinv", *key), lambda: _pinv(G.laplacian(weights))), nodeA, nodeB)
+    found = G.grounded(weights, key)
+    if nodeA is None and nodeB is None:
+        return _nested(G, _between(found.inverse))
+    i = G.number[nodeB if nodeA is None else nodeA]
+    current = np.zeros(len(G))
+    current[i] = 1.0
     if nodeA is not None and nodeB is not None:
-        i, j = G.number[nodeA], G.number[nodeB]
-        return float(found[i, i] + found[j, j] - 2 * found[i, j])
-    diagonal = found.diagonal()
-    if nodeA is not None or nodeB is not None:
-        i = G.number[nodeB if nodeA is None else nodeA]
-        return dict(zip(G, (found[i, i] + diagonal - 2 * found[i]).tolist(), strict=True))
-    return _nested(G, diagonal[:, None] + diagonal - 2 * found)
+        j = G.number[nodeB]
+        current[j] -= 1.0
+        potentials = found.solve(current)
+        return float(potentials[i] - potentials[j])
+    potentials = found.solve(current)
+    return dict(zip(G, (potentials[i] + found.diagonal - 2 * potentials).tolist(), strict=True))
 
 
-def _inverse(G: Graph, weight: str | None, invert_weight: bool) -> Array:
-    """Returns a matrix from which resistances are read: the grounded inverse, or the pseudoinverse."""
-    weights, key = _conductances(G, weight, invert_weight), (weight, bool(invert_weight and weight is not None))
-    if (weights > 0).all():
-        return G.grounded(weights, key)
-    made: Array = G.kept(("pseudoinverse", *key), lambda: np.linalg.pinv(G.laplacian(weights), hermitian=True))
+def _between(inverse: Array) -> Array:
+    """Returns the resistances between all nodes."""
+    own = inverse.diagonal()
+    made = own[:, None] - 2 * inverse
+    made += own
     return made
+
+
+def _pinv(matrix: Array) -> Array:
+    return np.linalg.pinv(matrix, hermitian=True)
+
+
+def _of_pseudoinverse(G: Graph, inverse: Array, nodeA: Any, nodeB: Any) -> Any:
+    """Returns resistances as networkx defines them where weights are not positive."""
+    found = _between(inverse)
+    if nodeA is not None and nodeB is not None:
+        return float(found[G.number[nodeA], G.number[nodeB]])
+    if nodeA is None and nodeB is None:
+        return _nested(G, found)
+    return dict(zip(G, found[G.number[nodeB if nodeA is None else nodeA]].tolist(), strict=True))
 
 
 def _with_nodes(G: Graph, error: type[Exception] = nx.NetworkXError) -> None:
@@ -61,9 +85,8 @@ def effective_graph_resistance(G: Any, weight: str | None = None, invert_weight:
     _with_nodes(G)
     if not G.connected:
         return float("inf")
-    key = (weight, bool(invert_weight and weight is not None))
-    found = G.grounded(_conductances(G, weight, invert_weight), key)
-    return float(len(G) * found.trace() - found.sum())
+    found = G.grounded(*_conductances(G, weight, invert_weight))
+    return float(len(G) * found.diagonal.sum() - found.solve(np.ones(len(G))).sum())
 
 
 def kemeny_constant(G: Any, *, weight: str | None = None) -> float:
@@ -78,7 +101,7 @@ def kemeny_constant(G: Any, *, weight: str | None = None) -> float:
     if len(G) == 1:
         return 0.0
     found, degrees = G.grounded(weights, (weight, False)), G.matrix(weights).sum(axis=1)
-    return float(degrees @ found.diagonal() - degrees @ found @ degrees / degrees.sum())
+    return float(degrees @ found.diagonal - degrees @ found.solve(degrees) / degrees.sum())
 
 
 def number_of_spanning_trees(G: Any, *, root: Any = None, weight: str | None = None) -> float:
@@ -89,7 +112,7 @@ def number_of_spanning_trees(G: Any, *, root: Any = None, weight: str | None = N
         return 0
     weights = G.weights(weight)
     if (weights > 0).all():
-        return float(np.exp(2 * np.log(G.factor(weights, (weight, False)).diagonal()).sum()))
+        return float(np.exp(G.grounded(weights, (weight, False)).log_determinant))
     return float(np.linalg.det(G.laplacian(weights)[1:, 1:]))
 
 
@@ -112,9 +135,9 @@ def second_order_centrality(G: Any, weight: str | None = "weight") -> dict[Any, 
     sums, largest = matrix.sum(axis=1), matrix.sum(axis=1).max()
     degrees = np.where(sums < largest, largest - matrix.diagonal(), sums)
     found, volume = G.grounded(weights, (weight, False)), degrees.sum()
-    own = found.diagonal()
-    to_all = len(G) * own + own.sum() - 2 * found.sum(axis=1)
-    to_drawn = volume * own + degrees @ own - 2 * found @ degrees
+    own = found.diagonal
+    to_all = _to_all(found)
+    to_drawn = volume * own + degrees @ own - 2 * found.solve(degrees)
     times = (volume * to_all + len(G) * to_drawn - degrees @ to_all) / 2 + volume / degrees
     variances = 2 * times - len(G) * (len(G) + 1)
     return dict(zip(G, np.sqrt(np.maximum(variances, 0)).tolist(), strict=True))
@@ -125,9 +148,7 @@ def current_flow_closeness_centrality(
 ) -> dict[Any, float]:
     """Returns 1 over the sum of the resistances to all nodes."""
     G, found = _currents(G, weight)
-    own = found.diagonal()
-    sums = len(G) * own + own.sum() - 2 * found.sum(axis=1)
-    return {node: 1 / value for node, value in zip(G, sums.tolist(), strict=True)}
+    return {node: 1 / value for node, value in zip(G, _to_all(found).tolist(), strict=True)}
 
 
 def current_flow_betweenness_centrality(
@@ -137,20 +158,26 @@ def current_flow_betweenness_centrality(
     G, found = _currents(G, weight, "multigraph")
     if G.loops:
         raise NotImplementedError("expected a graph without loops, whose currents networkx does not leave out")
-    n = len(G)
+    n, inverse = len(G), found.inverse
     once = G.rows < G.columns
     first, second, weights = G.rows[once], G.columns[once], G.weights(weight)[once]
     ranks, through = 2.0 * np.arange(n) - (n - 1), np.zeros(n)
     for part in range(0, len(first), step := max(1, (1 << 21) // n)):
         s, t = first[part : part + step], second[part : part + step]
         # The sum of the differences between the currents of all pairs, which their order gives.
-        flows = np.sort((found[s] - found[t]) * weights[part : part + step, None], axis=1) @ ranks
+        flows = np.sort((inverse[s] - inverse[t]) * weights[part : part + step, None], axis=1) @ ranks
         through += np.bincount(s, flows, n) + np.bincount(t, flows, n)
     scale = (n - 1.0) * (n - 2.0) if normalized else 2.0
     return {node: (value - (n - 1)) / scale for node, value in zip(G, through.tolist(), strict=True)}
 
 
-def _currents(G: Any, weight: str | None, *refused: str) -> tuple[Graph, Array]:
+def _to_all(found: Grounded) -> Array:
+    """Returns the sums of the resistances from each node to all."""
+    own = found.diagonal
+    return len(own) * own + own.sum() - 2 * found.solve(np.ones(len(own)))
+
+
+def _currents(G: Any, weight: str | None, *refused: str) -> tuple[Graph, Grounded]:
     G = _graph(G, weight, "directed", *refused)
     if not G.connected:
         raise nx.NetworkXError("Graph not connected.")

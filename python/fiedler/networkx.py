@@ -23,7 +23,8 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from . import linalg
-from ._networkx import Array, Graph, _graph, _nested, _symmetric, convert_from_nx
+from ._networkx import Graph, _graph, _nested, _symmetric, convert_from_nx
+from ._networkx_grounded import Array
 from ._networkx_info import FUNCTIONS
 from ._networkx_resistances import (
     current_flow_betweenness_centrality,

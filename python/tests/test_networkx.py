@@ -227,6 +227,32 @@ def test_closed_forms(n):
     np.testing.assert_allclose(betweenness[n // 2], 2 * (n // 2) * (n - 1 - n // 2) / ((n - 1) * (n - 2)), rtol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["grid", "path", "tree", "small world", "random", "ring of cliques"])
+def test_narrow_and_wide_graphs(kind):
+    """A banded factor and blocks, or dense ones, against the inverse of the whole matrix."""
+    made = {
+        "grid": lambda: nx.grid_2d_graph(7, 40),
+        "path": lambda: nx.path_graph(300),
+        "tree": lambda: nx.random_labeled_tree(200, seed=SEED),
+        "small world": lambda: nx.connected_watts_strogatz_graph(200, 6, 0.01, seed=SEED),
+        "random": lambda: nx.connected_watts_strogatz_graph(200, 6, 0.9, seed=SEED),
+        "ring of cliques": lambda: nx.ring_of_cliques(40, 5),
+    }[kind]()
+    graph = weighted(made)
+    own = backend.convert_from_nx(graph)
+    found = own.grounded(own.weights("weight"), ("weight", False))
+    assert found._banded == (kind in ("grid", "path", "ring of cliques")) or kind in ("tree", "small world")
+    inner = nx.laplacian_matrix(graph).toarray()[1:, 1:]
+    truth = np.zeros((len(graph), len(graph)))
+    truth[1:, 1:] = np.linalg.inv(inner)
+    scale = np.abs(truth).max()
+    np.testing.assert_allclose(found.diagonal, truth.diagonal(), rtol=1e-9, atol=1e-12 * scale)
+    np.testing.assert_allclose(found.inverse, truth, rtol=1e-9, atol=1e-10 * scale)
+    currents = np.random.default_rng(SEED).standard_normal(len(graph))
+    np.testing.assert_allclose(found.solve(currents), truth @ currents, rtol=1e-8, atol=1e-10 * scale)
+    assert found.log_determinant == pytest.approx(np.linalg.slogdet(inner)[1], rel=1e-10)
+
+
 def test_normalized_exponentials():
     graph = cases()["random"]
     shares, plain = backend.subgraph_centrality_exp(graph, normalized=True), backend.subgraph_centrality_exp(graph)

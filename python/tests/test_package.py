@@ -28,7 +28,8 @@ def names():
 @pytest.mark.parametrize("name", ["fiedler", *(f"fiedler.{name}" for name in MODULES)])
 def test_examples_of_modules(name):
     needs = {"fiedler.sklearn": "sklearn", "fiedler.arrow": "pyarrow"}
-    needs |= {f"fiedler.{name}": "networkx" for name in ("networkx", "_networkx", "_networkx_resistances")}
+    of_networkx = ("networkx", "_networkx", "_networkx_grounded", "_networkx_resistances")
+    needs |= {f"fiedler.{name}": "networkx" for name in of_networkx}
     of_torch = ("torch", "_gradients_torch", "_gradients_graphs", "_transforms_torch")
     needs |= {f"fiedler.{name}": "torch" for name in of_torch} | {"fiedler._gradients_jax": "jax"}
     if name in needs:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.metadata
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +28,31 @@ for name in ("FIEDLER_BACKEND", "FIEDLER_ADAPTER", "FIEDLER_THREADS", "FIEDLER_M
 
 ROOT = Path(__file__).resolve().parents[2]
 
+
+
+def entry_points(folder):
+    """Writes the entry points of pyproject.toml as an installed package has them: networkx finds its backend there."""
+    toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # pytest needs it as well
+    project = toml.loads((ROOT / "python" / "pyproject.toml").read_text())["project"]
+    place = Path(folder) / f"fiedler-{fiedler.__version__}.dist-info"
+    place.mkdir()
+    (place / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fiedler\nVersion: {fiedler.__version__}\n")
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {at}" for name, at in points.items())]
+    (place / "entry_points.txt").write_text("\n".join(lines))
+    return str(folder)
+
+
 # Processes of the tests import the package from where these tests do.
-HOME = str(Path(fiedler.__file__).resolve().parents[1])
-os.environ["PYTHONPATH"] = os.pathsep.join([HOME, *filter(None, [os.environ.get("PYTHONPATH")])])
+HOME = [str(Path(fiedler.__file__).resolve().parents[1])]
+try:
+    importlib.metadata.distribution("fiedler")
+except importlib.metadata.PackageNotFoundError:
+    INSTALLED = tempfile.TemporaryDirectory(prefix="fiedler-entry-points-")
+    HOME.append(entry_points(INSTALLED.name))
+    sys.path.append(HOME[1])
+os.environ["PYTHONPATH"] = os.pathsep.join([*HOME, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def command(*arguments, **options):

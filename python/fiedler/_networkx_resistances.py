@@ -1,8 +1,7 @@
 """Functions of networkx that read off one factorization of the Laplacian: resistances, walks, trees and currents.
 
-A graph is grounded at its first node: the Laplacian loses that node's row and column, and what is left has an inverse,
-whose entries z are potentials. With positive weights it has a factor of Cholesky, which cancels no digits. The
-resistance between two nodes is z[i, i] + z[j, j] - 2 z[i, j], and the others are sums of resistances.
+With the inverse z of the grounded Laplacian (`Grounded`), the resistance between two nodes is
+z[i, i] + z[j, j] - 2 z[i, j]. The other results are sums of resistances.
 """
 
 from __future__ import annotations
@@ -35,43 +34,32 @@ def resistance_distance(
         if node is not None and node not in G:
             raise nx.NetworkXError(f"Node {name} is not in graph G.")
     weights, key = _conductances(G, weight, invert_weight)
-    if not (weights > 0).all():
-        return _of_pseudoinverse(G, G.kept(("pinv", *key), lambda: _pinv(G.laplacian(weights))), nodeA, nodeB)
-    found = G.grounded(weights, key)
-    if nodeA is None and nodeB is None:
-        return _nested(G, _between(found.inverse))
-    i = G.number[nodeB if nodeA is None else nodeA]
-    current = np.zeros(len(G))
-    current[i] = 1.0
-    if nodeA is not None and nodeB is not None:
-        j = G.number[nodeB]
-        current[j] -= 1.0
-        potentials = found.solve(current)
-        return float(potentials[i] - potentials[j])
-    potentials = found.solve(current)
-    return dict(zip(G, (potentials[i] + found.diagonal - 2 * potentials).tolist(), strict=True))
+    ends = [G.number[node] for node in (nodeA, nodeB) if node is not None]
+    if not ends or not (weights > 0).all():
+        found = _all_resistances(G, weights, key)
+        if len(ends) == 2:
+            return float(found[ends[0], ends[1]])
+        return dict(zip(G, found[ends[0]].tolist(), strict=True)) if ends else _nested(G, found)
+    grounded, current = G.grounded(weights, key), np.zeros(len(G))
+    current[ends[0]] = 1.0
+    if len(ends) == 2:
+        current[ends[1]] -= 1.0
+        potentials = grounded.solve(current)
+        return float(potentials[ends[0]] - potentials[ends[1]])
+    potentials = grounded.solve(current)
+    return dict(zip(G, (potentials[ends[0]] + grounded.diagonal - 2 * potentials).tolist(), strict=True))
 
 
-def _between(inverse: Array) -> Array:
-    """Returns the resistances between all nodes."""
+def _all_resistances(G: Graph, weights: Array, key: tuple[Any, ...]) -> Array:
+    """Returns the resistances between all nodes. networkx defines them by the pseudoinverse, whatever the weights."""
+    if (weights > 0).all():
+        inverse = G.grounded(weights, key).inverse
+    else:
+        inverse = G.kept(("pseudoinverse", *key), lambda: np.linalg.pinv(G.laplacian(weights), hermitian=True))
     own = inverse.diagonal()
-    made = own[:, None] - 2 * inverse
+    made: Array = own[:, None] - 2 * inverse
     made += own
     return made
-
-
-def _pinv(matrix: Array) -> Array:
-    return np.linalg.pinv(matrix, hermitian=True)
-
-
-def _of_pseudoinverse(G: Graph, inverse: Array, nodeA: Any, nodeB: Any) -> Any:
-    """Returns resistances as networkx defines them where weights are not positive."""
-    found = _between(inverse)
-    if nodeA is not None and nodeB is not None:
-        return float(found[G.number[nodeA], G.number[nodeB]])
-    if nodeA is None and nodeB is None:
-        return _nested(G, found)
-    return dict(zip(G, found[G.number[nodeB if nodeA is None else nodeA]].tolist(), strict=True))
 
 
 def _with_nodes(G: Graph, error: type[Exception] = nx.NetworkXError) -> None:
@@ -118,7 +106,7 @@ def number_of_spanning_trees(G: Any, *, root: Any = None, weight: str | None = N
 
 def second_order_centrality(G: Any, weight: str | None = "weight") -> dict[Any, float]:
     """Returns the standard deviations of the return times to the nodes, of a walk that visits all equally often."""
-    G = _graph(G, weight, "directed", "multigraph")
+    G = _graph(G, weight, "directed")
     if len(G) == 0:
         raise nx.NetworkXException("Empty graph.")
     if not G.connected:
@@ -126,8 +114,8 @@ def second_order_centrality(G: Any, weight: str | None = "weight") -> dict[Any, 
     weights = G.weights(weight)
     if (weights < 0).any():
         raise nx.NetworkXException("Graph has negative edge weights.")
-    if weight != "weight":
-        raise NotImplementedError("expected weight='weight', which networkx itself reads")
+    if weight != "weight" or G.is_multigraph():
+        raise NotImplementedError("expected a simple graph and weight='weight', which networkx itself reads")
     if len(G) == 1:
         return dict.fromkeys(G, 0.0)
     matrix = G.matrix(weights)
@@ -155,9 +143,9 @@ def current_flow_betweenness_centrality(
     G: Any, normalized: bool = True, weight: str | None = None, dtype: Any = float, solver: str = "full"
 ) -> dict[Any, float]:
     """Returns the currents through the nodes, over all pairs of a source and a sink."""
-    G, found = _currents(G, weight, "multigraph")
-    if G.loops:
-        raise NotImplementedError("expected a graph without loops, whose currents networkx does not leave out")
+    G, found = _currents(G, weight)
+    if G.loops or G.is_multigraph():
+        raise NotImplementedError("expected a graph without loops and parallel edges, whose currents are networkx's own")
     n, inverse = len(G), found.inverse
     once = G.rows < G.columns
     first, second, weights = G.rows[once], G.columns[once], G.weights(weight)[once]
@@ -177,8 +165,8 @@ def _to_all(found: Grounded) -> Array:
     return len(own) * own + own.sum() - 2 * found.solve(np.ones(len(own)))
 
 
-def _currents(G: Any, weight: str | None, *refused: str) -> tuple[Graph, Grounded]:
-    G = _graph(G, weight, "directed", *refused)
+def _currents(G: Any, weight: str | None) -> tuple[Graph, Grounded]:
+    G = _graph(G, weight, "directed")
     if not G.connected:
         raise nx.NetworkXError("Graph not connected.")
     return G, G.grounded(G.weights(weight), (weight, False))

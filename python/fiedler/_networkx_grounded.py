@@ -115,7 +115,8 @@ class Grounded:
         own = self._spread(shape, (block[within], row[within], column[within]), self._weights[within])
         lower = self._spread(shape, (other[below], row[below], column[below]), self._weights[below])
         # Rows beyond the last node are those of the identity.
-        own[:, np.arange(size), np.arange(size)] += np.append(self._diagonal, np.ones(count * size - m)).reshape(-1, size)
+        diagonal = np.append(self._diagonal, np.ones(count * size - m)).reshape(-1, size)
+        own[:, np.arange(size), np.arange(size)] += diagonal
         # The inverse of each Schur complement and its product with the block below it, then the inverse from the end.
         # See Erisman and Tinney, 1975 (https://doi.org/10.1145/360680.360704).
         steps: list[tuple[Array, Array]] = []

@@ -145,7 +145,7 @@ def current_flow_betweenness_centrality(
     """Returns the currents through the nodes, over all pairs of a source and a sink."""
     G, found = _currents(G, weight)
     if G.loops or G.is_multigraph():
-        raise NotImplementedError("expected a graph without loops and parallel edges, whose currents are networkx's own")
+        raise NotImplementedError("expected no loops and no parallel edges, whose currents are networkx's")
     n, inverse = len(G), found.inverse
     once = G.rows < G.columns
     first, second, weights = G.rows[once], G.columns[once], G.weights(weight)[once]

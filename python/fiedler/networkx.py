@@ -20,7 +20,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csgraph
 
 from . import linalg
 from ._networkx import Graph, _graph, _nested, _symmetric, convert_from_nx
@@ -83,7 +83,7 @@ def _fiedler(G: Graph, weight: str | None, normalized: bool, method: str) -> tup
 
     def make() -> Any:
         matrix = _undirected(G, weight)
-        if connected_components(matrix, False, return_labels=False) > 1:
+        if csgraph.connected_components(matrix, False, return_labels=False) > 1:
             return (None,)
         if len(G) == 2:
             return 2.0 if normalized else 2.0 * float(matrix[0, 1]), np.array([1.0, -1.0])
@@ -152,7 +152,7 @@ def spectral_ordering(
         raise nx.NetworkXError("graph is empty.")
     _method(method)
     matrix, nodes = _undirected(G, weight), list(G)
-    count, labels = connected_components(matrix, False)
+    count, labels = csgraph.connected_components(matrix, False)
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=count))[:-1])
     order: list[Any] = []
     for inside in members:

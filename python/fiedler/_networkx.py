@@ -13,6 +13,7 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from . import linalg
+from ._arguments import wrong
 from ._errors import DomainError
 from ._networkx_grounded import Array, Grounded
 
@@ -201,7 +202,7 @@ class Graph:
 def _checked(matrix: Array) -> Array:
     """Returns a matrix without a NaN or an infinity, which SciPy refuses as well."""
     if not np.isfinite(matrix).all():
-        raise DomainError("array must not contain infs or NaNs")
+        raise DomainError("matrix: expected finite entries, found a NaN or an infinity")
     return matrix
 
 
@@ -222,6 +223,8 @@ def convert_from_nx(
     """
     if isinstance(graph, Graph):
         return graph
+    if not hasattr(graph, "adjacency"):
+        raise wrong("graph", "a graph of networkx", graph)
     if preserve_edge_attrs or preserve_node_attrs or node_attrs:
         raise NotImplementedError(f"{name}: expected no more than the names of attributes of edges to keep")
     return Graph(graph, {"weight": 1, **(edge_attrs or {})})

@@ -89,10 +89,12 @@ def _fiedler(G: Graph, weight: str | None, normalized: bool, method: str) -> tup
             return 2.0 if normalized else 2.0 * float(matrix[0, 1]), np.array([1.0, -1.0])
         return _pair(matrix, normalized)
 
-    if len(G) > 2:
-        _method(method)
     found = G.kept(("fiedler", weight, bool(normalized)), make)
-    return None if found[0] is None else found
+    if found[0] is None:
+        return None
+    if len(G) > 2:  # networkx looks at the method only when it needs one
+        _method(method)
+    return found
 
 
 def algebraic_connectivity(

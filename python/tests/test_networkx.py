@@ -284,6 +284,11 @@ def test_other_arguments(normalized):
         for where in ("fiedler", "networkx")
     )
     assert one == pytest.approx(two, rel=1e-9)
+    signs = cases()["negative"]
+    for given in ({"nodeA": 3}, {"nodeB": 4}, {"nodeA": 1, "nodeB": 8}):
+        given |= {"weight": "weight", "invert_weight": False}
+        one, two = (nx.resistance_distance(signs, **given, backend=where) for where in ("fiedler", "networkx"))
+        assert one == pytest.approx(two, rel=1e-7, abs=1e-9)
     truth = nx.bethe_hessian_spectrum(graph, r=-1.5, backend="networkx")
     np.testing.assert_allclose(nx.bethe_hessian_spectrum(graph, r=-1.5, backend="fiedler"), truth, atol=1e-11)
 
@@ -292,6 +297,9 @@ def test_errors():
     path, apart, arcs = nx.path_graph(4), nx.empty_graph(3), nx.DiGraph([(0, 1)])
     bare = nx.Graph([(0, 1, {"weight": 2}), (1, 2)])
     zero = nx.Graph([(0, 1, {"weight": 0}), (1, 2, {"weight": 1})])
+    assert nx.algebraic_connectivity(apart, method="chol", backend="fiedler") == 0.0
+    with pytest.raises(TypeError, match="graph: expected a graph of networkx, found list"):
+        backend.laplacian_spectrum([1, 2])
     for name, graph, options, error in [
         ("algebraic_connectivity", nx.path_graph(1), {}, nx.NetworkXError),
         ("algebraic_connectivity", path, {"method": "chol"}, nx.NetworkXError),

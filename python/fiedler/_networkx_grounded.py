@@ -7,6 +7,7 @@ as a grid is, the factor is banded, and the diagonal of the inverse is computed 
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -52,8 +53,9 @@ class Grounded:
 
     def _spread(self, shape: tuple[int, ...], where: Any, weights: Array) -> Array:
         """Returns an array of zeros to which weights are added where they belong, less than 0."""
-        flat = np.ravel_multi_index(where, shape)
-        return -np.bincount(flat, weights, int(np.prod(shape))).astype(np.float64).reshape(shape)
+        lines, places = np.divmod(np.ravel_multi_index(where, shape), shape[-1])
+        made = scipy.sparse.coo_array((-weights, (lines, places)), shape=(math.prod(shape[:-1]), shape[-1]))
+        return made.toarray().reshape(shape)
 
     @cached_property
     def _factor(self) -> Array:

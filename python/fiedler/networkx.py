@@ -21,6 +21,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 from scipy.sparse import csgraph
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from . import linalg
 from ._networkx import Graph, _graph, _nested, _symmetric, convert_from_nx
@@ -249,9 +250,15 @@ def eigenvector_centrality_numpy(
         raise nx.AmbiguousSolution(what)
 
     def make() -> Array:
-        found = linalg.eigsh(G.matrix(G.weights(weight)), 1, "LA", tol=1e-13)
-        found.certificates.raise_for_status()
-        vector: Array = found.eigenvectors[:, 0]
+        matrix = G.matrix(G.weights(weight))
+        start = np.random.default_rng(0).uniform(0.5, 1.5, len(G))
+        try:
+            # A few restarts of ARPACK take the least time, where they are enough. On a path, they are not.
+            vector: Array = eigsh(matrix, 1, which="LA", v0=start, maxiter=100)[1][:, 0]
+        except ArpackNoConvergence:
+            found = linalg.eigsh(matrix, 1, "LA", tol=1e-13)
+            found.certificates.raise_for_status()
+            vector = found.eigenvectors[:, 0]
         return vector / (np.sign(vector.sum()) * np.linalg.norm(vector))
 
     return dict(zip(G, G.kept(("eigenvector", weight), make).tolist(), strict=True))

@@ -245,6 +245,13 @@ def test_narrow_and_wide_graphs(kind):
     assert found.log_determinant == pytest.approx(np.linalg.slogdet(inner)[1], rel=1e-10)
 
 
+def test_eigenvector_centrality_of_a_long_path():
+    n = 1000
+    found = backend.eigenvector_centrality_numpy(nx.path_graph(n))
+    truth = np.sqrt(2 / (n + 1)) * np.sin(np.pi * np.arange(1, n + 1) / (n + 1))
+    np.testing.assert_allclose([*found.values()], truth, atol=1e-7)
+
+
 def test_normalized_exponentials():
     graph = cases()["random"]
     shares, plain = backend.subgraph_centrality_exp(graph, normalized=True), backend.subgraph_centrality_exp(graph)

@@ -17,6 +17,8 @@ from ._arguments import wrong
 from ._errors import DomainError
 from ._networkx_grounded import Array, Grounded
 
+DIRECTED = "directed graphs have matrices that are not symmetric"
+
 # A graph keeps what it has computed up to this size, as its communicabilities alone are several times as large.
 _KEPT = 1 << 26
 
@@ -243,7 +245,7 @@ def _symmetric(G: Any, weight: str | None, *refused: str) -> Graph:
     """Returns the arrays of a graph whose matrices are symmetric."""
     made = _graph(G, weight, *refused)
     if made.is_directed():
-        raise NotImplementedError("directed graphs have matrices that are not symmetric")
+        raise NotImplementedError(DIRECTED)
     return made
 
 

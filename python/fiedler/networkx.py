@@ -24,7 +24,7 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from . import linalg
-from ._networkx import Graph, _graph, _nested, _symmetric, convert_from_nx
+from ._networkx import DIRECTED, Graph, _graph, _nested, _symmetric, convert_from_nx
 from ._networkx_grounded import Array
 from ._networkx_info import FUNCTIONS
 from ._networkx_resistances import (
@@ -44,8 +44,6 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     """Returns a graph of this backend as one of networkx, and any other result as it is."""
     return obj.to_nx() if isinstance(obj, Graph) else obj
 
-
-# Laplacian pairs ------------------------------------------------------------------------------------------------------
 
 _METHODS = ("tracemin_pcg", "tracemin", "tracemin_lu", "lanczos", "lobpcg")
 
@@ -169,9 +167,6 @@ def spectral_ordering(
     return order
 
 
-# Spectra --------------------------------------------------------------------------------------------------------------
-
-
 def laplacian_spectrum(G: Any, weight: str | None = "weight") -> Array:
     """Returns the eigenvalues of the Laplacian, ascending."""
     G = _symmetric(G, weight)
@@ -233,9 +228,6 @@ def bethe_hessian_spectrum(G: Any, r: float | None = None) -> Array:
         return made
 
     return G.spectrum(("bethe", r), make)
-
-
-# Functions of the adjacency matrix ------------------------------------------------------------------------------------
 
 
 def eigenvector_centrality_numpy(
@@ -302,9 +294,6 @@ def communicability_exp(G: Any) -> dict[Any, dict[Any, float]]:
     return communicability(G)
 
 
-# What networkx asks before a call -------------------------------------------------------------------------------------
-
-_DIRECTED = "directed graphs have matrices that are not symmetric"
 _BALANCED = "expected a simple graph and weight='weight', which networkx itself reads"
 
 
@@ -313,7 +302,7 @@ def _of_networkx(method: str, **_: Any) -> str | None:
 
 
 def _directed(G: Any, **_: Any) -> str | None:
-    return _DIRECTED if G.is_directed() else None
+    return DIRECTED if G.is_directed() else None
 
 
 def _arpack(G: Any, max_iter: int, **_: Any) -> str | None:

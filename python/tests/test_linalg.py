@@ -204,11 +204,10 @@ def test_complex(dtype, lead, n):
     if n > 1:
         some = linalg.eigh(a, k=2, which="largest")
         assert np.array_equal(some.eigenvalues, w[..., -2:]) and np.array_equal(some.eigenvectors, v[..., -2:])
-    # The entry of largest magnitude is real and positive.
+    # An entry of largest magnitude, up to 1 in 2000, is real and positive.
     if w.size:
-        at = np.abs(v).argmax(-2)[..., None, :]
-        leading = np.take_along_axis(v, at, -2)
-        assert np.all((leading.real > 0) & (np.abs(leading.imag) <= 0.05))
+        large = np.abs(v) >= np.abs(v).max(-2, keepdims=True) * (1 - 5e-4 - eps)
+        assert np.all(np.any(large & (v.real > 0) & (v.imag == 0), axis=-2))
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])

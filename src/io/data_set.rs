@@ -6,7 +6,7 @@ use super::refused::Listing;
 use super::rows::Layout;
 use super::samples::TableTargets;
 use super::source::{Source, Terms};
-use super::{edge_arrays, gml, matrix_market, node_link, tudataset, xml};
+use super::{edge_arrays, gml, graph6, matrix_market, node_link, tudataset, xml};
 use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
@@ -37,6 +37,8 @@ pub enum Format {
     Gexf,
     /// A GML file, which contains one graph or several.
     Gml,
+    /// A file in graph6, sparse6 or digraph6, which contains a graph in each line.
+    Graph6,
     /// A folder of the Open Graph Benchmark, which contains one graph or many.
     Ogb,
     /// A table in Arrow's IPC formats or in Parquet, which contains one graph or many. [`read`] does not read it, but
@@ -78,6 +80,7 @@ impl Format {
             Self::GraphMl => "a GraphML document",
             Self::Gexf => "a GEXF document",
             Self::Gml => "a GML file",
+            Self::Graph6 => "a file in graph6 or sparse6",
             Self::Ogb => "an OGB folder",
             Self::Table => "a table",
         }
@@ -255,7 +258,8 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
     let graphs = GraphBatch::assemble(edges, conventions, &options.cancel).map_err(|refusal| match refusal {
         Refusal::Edge(edge) => {
             let again = || list(format, &place, conventions, options);
-            Listing { format, place: &place, node_ids: node_ids.as_ref(), layout, again: &again }.refuse(&edge)
+            Listing { format, place: &place, node_ids: node_ids.as_ref(), layout, conventions, again: &again }
+                .refuse(&edge)
         }
         Refusal::List(error) => error,
     })?;
@@ -292,6 +296,7 @@ fn list(format: Format, place: &Place, conventions: &Conventions, options: &Read
             Format::GraphMl => xml::read_graphml(source, conventions),
             Format::Gexf => xml::read_gexf(source, conventions),
             Format::Gml => gml::read(source, conventions),
+            Format::Graph6 => graph6::read(source, conventions),
             _ => edge_list::read(source),
         },
     }

@@ -8,7 +8,7 @@ use super::lines::quoted;
 use super::magic::{self, Kind};
 use super::source::{Source, Terms};
 use super::tudataset::{ADJACENCY, INDICATOR};
-use super::{ogb, tudataset};
+use super::{graph6, ogb, tudataset};
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub(super) const KNOWN: &str = "a TUDataset folder (DS_A.txt with DS_graph_indicator.txt), an OGB folder \
                                 (raw/edge.csv.gz), a MatrixMarket file (%%MatrixMarket), GraphML, GEXF, GML, \
-                                node-link JSON, arrays (edge_index in .npy, .npz or .safetensors; scipy.sparse .npz) or \
+                                node-link JSON, graph6 or sparse6, arrays (edge_index in .npy, .npz or .safetensors; scipy.sparse .npz) or \
                                 an edge list (two ids a line, and perhaps a weight)";
 
 /// A data set that was found.
@@ -164,6 +164,7 @@ fn file(source: Source, head: &[u8]) -> Result<Found> {
         Some(Kind::GraphMl) => Format::GraphMl,
         Some(Kind::Gexf) => Format::Gexf,
         Some(Kind::Gml) => Format::Gml,
+        Some(Kind::Graph6) => Format::Graph6,
         _ => text(source.plain_name(), head)?,
     };
     Ok(Found { format, place: Place::File(source), notice: None })
@@ -185,10 +186,14 @@ fn text(path: &Path, head: &[u8]) -> Result<Format> {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mtx")) {
         return Err(Error::parse(path, Some(1), "the banner %%MatrixMarket", quoted(first_line(text))));
     }
-    match path.extension().and_then(|ending| magic::name_of_ending(ending.to_str()?)) {
-        Some(name) => Err(Error::parse(path, None, KNOWN, name)),
-        None => Ok(Format::EdgeList),
+    if graph6::begins(text) {
+        return Ok(Format::Graph6);
     }
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    Ok(match ending.as_deref() {
+        Some("g6" | "s6" | "d6") => Format::Graph6,
+        _ => Format::EdgeList,
+    })
 }
 
 fn is_market(text: &[u8]) -> bool {

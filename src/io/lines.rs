@@ -8,9 +8,12 @@ use memchr::{memchr, memchr2};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The maximum length of a line in bytes. No supported format has longer lines; the limit prevents a binary file from
-/// filling the memory.
+/// The maximum length of a line in bytes. No other lines are longer; the limit prevents a binary file from filling the
+/// memory.
 const LONGEST_LINE: usize = 1 << 20;
+/// The maximum length of a line with a whole graph or all neighbors of a node. A graph of 50,000 nodes in graph6 takes
+/// 208 million bytes.
+const LONGEST_LIST: usize = 1 << 28;
 const CHUNK: usize = 1 << 18;
 
 const LINE_ENDS: &str = "lines that end in LF or CR LF";
@@ -28,6 +31,10 @@ pub(super) struct Lines {
     next: usize,
     filled: usize,
     at_end: bool,
+    /// The maximum length of a line.
+    longest: usize,
+    /// Whether the format is known, so that the first bytes are not searched for another.
+    known: bool,
     /// Whether any of the unread bytes is a NUL or a CR.
     odd: bool,
     /// The number of the current line, counted from 1; 0 before the first line is read.
@@ -40,7 +47,14 @@ impl Lines {
         let buffer = vec![0; CHUNK];
         let (path, bytes) = (source.name().into(), source.len().unwrap_or(0));
         let (line, next, filled, number) = ((0, 0), 0, 0, 0);
-        Ok(Self { reader, path, bytes, buffer, line, next, filled, at_end: false, odd: false, number })
+        let (longest, known) = (LONGEST_LINE, false);
+        Ok(Self { reader, path, bytes, buffer, line, next, filled, at_end: false, longest, known, odd: false, number })
+    }
+
+    /// Opens a file whose format is known, and whose lines may be long, because each has a graph or all neighbors of a
+    /// node.
+    pub(super) fn open_long(source: &Source) -> Result<Self> {
+        Ok(Self { longest: LONGEST_LIST, known: true, ..Self::open(source)? })
     }
 
     /// Advances to the next line. Returns false at the end of the file.
@@ -48,7 +62,8 @@ impl Lines {
         let mut searched = self.next;
         if self.number == 0 && self.filled == 0 && !self.at_end {
             self.fill()?;
-            if let Some(name) = magic::name_of_lines(&self.buffer[..self.filled.min(magic::LOOKED_AT)]) {
+            let head = &self.buffer[..self.filled.min(magic::LOOKED_AT)];
+            if let Some(name) = magic::name_of_lines(head).filter(|_| !self.known) {
                 return Err(self.error("text", name));
             }
         }
@@ -115,12 +130,12 @@ impl Lines {
         self.buffer.copy_within(self.next..self.filled, 0);
         (self.next, self.filled) = (0, self.filled - moved);
         if self.filled == self.buffer.len() {
-            if self.filled >= LONGEST_LINE {
+            if self.filled >= self.longest {
                 self.number += 1;
                 if self.buffer.contains(&b'\r') {
                     return Err(self.error(LINE_ENDS, CR_ALONE));
                 }
-                return Err(self.error(format!("lines of at most {LONGEST_LINE} bytes"), "a longer one"));
+                return Err(self.error(format!("lines of at most {} bytes", self.longest), "a longer one"));
             }
             self.buffer.resize(2 * self.filled, 0);
         }

@@ -45,8 +45,9 @@ const TEXTS: &[(&str, &str, &str)] = &[
     (GML[0], "GML", ""),
     (GML[1], "GML", ""),
     ("*vertices ", "a Pajek network", NETWORKX),
-    (">>graph6<<", "graph6", NETWORKX),
-    (">>sparse6<<", "sparse6", NETWORKX),
+    (">>graph6<<", "graph6", ""),
+    (">>sparse6<<", "sparse6", ""),
+    (">>digraph6<<", "digraph6", ""),
 ];
 
 /// How GML begins.
@@ -94,6 +95,7 @@ pub(super) enum Kind {
     GraphMl,
     Gexf,
     Gml,
+    Graph6,
 }
 
 /// Returns the format of a graph, or of an archive that may have one, which begins with these bytes.
@@ -110,14 +112,13 @@ pub(super) fn graph(head: &[u8]) -> Option<Kind> {
     if is_safetensors(head) {
         return Some(Kind::Safetensors);
     }
-    if known(head).is_some_and(|(name, _)| !["JSON", "GraphML", "GEXF", "GML"].contains(&name)) {
-        return None;
-    }
     match known(head).map(|(name, _)| name) {
         Some("GraphML") => return Some(Kind::GraphMl),
         Some("GEXF") => return Some(Kind::Gexf),
         Some("GML") => return Some(Kind::Gml),
-        _ => {}
+        Some("graph6" | "sparse6" | "digraph6") => return Some(Kind::Graph6),
+        None | Some("JSON") => {}
+        Some(_) => return None,
     }
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     if text.starts_with(b"{") {
@@ -252,15 +253,4 @@ fn is_dimacs(text: &str) -> bool {
         }
         _ => false,
     })
-}
-
-/// Returns the name of a format that only the file extension identifies, because its files have no recognizable first
-/// bytes.
-pub(super) fn name_of_ending(ending: &str) -> Option<String> {
-    let name = match ending.to_ascii_lowercase().as_str() {
-        "g6" => "graph6",
-        "s6" => "sparse6",
-        _ => return None,
-    };
-    Some(with_way_out((name, NETWORKX)))
 }

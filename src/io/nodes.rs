@@ -2,13 +2,13 @@
 
 use super::data_set::NodeIds;
 use super::edge_list::Listed;
+use super::edges::{Edges, in_order};
 use super::lines::quoted;
-use super::opening::integer;
 use super::rows::Layout;
 use super::source::Source;
-use super::weights::{Weights, parsed};
+use super::weights::parsed;
 use crate::error::{Error, Result};
-use crate::graph::{Conventions, EdgeList, Symmetrization};
+use crate::graph::{Conventions, EdgeList};
 use std::collections::HashMap;
 
 /// What is wrong with a node or an edge: what was expected, and what was found.
@@ -20,26 +20,27 @@ pub(super) fn weight(field: &str) -> Result<f64, Wrong> {
     parsed(field).map_err(|expected| (expected.to_owned(), quoted(field)))
 }
 
-/// Returns the list of a batch from those of its graphs, of which there is at least one. Each numbers its own nodes,
-/// and has names of its own.
+/// Returns the list of a batch from those of its parts, of which there is at least one. Each has one graph or several,
+/// numbers its own nodes, and has names of its own.
 pub(super) fn joined(mut graphs: Vec<Listed>) -> Result<Listed> {
     if graphs.len() == 1
         && let Some(one) = graphs.pop()
     {
         return Ok(one);
     }
-    let mut offsets = vec![0];
-    offsets.extend(graphs.iter().scan(0, |nodes, graph| {
-        *nodes += graph.edges.nodes();
-        Some(*nodes)
-    }));
-    let mut all = EdgeList::batch(offsets.clone())?;
+    let (mut offsets, mut firsts) = (vec![0], Vec::with_capacity(graphs.len()));
+    for part in &graphs {
+        let first = offsets.last().copied().unwrap_or(0);
+        firsts.push(first);
+        offsets.extend(part.edges.node_offsets()[1..].iter().map(|offset| first + offset));
+    }
+    let mut all = EdgeList::batch(offsets)?;
     all.reserve(graphs.iter().map(|graph| graph.edges.len()).sum());
     let (mut notices, mut lines, mut has_lines) = (Vec::new(), Vec::new(), false);
-    for (graph, first) in graphs.iter_mut().zip(&offsets) {
+    for (graph, first) in graphs.iter_mut().zip(firsts) {
         // The batch has a number for every node in 32 bits.
         #[expect(clippy::cast_possible_truncation, reason = "the list of the batch was made with these offsets")]
-        let first = *first as u32;
+        let first = first as u32;
         let ends = graph.edges.sources().iter().zip(graph.edges.targets());
         for (edge, (&source, &target)) in ends.enumerate() {
             match graph.edges.weights() {
@@ -85,22 +86,16 @@ pub(super) struct Nodes {
     seen: Vec<(u64, bool)>,
     /// The nodes in the order in which they are declared.
     order: Vec<u32>,
-    sources: Vec<u32>,
-    targets: Vec<u32>,
-    weights: Weights,
-    /// The line of each edge, or if lines are not known, the number of the listed edge.
-    lines: Vec<u64>,
+    edges: Edges,
     has_lines: bool,
     /// The number of edges that were listed.
     listed: u64,
-    /// Whether the conventions add up both directions of an edge.
-    once: bool,
 }
 
 impl Nodes {
     /// Returns no nodes and no edges, to be read under `conventions`.
     pub(super) fn new(conventions: &Conventions) -> Self {
-        Self { once: conventions.symmetrization == Symmetrization::Sum, ..Self::default() }
+        Self { edges: Edges::new(conventions), ..Self::default() }
     }
 
     /// Declares a node. `line` is 0 if lines are not known.
@@ -108,13 +103,20 @@ impl Nodes {
     /// # Errors
     /// A node that was declared before.
     pub(super) fn declare(&mut self, name: &str, line: u64) -> Result<(), Wrong> {
-        let node = self.node(name, line)?;
-        let declared = &mut self.seen[node as usize].1;
-        if std::mem::replace(declared, true) {
-            return Err(("each node once".to_owned(), format!("node {} again", quoted(name.as_bytes()))));
+        match self.mention(name, line)? {
+            true => Ok(()),
+            false => Err(("each node once".to_owned(), format!("node {} again", quoted(name.as_bytes())))),
         }
-        self.order.push(node);
-        Ok(())
+    }
+
+    /// Declares a node unless it was declared before. Returns whether it was not.
+    pub(super) fn mention(&mut self, name: &str, line: u64) -> Result<bool, Wrong> {
+        let node = self.node(name, line)?;
+        let new = !std::mem::replace(&mut self.seen[node as usize].1, true);
+        if new {
+            self.order.push(node);
+        }
+        Ok(new)
     }
 
     /// Returns the index of a node, which may be declared later.
@@ -137,49 +139,17 @@ impl Nodes {
         directed: bool,
         line: u64,
     ) -> Result<(), Wrong> {
-        let (source, target) = (self.node(source, line)?, self.node(target, line)?);
+        let ends = [self.node(source, line)?, self.node(target, line)?];
         self.has_lines |= line > 0;
         let line = if line > 0 { line } else { self.listed };
         self.listed += 1;
-        if directed {
-            self.push(source, target, weight, line);
-        } else {
-            self.push_undirected(source, target, weight, line);
-        }
+        self.edges.add(ends, weight, directed, line);
         Ok(())
-    }
-
-    /// Adds both directions of an edge. If both are going to be added up, adds one of them, which is the same for all
-    /// parallel edges. A loop is its own reverse, and half of it is added then.
-    fn push_undirected(&mut self, source: u32, target: u32, weight: Option<f64>, line: u64) {
-        match (self.once, source == target) {
-            (true, true) => self.push(source, target, Some(weight.unwrap_or(1.0) / 2.0), line),
-            (true, false) => self.push(source.min(target), source.max(target), weight, line),
-            (false, true) => self.push(source, target, weight, line),
-            (false, false) => {
-                self.push(source, target, weight, line);
-                self.push(target, source, weight, line);
-            }
-        }
-    }
-
-    fn push(&mut self, source: u32, target: u32, weight: Option<f64>, line: u64) {
-        self.weights.push(self.sources.len(), weight);
-        self.sources.push(source);
-        self.targets.push(target);
-        self.lines.push(line);
     }
 
     /// Makes all edges undirected, of which each was added as directed.
     pub(super) fn make_undirected(&mut self) {
-        let listed = self.sources.len();
-        let (weights, lines) = (std::mem::take(&mut self.weights), std::mem::take(&mut self.lines));
-        let (sources, targets) = (std::mem::take(&mut self.sources), std::mem::take(&mut self.targets));
-        let weights = weights.into_option();
-        for edge in 0..listed {
-            let weight = weights.as_ref().map(|weights| weights.view().at(edge));
-            self.push_undirected(sources[edge], targets[edge], weight, lines[edge]);
-        }
+        self.edges.make_undirected(|_, _| true);
     }
 
     /// Returns the number of nodes that were declared.
@@ -194,7 +164,7 @@ impl Nodes {
     /// # Errors
     /// [`Parse`](crate::ErrorKind::Parse) if the end of an edge was not declared.
     pub(super) fn finish(self, source: &Source, labels: Option<Vec<String>>) -> Result<Listed> {
-        let Self { index, seen, order, sources, targets, weights, lines, has_lines, .. } = self;
+        let Self { index, seen, order, edges, has_lines, .. } = self;
         let mut names = vec![String::new(); seen.len()];
         for (name, node) in index {
             names[node as usize] = name;
@@ -204,28 +174,11 @@ impl Nodes {
             let found = format!("an edge of node {}", quoted(names[node].as_bytes()));
             return Err(Error::parse(source.name(), line, "edges between nodes that the file lists", found));
         }
-        let mut named: Vec<(String, u32)> = match labels {
+        let named: Vec<(String, u32)> = match labels {
             Some(labels) => labels.into_iter().zip(order).collect(),
             None => order.into_iter().map(|node| (std::mem::take(&mut names[node as usize]), node)).collect(),
         };
-        let numbers: Option<Vec<u64>> = named.iter().map(|(name, _)| integer(name)).collect();
-        let node_ids = if let Some(numbers) = numbers {
-            let mut numbered: Vec<(u64, u32)> = numbers.into_iter().zip(named.iter().map(|&(_, node)| node)).collect();
-            numbered.sort_unstable();
-            let counting = numbered.iter().zip(0..).all(|(&(number, _), place)| number == place);
-            let ids = numbered.iter().map(|&(number, _)| number.cast_signed()).collect();
-            named = numbered.into_iter().map(|(_, node)| (String::new(), node)).collect();
-            (!counting).then_some(NodeIds::Integers(ids))
-        } else {
-            Some(NodeIds::Text(named.iter_mut().map(|(name, _)| std::mem::take(name)).collect()))
-        };
-        let mut place = vec![0; named.len()];
-        for (own, &(_, node)) in (0..).zip(&named) {
-            place[node as usize] = own;
-        }
-        let [sources, targets] =
-            [sources, targets].map(|ends| ends.into_iter().map(|node: u32| place[node as usize]).collect::<Vec<u32>>());
-        let edges = EdgeList::of(named.len(), sources, targets, weights.into_option())?;
-        Ok(Listed { edges, node_ids, notices: Vec::new(), layout: Layout::default(), lines, has_lines })
+        let (node_ids, places) = in_order(named);
+        Ok(Listed { has_lines, ..edges.finish(places.len(), Some(&places), node_ids)? })
     }
 }

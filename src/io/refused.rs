@@ -7,9 +7,9 @@ use super::edge_list::{self, Listed};
 use super::opening::integer;
 use super::rows::Layout;
 use super::source::Source;
-use super::{matrix_market, tudataset};
+use super::{graph6, matrix_market, tudataset};
 use crate::error::{Error, Result};
-use crate::graph::{Reason, RefusedEdge};
+use crate::graph::{Conventions, Reason, RefusedEdge};
 
 /// A data set and the information that is needed to name its nodes and to find the lines of an edge again.
 pub(super) struct Listing<'a> {
@@ -18,6 +18,7 @@ pub(super) struct Listing<'a> {
     pub(super) node_ids: Option<&'a NodeIds>,
     /// The layout with which an edge list was read.
     pub(super) layout: Layout,
+    pub(super) conventions: &'a Conventions,
     /// Reads the edges again.
     pub(super) again: &'a dyn Fn() -> Result<Listed>,
 }
@@ -44,7 +45,7 @@ impl Listing<'_> {
         let line = |at: Option<&u64>| at.copied().filter(|_| numbered == LINE);
         // The nodes of each graph are counted from 0 in an OGB data set, and in documents without other names.
         let own = match self.format {
-            Format::Ogb => true,
+            Format::Ogb | Format::Graph6 => true,
             Format::GraphMl | Format::Gml => self.node_ids.is_none(),
             _ => false,
         };
@@ -53,7 +54,9 @@ impl Listing<'_> {
         let graph = match self.format {
             Format::TuDataset => format!(" (graph {})", edge.graph + 1),
             Format::Ogb => format!(" (graph {})", edge.graph),
-            Format::Arrays | Format::GraphMl | Format::Gml if edge.graph > 0 => format!(" (graph {})", edge.graph),
+            Format::Arrays | Format::GraphMl | Format::Gml | Format::Graph6 if edge.graph > 0 => {
+                format!(" (graph {})", edge.graph)
+            }
             _ => String::new(),
         };
         let between = |source, target| match self.format {
@@ -102,6 +105,7 @@ impl Listing<'_> {
         match (self.place, self.format) {
             (Place::File(source), Format::MatrixMarket) => matrix_market::visit_entries(source, &mut nodes)?,
             (Place::TuDataset(set), _) => tudataset::visit(set, &mut nodes)?,
+            (Place::File(source), Format::Graph6) => graph6::visit_edges(source, self.conventions, &mut nodes)?,
             (Place::File(file), Format::EdgeList) => self.visit_list(file, [source, target], &mut nodes)?,
             _ => {
                 let Listed { edges, lines, has_lines, .. } = (self.again)()?;

@@ -7,6 +7,7 @@ mod damage;
 mod digits;
 mod errors;
 mod fuzz;
+mod graph6;
 mod samples;
 mod several;
 

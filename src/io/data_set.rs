@@ -2,11 +2,12 @@
 
 use super::detect::{self, Found, Place};
 use super::edge_list::{self, Listed};
+use super::nodes::joined;
 use super::refused::Listing;
 use super::rows::Layout;
 use super::samples::TableTargets;
 use super::source::{Source, Terms};
-use super::{edge_arrays, gml, graph6, matrix_market, node_link, tudataset, xml};
+use super::{adjacency_list, dimacs, edge_arrays, gml, graph6, matrix_market, metis, node_link, pajek, tudataset, xml};
 use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
@@ -39,8 +40,18 @@ pub enum Format {
     Gml,
     /// A file in graph6, sparse6 or digraph6, which contains a graph in each line.
     Graph6,
+    /// A Pajek network, which contains one graph or several.
+    Pajek,
+    /// A graph of a DIMACS challenge: coloring, cliques, shortest paths or maximum flow.
+    Dimacs,
+    /// A METIS graph.
+    Metis,
+    /// An adjacency list, as networkx has it, which contains one graph.
+    AdjacencyList,
     /// A folder of the Open Graph Benchmark, which contains one graph or many.
     Ogb,
+    /// Several files, in a folder or with names that match a pattern, each with one graph or several.
+    Files,
     /// A table in Arrow's IPC formats or in Parquet, which contains one graph or many. [`read`] does not read it, but
     /// `arrow::read` does (feature `arrow`).
     Table,
@@ -81,7 +92,12 @@ impl Format {
             Self::Gexf => "a GEXF document",
             Self::Gml => "a GML file",
             Self::Graph6 => "a file in graph6 or sparse6",
+            Self::Pajek => "a Pajek network",
+            Self::Dimacs => "a DIMACS graph",
+            Self::Metis => "a METIS graph",
+            Self::AdjacencyList => "an adjacency list",
             Self::Ogb => "an OGB folder",
+            Self::Files => "several files",
             Self::Table => "a table",
         }
     }
@@ -220,7 +236,7 @@ pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
 /// [`Cancelled`](crate::ErrorKind::Cancelled) once [`ReadOptions::cancel`] is set.
 pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
     options.check()?;
-    listed_as(detect::at(path, &options.terms())?, conventions, options)
+    listed_as(&detect::at(path, &options.terms())?, conventions, options)
 }
 
 /// Reads a data set from a stream, such as standard input or bytes in memory, as [`read`] does from a file. `name` is
@@ -238,12 +254,13 @@ pub fn read_from(
 ) -> Result<DataSet> {
     options.check()?;
     let source = Source::stream(name.as_ref(), reader, &options.terms())?;
-    listed_as(detect::within(source)?, conventions, options)
+    listed_as(&detect::within(source)?, conventions, options)
 }
 
 /// Reads the graphs of a data set whose format is known.
-fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
+fn listed_as(found: &Found, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
     let Found { format, place, notice } = found;
+    let format = *format;
     if options.edge_weight_column.is_some() && format != Format::TuDataset {
         let what = format!(
             "{}: a column of edge weights is chosen in a TUDataset's DS_edge_attributes.txt, found {}",
@@ -252,18 +269,21 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
         );
         return Err(Error::domain("read", what));
     }
-    let Listed { edges, node_ids, mut notices, layout, .. } = list(format, &place, conventions, options)?;
-    notices.extend(notice);
-    let without_first = if format == Format::Arrays { edges.without_first() } else { Vec::new() };
+    let (Listed { edges, node_ids, mut notices, layout, .. }, without_first) = list(found, conventions, options)?;
+    notices.extend(notice.clone());
     let graphs = GraphBatch::assemble(edges, conventions, &options.cancel).map_err(|refusal| match refusal {
         Refusal::Edge(edge) => {
-            let again = || list(format, &place, conventions, options);
-            Listing { format, place: &place, node_ids: node_ids.as_ref(), layout, conventions, again: &again }
-                .refuse(&edge)
+            if let Place::Files(_, files) = place
+                && let Some(error) = files.iter().find_map(|found| listed_as(found, conventions, options).err())
+            {
+                return error;
+            }
+            let again = || list(found, conventions, options).map(|(listed, _)| listed);
+            Listing { format, place, node_ids: node_ids.as_ref(), layout, conventions, again: &again }.refuse(&edge)
         }
         Refusal::List(error) => error,
     })?;
-    let (labels, notice) = match &place {
+    let (labels, notice) = match place {
         Place::TuDataset(set) if options.graph_labels => (tudataset::graph_labels(set, graphs.len())?, None),
         Place::Ogb(set) if options.graph_labels => set.graph_labels(graphs.len())?,
         _ => (TableTargets::None, None),
@@ -272,8 +292,27 @@ fn listed_as(found: Found, conventions: &Conventions, options: &ReadOptions) -> 
     Ok(DataSet { name: place.name(), graphs, node_ids, format, labels, notices, without_first })
 }
 
-/// Reads the edges as they are listed.
-fn list(format: Format, place: &Place, conventions: &Conventions, options: &ReadOptions) -> Result<Listed> {
+/// Reads the edges as they are listed. Also returns the graphs whose nodes are numbered from 0 by edges that do not name
+/// node 0.
+fn list(found: &Found, conventions: &Conventions, options: &ReadOptions) -> Result<(Listed, Vec<usize>)> {
+    let Place::Files(_, files) = &found.place else {
+        let listed = list_one(found, conventions, options)?;
+        let without_first = if found.format == Format::Arrays { listed.edges.without_first() } else { Vec::new() };
+        return Ok((listed, without_first));
+    };
+    let (mut all, mut without_first, mut graphs) = (Vec::with_capacity(files.len()), Vec::new(), 0);
+    for found in files {
+        let (mut listed, own) = list(found, conventions, options)?;
+        without_first.extend(own.into_iter().map(|graph| graphs + graph));
+        graphs += listed.edges.node_offsets().len() - 1;
+        listed.notices.extend(found.notice.clone());
+        all.push(listed);
+    }
+    Ok((joined(all)?, without_first))
+}
+
+/// Reads the edges of a data set that is not several files.
+fn list_one(found: &Found, conventions: &Conventions, options: &ReadOptions) -> Result<Listed> {
     let unnamed = |(edges, notice): (EdgeList, Option<String>)| Listed {
         edges,
         node_ids: None,
@@ -282,7 +321,7 @@ fn list(format: Format, place: &Place, conventions: &Conventions, options: &Read
         lines: Vec::new(),
         has_lines: false,
     };
-    match place {
+    match &found.place {
         Place::TuDataset(set) => Ok(unnamed(tudataset::read(set, options.edge_weight_column)?)),
         Place::Ogb(set) => {
             let (edges, lines, notices) = set.read()?;
@@ -290,13 +329,18 @@ fn list(format: Format, place: &Place, conventions: &Conventions, options: &Read
         }
         Place::Arrays(source, container) => edge_arrays::read(source, container),
         Place::Scipy(path, members) => edge_arrays::read_scipy(path, members.clone()),
-        Place::File(source) => match format {
+        Place::Files(..) => list(found, conventions, options).map(|(listed, _)| listed),
+        Place::File(source) => match found.format {
             Format::MatrixMarket => Ok(unnamed(matrix_market::read(source)?)),
             Format::NodeLink => node_link::read(source, conventions),
             Format::GraphMl => xml::read_graphml(source, conventions),
             Format::Gexf => xml::read_gexf(source, conventions),
             Format::Gml => gml::read(source, conventions),
             Format::Graph6 => graph6::read(source, conventions),
+            Format::Pajek => pajek::read(source, conventions),
+            Format::Dimacs => dimacs::read(source, conventions),
+            Format::Metis => metis::read(source, conventions),
+            Format::AdjacencyList => adjacency_list::read(source, conventions),
             _ => edge_list::read(source),
         },
     }

@@ -8,7 +8,7 @@ use super::lines::quoted;
 use super::magic::{self, Kind};
 use super::source::{Source, Terms};
 use super::tudataset::{ADJACENCY, INDICATOR};
-use super::{graph6, ogb, tudataset};
+use super::{graph6, metis, ogb, several, tudataset};
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 pub(super) const KNOWN: &str = "a TUDataset folder (DS_A.txt with DS_graph_indicator.txt), an OGB folder \
                                 (raw/edge.csv.gz), a MatrixMarket file (%%MatrixMarket), GraphML, GEXF, GML, \
-                                node-link JSON, graph6 or sparse6, arrays (edge_index in .npy, .npz or .safetensors; scipy.sparse .npz) or \
-                                an edge list (two ids a line, and perhaps a weight)";
+                                node-link or Cytoscape JSON, graph6 or sparse6, Pajek, DIMACS, METIS, arrays \
+                                (edge_index in .npy, .npz or .safetensors; scipy.sparse .npz), an adjacency list \
+                                (.adjlist) or an edge list (two ids a line, and perhaps a weight)";
 
 /// A data set that was found.
 pub(super) struct Found {
@@ -35,6 +36,8 @@ pub(super) enum Place {
     Arrays(Source, Container),
     /// The members of an `.npz` archive and the name of the archive.
     Scipy(PathBuf, Vec<Source>),
+    /// A folder or a pattern, and its files.
+    Files(PathBuf, Vec<Found>),
 }
 
 impl Place {
@@ -44,7 +47,7 @@ impl Place {
             Self::TuDataset(set) => &set.prefix,
             Self::Ogb(set) => set.place(),
             Self::File(source) | Self::Arrays(source, _) => source.name(),
-            Self::Scipy(path, _) => path,
+            Self::Scipy(path, _) | Self::Files(path, _) => path,
         }
     }
 
@@ -63,6 +66,7 @@ impl Place {
             Self::TuDataset(_) | Self::Ogb(_) => self.path().file_name(),
             Self::File(source) | Self::Arrays(source, _) => source.plain_name().file_stem(),
             Self::Scipy(path, _) => path.file_stem(),
+            Self::Files(path, _) => return several::name(path),
         };
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
@@ -75,10 +79,11 @@ pub(super) fn at(path: &Path, terms: &Terms) -> Result<Found> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(_) if tudataset(path).has(ADJACENCY) => return Ok(of_tudataset(tudataset(path))),
+        Err(_) if several::is_pattern(path) => return several::of_pattern(path, &files, terms),
         Err(error) => return Err(Error::io("open", path, error)),
     };
     if metadata.is_dir() {
-        return in_folder(path, &files);
+        return in_folder(path, &files, terms);
     }
     let prefix = path.to_str().and_then(|text| text.strip_suffix(ADJACENCY)).map(PathBuf::from);
     match prefix.map(|prefix| tudataset(&prefix)).filter(|set| set.has(INDICATOR)) {
@@ -95,14 +100,14 @@ fn of_ogb(set: ogb::Set) -> Found {
     Found { format: Format::Ogb, place: Place::Ogb(set), notice: None }
 }
 
-/// Finds the only data set in a folder.
-fn in_folder(folder: &Path, files: &Files) -> Result<Found> {
+/// Finds the only data set in a folder: a TUDataset or an OGB folder, or else all its files.
+fn in_folder(folder: &Path, files: &Files, terms: &Terms) -> Result<Found> {
     if let Some(set) = ogb::Set::find(folder, files) {
         return Ok(of_ogb(set));
     }
     let prefixes: Vec<PathBuf> = files.list(folder)?.iter().filter_map(|path| prefix(path)).collect();
     match &prefixes[..] {
-        [] => Err(Error::parse(folder, None, KNOWN, "a folder without a file DS_A.txt")),
+        [] => several::of_folder(folder, files, terms),
         [prefix] => {
             let set = tudataset::Set { prefix: prefix.clone(), files: files.clone() };
             set.check()?;
@@ -165,7 +170,9 @@ fn file(source: Source, head: &[u8]) -> Result<Found> {
         Some(Kind::Gexf) => Format::Gexf,
         Some(Kind::Gml) => Format::Gml,
         Some(Kind::Graph6) => Format::Graph6,
-        _ => text(source.plain_name(), head)?,
+        Some(Kind::Pajek) => Format::Pajek,
+        Some(Kind::Dimacs) => Format::Dimacs,
+        _ => text(&source, head)?,
     };
     Ok(Found { format, place: Place::File(source), notice: None })
 }
@@ -175,7 +182,8 @@ fn of_arrays(source: Source, container: Container) -> Found {
 }
 
 /// Detects the format of a text whose lines are edges.
-fn text(path: &Path, head: &[u8]) -> Result<Format> {
+fn text(source: &Source, head: &[u8]) -> Result<Format> {
+    let path = source.plain_name();
     if let Some(name) = magic::name(head) {
         return Err(Error::parse(path, None, KNOWN, name));
     }
@@ -192,6 +200,10 @@ fn text(path: &Path, head: &[u8]) -> Result<Format> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     Ok(match ending.as_deref() {
         Some("g6" | "s6" | "d6") => Format::Graph6,
+        Some("adjlist") => Format::AdjacencyList,
+        // The comments of the file are longer than what was looked at.
+        Some("col" | "clq" | "gr" | "max" | "dimacs") if text.starts_with(b"c") => Format::Dimacs,
+        own if metis::is_here(source, head, matches!(own, Some("graph" | "metis")))? => Format::Metis,
         _ => Format::EdgeList,
     })
 }
@@ -250,12 +262,20 @@ fn in_archive(source: &Source, members: Vec<Source>) -> Result<Found> {
     }
 }
 
+/// Returns the name without its ending, in lower case.
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default()
+}
+
+/// Returns whether a file describes a data set.
+pub(super) fn is_about(path: &Path) -> bool {
+    let ending = path.extension().map(|own| own.to_string_lossy().to_lowercase()).unwrap_or_default();
+    ABOUT.contains(&stem(path).as_str()) || OTHERS.contains(&ending.as_str())
+}
+
 /// Returns the files of an archive that are graphs.
 fn graphs(archive: &Source, members: &[Source]) -> Result<Vec<Found>> {
-    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let ending = |path: &Path| path.extension().map(|own| own.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let about = |path: &Path| ABOUT.contains(&stem(path).as_str()) || OTHERS.contains(&ending(path).as_str());
-    let candidates: Vec<&Source> = members.iter().filter(|member| !about(member.name())).collect();
+    let candidates: Vec<&Source> = members.iter().filter(|member| !is_about(member.name())).collect();
     if candidates.len() > LOOKED_AT {
         let found = format!("{} files", candidates.len());
         return Err(Error::parse(archive.name(), None, "one data set in the archive", found));

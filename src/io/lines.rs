@@ -193,6 +193,13 @@ impl Lines {
         self.error(expected, quoted(self.line()))
     }
 
+    /// Parses an index from 1 to `most`, which counts from 0 then. Errors call it `what`.
+    pub(super) fn index(&self, field: &[u8], most: usize, what: &str) -> Result<u32> {
+        let number = natural(field).filter(|&number| (1..=most as u64).contains(&number));
+        let index = number.and_then(|number| u32::try_from(number - 1).ok());
+        index.ok_or_else(|| self.error(format!("{what} from 1 to {most}"), quoted(field)))
+    }
+
     /// Parses a finite number.
     pub(super) fn number(&self, field: &[u8]) -> Result<f64> {
         let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());

@@ -44,7 +44,6 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("%pdf-", "a PDF document", ""),
     (GML[0], "GML", ""),
     (GML[1], "GML", ""),
-    ("*vertices ", "a Pajek network", NETWORKX),
     (">>graph6<<", "graph6", ""),
     (">>sparse6<<", "sparse6", ""),
     (">>digraph6<<", "digraph6", ""),
@@ -52,6 +51,9 @@ const TEXTS: &[(&str, &str, &str)] = &[
 
 /// How GML begins.
 const GML: [&str; 2] = ["graph [", "creator \""];
+
+const PAJEK: &str = "a Pajek network";
+const DIMACS: &str = "a DIMACS graph";
 
 const BINARY: Named = ("a binary file", "");
 
@@ -96,6 +98,8 @@ pub(super) enum Kind {
     Gexf,
     Gml,
     Graph6,
+    Pajek,
+    Dimacs,
 }
 
 /// Returns the format of a graph, or of an archive that may have one, which begins with these bytes.
@@ -117,6 +121,8 @@ pub(super) fn graph(head: &[u8]) -> Option<Kind> {
         Some("GEXF") => return Some(Kind::Gexf),
         Some("GML") => return Some(Kind::Gml),
         Some("graph6" | "sparse6" | "digraph6") => return Some(Kind::Graph6),
+        Some(PAJEK) => return Some(Kind::Pajek),
+        Some(DIMACS) => return Some(Kind::Dimacs),
         None | Some("JSON") => {}
         Some(_) => return None,
     }
@@ -227,7 +233,10 @@ fn markup(head: &[u8]) -> Option<Named> {
         return Some(("a Graphviz graph (DOT)", NETWORKX));
     }
     if is_dimacs(text) {
-        return Some(("a DIMACS graph", LIST));
+        return Some((DIMACS, ""));
+    }
+    if is_pajek(text) {
+        return Some((PAJEK, ""));
     }
     TEXTS.iter().find(|(start, ..)| words.starts_with(start)).map(|&(_, name, way_out)| (name, way_out))
 }
@@ -240,6 +249,14 @@ fn has_element(text: &str, name: &str) -> bool {
         let prefixed = |prefix: &str| prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
         prefix.is_some_and(|own| own.is_empty() || own.strip_suffix(':').is_some_and(prefixed))
     })
+}
+
+/// Returns whether the text is a Pajek network. Its first line that is neither empty nor a comment (`%`) begins a section,
+/// of vertices or with the name of the network.
+fn is_pajek(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('%'));
+    let begins = |line: &str, word: &str| line.split_ascii_whitespace().next() == Some(word);
+    lines.next().is_some_and(|line| begins(line, "*network") || begins(line, "*vertices") && line.contains([' ', '\t']))
 }
 
 /// Returns whether the text is a DIMACS graph. The first line of such a graph that is not a comment (`c`) states a

@@ -1,13 +1,15 @@
-//! Reads MatrixMarket coordinate files line by line: <https://math.nist.gov/MatrixMarket/formats.html>.
+//! Reads MatrixMarket files line by line: <https://math.nist.gov/MatrixMarket/formats.html>.
 
-use super::lines::{Lines, fields, natural, quoted};
+use super::edges::most_nodes;
+use super::lines::{Lines, fields, has_digits, natural, quoted};
 use super::source::{Source, Terms};
 use super::weights::timestamps;
 use crate::error::{Error, Result};
 use crate::graph::EdgeList;
 use std::path::Path;
 
-const BANNER: &str = "a banner `%%MatrixMarket matrix coordinate <real|integer|pattern> <general|symmetric>`";
+const BANNER: &str =
+    "a banner `%%MatrixMarket matrix <coordinate|array> <real|integer|pattern> <general|symmetric|skew-symmetric>`";
 
 /// A sparse matrix in compressed sparse row form, in f64.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +26,8 @@ pub struct SparseRows {
 }
 
 /// Reads a square matrix as a list of edges. The entry in row i and column j is the edge from i to j; an entry of a
-/// symmetric file stands for both directions. Also returns a notice about weights that may be timestamps.
+/// symmetric file stands for both directions. In a skew-symmetric matrix, the one of two opposite entries that is not
+/// negative is an edge. Also returns a notice about weights that may be timestamps.
 pub(super) fn read(source: &Source) -> Result<(EdgeList, Option<String>)> {
     let start = |lines: &Lines, (order, width): (usize, usize), entries| {
         if order != width {
@@ -34,25 +37,33 @@ pub(super) fn read(source: &Source) -> Result<(EdgeList, Option<String>)> {
         edges.reserve(entries);
         Ok(edges)
     };
-    let push = |edges: &mut EdgeList, _, source, target, weight| match weight {
-        None => edges.push(source, target),
-        Some(weight) => edges.push_weighted(source, target, weight),
+    let push = |edges: &mut EdgeList, Entry { row, column, value, negated, .. }| match value {
+        _ if negated => {}
+        None => edges.push(row, column),
+        Some(weight) => edges.push_weighted(row, column, weight),
     };
     let edges = visit(source, start, Lines::weight, push)?;
     let notice = edges.weights().and_then(|weights| timestamps(source.name(), weights));
     Ok((edges, notice))
 }
 
-/// Calls `entry` with the line, row and column of every entry. Rows and columns count from 0. For a symmetric file,
-/// both directions of each entry are passed.
-pub(super) fn visit_entries(source: &Source, entry: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
-    let push = |_: &mut (), line, row: u32, column: u32, _: Option<()>| entry(line, row as usize, column as usize);
-    visit(source, |_, _, _| Ok(()), |_, _| Ok(()), push)
+/// Calls `found` with the line, row and column of every entry that is an edge. Rows and columns count from 0.
+pub(super) fn visit_edges(source: &Source, found: &mut dyn FnMut(u64, usize, usize)) -> Result<()> {
+    visit_entries(source, &mut |entry| {
+        if !entry.negated {
+            found(entry.line, entry.row as usize, entry.column as usize);
+        }
+    })
 }
 
-/// Reads the matrix in a MatrixMarket coordinate file, which may be compressed by gzip or Zstandard. The matrix may
+/// Passes on every entry without its value.
+fn visit_entries(source: &Source, found: &mut dyn FnMut(Entry<()>)) -> Result<()> {
+    visit(source, |_, _, _| Ok(()), |_, _| Ok(()), |_: &mut (), entry| found(entry))
+}
+
+/// Reads the matrix in a MatrixMarket file of either layout, which may be compressed by gzip or Zstandard. The matrix may
 /// have any shape. If an entry is listed more than once, its values are added. In a `pattern` file, each entry has the
-/// value 1.
+/// value 1. In an `array` file, values of 0 are no entries.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse), which names the line and what was expected, if the content violates the format;
@@ -62,10 +73,11 @@ pub fn read_matrix(path: &Path) -> Result<SparseRows> {
 }
 
 fn matrix(source: &Source) -> Result<SparseRows> {
-    type Entry = (u32, u32, f64);
-    let start = |_: &Lines, shape: (usize, usize), entries: usize| Ok((shape, Vec::<Entry>::with_capacity(entries)));
-    let push = |(_, all): &mut ((usize, usize), Vec<Entry>), _, row, column, value: Option<f64>| {
-        all.push((row, column, value.unwrap_or(1.0)));
+    type Listed = (u32, u32, f64);
+    let start = |_: &Lines, shape: (usize, usize), entries: usize| Ok((shape, Vec::<Listed>::with_capacity(entries)));
+    let push = |(_, all): &mut ((usize, usize), Vec<Listed>), Entry { row, column, value, negated, .. }: Entry<f64>| {
+        let value = value.unwrap_or(1.0);
+        all.push((row, column, if negated { -value } else { value }));
     };
     let ((rows, width), mut entries) = visit(source, start, |lines, value| lines.number(value), push)?;
     // The sort is stable, so the values of an entry that is listed more than once are added in the order of the file.
@@ -124,7 +136,8 @@ pub fn read_symmetric_matrix(path: &Path, largest: f64) -> Result<SparseRows> {
             };
             if let Some((expected, found)) = wrong {
                 let mut line = None;
-                visit_entries(&source, &mut |at, r, c| line = line.or(((r, c) == (row, column)).then_some(at)))?;
+                let here = |entry: &Entry<()>| (entry.row as usize, entry.column as usize) == (row, column);
+                visit_entries(&source, &mut |entry| line = line.or(here(&entry).then_some(entry.line)))?;
                 return Err(Error::parse(path, line, expected, found));
             }
         }
@@ -137,25 +150,72 @@ fn shape(rows: usize, columns: usize) -> String {
     format!("{rows} rows and {columns} columns")
 }
 
+/// An entry of a matrix. Rows and columns count from 0.
+struct Entry<T> {
+    line: u64,
+    row: u32,
+    column: u32,
+    /// `None` in a file of the field `pattern`.
+    value: Option<T>,
+    /// Whether the entry is the negative of the value. It is not for an entry of a file that is not skew-symmetric.
+    negated: bool,
+}
+
+/// The first line of a file.
+struct Banner {
+    /// Whether the file has the values of all entries, column by column.
+    dense: bool,
+    /// Whether the entries have no values.
+    pattern: bool,
+    symmetry: Symmetry,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Symmetry {
+    General,
+    Symmetric,
+    Skew,
+}
+
 /// Passes every entry of the file to `push`; for a symmetric file, both directions of each entry are passed. `push`
 /// also receives the state that `start` creates from the shape and the expected number of entries.
 fn visit<S, T: Copy>(
     source: &Source,
     start: impl FnOnce(&Lines, (usize, usize), usize) -> Result<S>,
     parse: impl Fn(&Lines, &[u8]) -> Result<T>,
-    mut push: impl FnMut(&mut S, u64, u32, u32, Option<T>),
+    mut push: impl FnMut(&mut S, Entry<T>),
 ) -> Result<S> {
     let mut lines = Lines::open(source)?;
-    let (pattern, symmetric) = banner(&mut lines)?;
-    let ((rows, width), entries) = size(&mut lines)?;
-    if symmetric && rows != width {
+    let Banner { dense, pattern, symmetry } = banner(&mut lines)?;
+    let ((rows, width), entries) = size(&mut lines, dense, symmetry)?;
+    if symmetry != Symmetry::General && rows != width {
         return Err(lines.error("a square matrix, as symmetric ones are", shape(rows, width)));
     }
     // The number in the size line may be wrong, so it is limited by the length of the file. The shortest entry takes
-    // four bytes.
-    let room = entries.min(lines.bytes() / 4 + 1).saturating_mul(if symmetric { 2 } else { 1 });
-    let mut all = start(&lines, (rows, width), room)?;
-    let mut found = 0;
+    // four bytes, or two in an array.
+    let shortest = if dense { 2 } else { 4 };
+    let twice = if symmetry == Symmetry::General { 1 } else { 2 };
+    let mut all = start(&lines, (rows, width), entries.min(lines.bytes() / shortest + 1).saturating_mul(twice))?;
+    let skew = symmetry == Symmetry::Skew;
+    let mut pass = |lines: &Lines, row: u32, column: u32, field: Option<&[u8]>| -> Result<()> {
+        let unsigned = |field: &&[u8]| skew && field.first().is_some_and(|&byte| byte == b'.' || byte.is_ascii_digit());
+        let magnitude = field.map(|field| field.strip_prefix(b"-").filter(unsigned).unwrap_or(field));
+        let value = magnitude.map(|field| parse(lines, field)).transpose()?;
+        let negated = magnitude.map(<[u8]>::len) != field.map(<[u8]>::len);
+        let line = lines.at();
+        push(&mut all, Entry { line, row, column, value, negated });
+        if symmetry != Symmetry::General && row != column {
+            push(&mut all, Entry { line, row: column, column: row, value, negated: negated != skew });
+        }
+        Ok(())
+    };
+    // The first row of a column of an array, and the entry that the next value is.
+    let first = |column: usize| match symmetry {
+        Symmetry::General => 0,
+        Symmetry::Symmetric => column,
+        Symmetry::Skew => column + 1,
+    };
+    let (mut next, mut found) = ((first(0), 0), 0);
     while lines.advance()? {
         let mut parts = fields(lines.line());
         let Some(row) = parts.next() else { continue };
@@ -166,21 +226,34 @@ fn visit<S, T: Copy>(
             return Err(lines.unexpected(format!("no more than the {entries} entries that the size line has")));
         }
         found += 1;
-        let row = index(&lines, row, rows)?;
-        let column = index(&lines, parts.next().unwrap_or(b""), width)?;
-        let value = match parts.next() {
-            None if pattern => None,
-            Some(value) if !pattern => Some(parse(&lines, value)?),
-            _ if pattern => return Err(lines.unexpected("a row and a column, as a pattern has them")),
-            _ => return Err(lines.unexpected("a row, a column and a value")),
-        };
-        if parts.next().is_some() {
-            return Err(lines.unexpected("a row, a column and a value"));
+        if dense {
+            if parts.next().is_some() {
+                return Err(lines.unexpected("one value a line, as an array has them"));
+            }
+            if has_digits(row) {
+                let index = |index| u32::try_from(index).map_err(|_| lines.unexpected("fewer than 2^32 rows"));
+                pass(&lines, index(next.0)?, index(next.1)?, Some(row))?;
+            } else {
+                parse(&lines, row)?;
+            }
+            next.0 += 1;
+            if next.0 == rows {
+                next = (first(next.1 + 1), next.1 + 1);
+            }
+            continue;
         }
-        push(&mut all, lines.at(), row, column, value);
-        if symmetric && row != column {
-            push(&mut all, lines.at(), column, row, value);
+        let row = lines.index(row, rows, "an index")?;
+        let column = lines.index(parts.next().unwrap_or(b""), width, "an index")?;
+        let value = parts.next();
+        if parts.next().is_some() || value.is_none() != pattern {
+            let expected =
+                if pattern { "a row and a column, as a pattern has them" } else { "a row, a column and a value" };
+            return Err(lines.unexpected(expected));
         }
+        if skew && row == column {
+            return Err(lines.unexpected("entries off the diagonal, as skew-symmetric matrices have them"));
+        }
+        pass(&lines, row, column, value)?;
     }
     if found < entries {
         return Err(
@@ -190,9 +263,8 @@ fn visit<S, T: Copy>(
     Ok(all)
 }
 
-/// Reads the first line. Returns whether the entries have no values (`pattern`), and whether each entry stands for both
-/// directions (`symmetric`).
-fn banner(lines: &mut Lines) -> Result<(bool, bool)> {
+/// Reads the first line.
+fn banner(lines: &mut Lines) -> Result<Banner> {
     if !lines.advance()? {
         return Err(lines.error(BANNER, "an empty file"));
     }
@@ -201,24 +273,38 @@ fn banner(lines: &mut Lines) -> Result<(bool, bool)> {
     let ["%%matrixmarket", "matrix", layout, field, symmetry] = words[..] else {
         return Err(lines.unexpected(BANNER));
     };
-    if layout != "coordinate" {
-        return Err(lines.error("the layout `coordinate`", quoted(layout.as_bytes())));
-    }
-    let pattern = match field {
-        "pattern" => true,
-        "real" | "integer" => false,
-        other => return Err(lines.error("the field `real`, `integer` or `pattern`", quoted(other.as_bytes()))),
+    let other = |expected: &str, word: &str| Err(lines.error(expected, quoted(word.as_bytes())));
+    let unread = "; complex numbers are not read";
+    let dense = match layout {
+        "array" => true,
+        "coordinate" => false,
+        _ => return other("the layout `coordinate` or `array`", layout),
     };
-    match symmetry {
-        "general" => Ok((pattern, false)),
-        "symmetric" => Ok((pattern, true)),
-        other => Err(lines.error("the symmetry `general` or `symmetric`", quoted(other.as_bytes()))),
-    }
+    let pattern = match field {
+        "real" | "integer" => false,
+        "pattern" if !dense => true,
+        "complex" => {
+            return Err(lines.error("the field `real`, `integer` or `pattern`", format!("\"complex\"{unread}")));
+        }
+        _ if dense => return other("the field `real` or `integer`, as an array has it", field),
+        _ => return other("the field `real`, `integer` or `pattern`", field),
+    };
+    let expected = "the symmetry `general`, `symmetric` or `skew-symmetric`";
+    let symmetry = match symmetry {
+        "general" => Symmetry::General,
+        "symmetric" => Symmetry::Symmetric,
+        "skew-symmetric" if !pattern => Symmetry::Skew,
+        "hermitian" => return Err(lines.error(expected, format!("\"hermitian\"{unread}"))),
+        _ if pattern => return other("the symmetry `general` or `symmetric`, as a pattern has it", symmetry),
+        _ => return other(expected, symmetry),
+    };
+    Ok(Banner { dense, pattern, symmetry })
 }
 
-/// Reads the size line: the number of rows, the number of columns and the number of entries that follow.
-fn size(lines: &mut Lines) -> Result<((usize, usize), usize)> {
-    const EXPECTED: &str = "a size line of rows, columns and entries";
+/// Reads the size line: the number of rows, the number of columns and, unless the matrix is dense, the number of
+/// entries that follow. Returns the number of entries of a dense matrix, too.
+fn size(lines: &mut Lines, dense: bool, symmetry: Symmetry) -> Result<((usize, usize), usize)> {
+    let expected = if dense { "a size line of rows and columns" } else { "a size line of rows, columns and entries" };
     while lines.advance()? {
         let line = lines.line();
         let mut parts = fields(line);
@@ -228,13 +314,19 @@ fn size(lines: &mut Lines) -> Result<((usize, usize), usize)> {
         }
         let number = |field: Option<&[u8]>| {
             let number = field.and_then(natural).and_then(|number| usize::try_from(number).ok());
-            number.ok_or_else(|| lines.unexpected(EXPECTED))
+            number.ok_or_else(|| lines.unexpected(expected))
         };
-        let (rows, columns, entries) = (number(Some(first))?, number(parts.next())?, number(parts.next())?);
+        let (rows, columns) = (number(Some(first))?, number(parts.next())?);
+        let entries = match (dense, symmetry) {
+            (false, _) => number(parts.next())?,
+            (true, Symmetry::General) => rows.saturating_mul(columns),
+            (true, Symmetry::Symmetric) => rows.saturating_mul(rows.saturating_add(1)) / 2,
+            (true, Symmetry::Skew) => rows.saturating_mul(rows.saturating_sub(1)) / 2,
+        };
         if parts.next().is_some() {
-            return Err(lines.unexpected(EXPECTED));
+            return Err(lines.unexpected(expected));
         }
-        let most = entries.saturating_mul(64).saturating_add(1 << 24);
+        let most = most_nodes(entries);
         let longest = rows.max(columns);
         if longest > most {
             let expected = format!("at most {most} rows or columns for {entries} entries");
@@ -242,12 +334,5 @@ fn size(lines: &mut Lines) -> Result<((usize, usize), usize)> {
         }
         return Ok(((rows, columns), entries));
     }
-    Err(lines.error(EXPECTED, "the end"))
-}
-
-/// Converts an index that counts from 1 to an index that counts from 0.
-fn index(lines: &Lines, field: &[u8], order: usize) -> Result<u32> {
-    let number = natural(field).filter(|&number| (1..=order as u64).contains(&number));
-    let index = number.and_then(|number| u32::try_from(number - 1).ok());
-    index.ok_or_else(|| lines.error(format!("an index from 1 to {order}"), quoted(field)))
+    Err(lines.error(expected, "the end"))
 }

@@ -1,6 +1,7 @@
 //! File input and output: reads data sets of graphs and arrays, and writes graphs and arrays. Every parse error names
 //! the file, the line if there is one, and what was expected there.
 
+mod adjacency_list;
 mod archive;
 mod array_file;
 mod array_roles;
@@ -8,6 +9,7 @@ mod atomic;
 mod csv;
 mod data_set;
 mod detect;
+mod dimacs;
 mod edge_arrays;
 mod edge_data;
 mod edge_list;
@@ -32,6 +34,7 @@ mod npy;
 mod npz;
 mod ogb;
 mod opening;
+mod pajek;
 mod plain;
 mod refused;
 mod roles;
@@ -41,6 +44,7 @@ mod safetensors;
 mod sample_rows;
 mod samples;
 mod separator;
+mod several;
 mod source;
 mod stored;
 mod stream;

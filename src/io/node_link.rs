@@ -1,6 +1,9 @@
 //! Reads node-link JSON, as networkx and D3 have it: an object with a list of nodes and a list of edges, which is
 //! called `edges` or `links`. The lists are read one element at a time, so that nothing but the graph is kept.
 //! <https://networkx.org/documentation/stable/reference/readwrite/generated/networkx.readwrite.json_graph.node_link_data.html>
+//!
+//! The JSON of Cytoscape has both lists, or one list of nodes and edges, in `elements`, and the values of each element
+//! in its `data`. <https://js.cytoscape.org/#notation/elements-json>
 
 use super::edge_list::Listed;
 use super::lines::quoted;
@@ -23,6 +26,8 @@ struct Document {
     edges: Option<&'static str>,
     has_nodes: bool,
     is_adjacency: bool,
+    /// Whether the document is Cytoscape's.
+    in_elements: bool,
     /// Whether nodes have no ids, so that edges refer to their places.
     unnamed: bool,
     /// Whether an edge without `weight` has another number, `value`.
@@ -38,7 +43,7 @@ pub(super) fn read(source: &Source, conventions: &Conventions) -> Result<Listed>
     let mut reader = BufReader::with_capacity(1 << 16, source.open()?);
     skip_mark(source, &mut reader)?;
     let mut parser = serde_json::Deserializer::from_reader(reader);
-    let parsed = Root(&mut document).deserialize(&mut parser).and_then(|()| parser.end());
+    let parsed = Root { document: &mut document, inner: false }.deserialize(&mut parser).and_then(|()| parser.end());
     if let Err(error) = parsed {
         if error.is_io() {
             return Err(refused(source.name(), error.into()));
@@ -91,7 +96,13 @@ impl Document {
     }
 }
 
-struct Root<'a>(&'a mut Document);
+const ELEMENTS: &str = "elements";
+
+/// An object with the lists of nodes and edges: the document, or its `elements`.
+struct Root<'a> {
+    document: &'a mut Document,
+    inner: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for Root<'_> {
     type Value = ();
@@ -109,7 +120,7 @@ impl<'de> Visitor<'de> for Root<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let document = self.0;
+        let document = self.document;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "directed" => document.directed = map.next_value()?,
@@ -129,6 +140,14 @@ impl<'de> Visitor<'de> for Root<'_> {
                     document.edges = Some(own);
                     map.next_value_seed(List { document, of: Of::Edges })?;
                 }
+                ELEMENTS if !self.inner => {
+                    if document.has_nodes || document.edges.is_some() {
+                        let expected = "nodes and edges in `elements` or beside it".to_owned();
+                        return Err(document.fail((expected, "both".to_owned())));
+                    }
+                    document.in_elements = true;
+                    map.next_value_seed(Elements(document))?;
+                }
                 other => {
                     document.is_adjacency |= other == "adjacency";
                     map.next_value::<IgnoredAny>()?;
@@ -139,10 +158,45 @@ impl<'de> Visitor<'de> for Root<'_> {
     }
 }
 
-#[derive(Clone, Copy)]
+/// The elements of Cytoscape: an object with two lists, or one list of nodes and edges.
+struct Elements<'a>(&'a mut Document);
+
+impl<'de> DeserializeSeed<'de> for Elements<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Elements<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`elements` with nodes and edges")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        let Self(document) = self;
+        Root { document: &mut *document, inner: true }.visit_map(map)?;
+        // Cytoscape omits an empty list.
+        document.has_nodes = true;
+        document.edges.get_or_insert(ELEMENTS);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
+        (self.0.has_nodes, self.0.edges) = (true, Some(ELEMENTS));
+        List { document: self.0, of: Of::Elements }.visit_seq(seq)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
 enum Of {
     Nodes,
     Edges,
+    /// Nodes and edges. An edge has a source.
+    Elements,
 }
 
 /// A list of nodes or edges.
@@ -193,20 +247,73 @@ impl<'de> Visitor<'de> for One<'_> {
         f.write_str(match self.of {
             Of::Nodes => "an object for a node",
             Of::Edges => "an object for an edge",
+            Of::Elements => "an object for a node or an edge",
         })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
         let Self { document, of } = self;
-        let [mut id, mut source, mut target, mut weight] = [const { None }; 4];
+        let mut parts = Parts::default();
+        Values { parts: &mut parts, of, in_data: document.in_elements }.visit_map(map)?;
+        let Parts { id, source, target, weight, has_value } = parts;
+        let is_edge = of == Of::Edges || of == Of::Elements && (source.is_some() || target.is_some());
+        document.has_values |= is_edge && has_value;
+        let added = if is_edge {
+            document.edge([source.as_ref(), target.as_ref()], weight.as_ref())
+        } else {
+            document.node(id.as_ref())
+        };
+        added.map_err(|wrong| document.fail(wrong))
+    }
+}
+
+#[derive(Default)]
+struct Parts {
+    id: Option<Value>,
+    source: Option<Value>,
+    target: Option<Value>,
+    weight: Option<Value>,
+    /// Whether there is a `value`.
+    has_value: bool,
+}
+
+/// The values of a node or an edge. Cytoscape has them in an object within its object (`in_data`).
+struct Values<'a> {
+    parts: &'a mut Parts,
+    of: Of,
+    in_data: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for Values<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Values<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object `data`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self { parts, of, in_data } = self;
+        let (of_node, of_edge) = (!in_data && of != Of::Edges, !in_data && of != Of::Nodes);
         while let Some(key) = map.next_key::<String>()? {
-            let place: &mut Option<Value> = match (of, key.as_str()) {
-                (Of::Nodes, "id") => &mut id,
-                (Of::Edges, "source") => &mut source,
-                (Of::Edges, "target") => &mut target,
-                (Of::Edges, "weight") => &mut weight,
-                (_, other) => {
-                    document.has_values |= matches!(of, Of::Edges) && other == "value";
+            let place = match key.as_str() {
+                "id" if of_node => &mut parts.id,
+                "source" if of_edge => &mut parts.source,
+                "target" if of_edge => &mut parts.target,
+                "weight" if of_edge => &mut parts.weight,
+                "data" if in_data => {
+                    map.next_value_seed(Values { parts: &mut *parts, of, in_data: false })?;
+                    continue;
+                }
+                other => {
+                    parts.has_value |= of_edge && other == "value";
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
@@ -215,11 +322,7 @@ impl<'de> Visitor<'de> for One<'_> {
                 return Err(A::Error::custom(format!("the key `{key}` twice")));
             }
         }
-        let added = match of {
-            Of::Nodes => document.node(id.as_ref()),
-            Of::Edges => document.edge([source.as_ref(), target.as_ref()], weight.as_ref()),
-        };
-        added.map_err(|wrong| document.fail(wrong))
+        Ok(())
     }
 }
 

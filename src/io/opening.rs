@@ -236,8 +236,8 @@ impl Opening {
     pub(super) fn metis_notice(&self, path: &Path, metis: &Metis, reading: &Reading) -> String {
         let read = if matches!(reading, Reading::Edge) { "the first edge" } else { "the header" };
         let what = format!(
-            "was read as {read} of an edge list, but the file is a METIS graph of {} and {} just as well; if it is that, convert it to an \
-             edge list.",
+            "was read as {read} of an edge list, but the file is a METIS graph of {} and {} just as well; if it is that, \
+             give it the ending .graph.",
             count(metis.nodes, "node"),
             count(metis.edges, "edge")
         );

@@ -46,7 +46,7 @@ impl Listing<'_> {
         // The nodes of each graph are counted from 0 in an OGB data set, and in documents without other names.
         let own = match self.format {
             Format::Ogb | Format::Graph6 => true,
-            Format::GraphMl | Format::Gml => self.node_ids.is_none(),
+            Format::GraphMl | Format::Gml | Format::Pajek => self.node_ids.is_none(),
             _ => false,
         };
         let first = if own { edge.first } else { 0 };
@@ -54,7 +54,7 @@ impl Listing<'_> {
         let graph = match self.format {
             Format::TuDataset => format!(" (graph {})", edge.graph + 1),
             Format::Ogb => format!(" (graph {})", edge.graph),
-            Format::Arrays | Format::GraphMl | Format::Gml | Format::Graph6 if edge.graph > 0 => {
+            Format::Arrays | Format::GraphMl | Format::Gml | Format::Graph6 | Format::Pajek if edge.graph > 0 => {
                 format!(" (graph {})", edge.graph)
             }
             _ => String::new(),
@@ -103,7 +103,7 @@ impl Listing<'_> {
             }
         };
         match (self.place, self.format) {
-            (Place::File(source), Format::MatrixMarket) => matrix_market::visit_entries(source, &mut nodes)?,
+            (Place::File(source), Format::MatrixMarket) => matrix_market::visit_edges(source, &mut nodes)?,
             (Place::TuDataset(set), _) => tudataset::visit(set, &mut nodes)?,
             (Place::File(source), Format::Graph6) => graph6::visit_edges(source, self.conventions, &mut nodes)?,
             (Place::File(file), Format::EdgeList) => self.visit_list(file, [source, target], &mut nodes)?,
@@ -138,7 +138,9 @@ impl Listing<'_> {
     /// Returns the name of a node in the terms of the file.
     fn name(&self, node: usize) -> String {
         match (self.format, self.node_ids) {
-            (Format::TuDataset | Format::MatrixMarket, _) => format!("node {}", node + 1),
+            (Format::TuDataset | Format::MatrixMarket | Format::Dimacs | Format::Metis, _) | (Format::Pajek, None) => {
+                format!("node {}", node + 1)
+            }
             (_, Some(NodeIds::Text(ids))) => format!("node {:?}", ids[node]),
             (_, Some(NodeIds::Integers(ids))) => format!("node {}", ids[node]),
             (_, None) => format!("node {node}"),

@@ -49,9 +49,6 @@ fn formats() -> Vec<(Vec<u8>, &'static str, &'static str)> {
         (text("\u{feff}[[0, 1]]"), "JSON", "edge list"),
         (text("digraph G {\n  a -> b;\n"), "a Graphviz graph (DOT)", "write_edgelist"),
         (text("graph {\n  a -- b;\n"), "a Graphviz graph (DOT)", "write_edgelist"),
-        (text("*Vertices 3\n1 \"a\"\n"), "a Pajek network", "write_edgelist"),
-        (text("p edge 5 4\ne 1 2\n"), "a DIMACS graph", "edge list"),
-        (text("c secret\nc\np col 5 4\ne 1 2\n"), "a DIMACS graph", "edge list"),
     ]
 }
 
@@ -71,6 +68,10 @@ fn elsewhere() -> Vec<(Vec<u8>, &'static str, &'static str)> {
         (text("Creator \"secret\"\ngraph\n[\n"), "GML", ""),
         (text("graph\n[\n"), "GML", ""),
         (text(">>graph6<<D?{\n"), "graph6", ""),
+        (text("*Vertices 3\n1 \"a\"\n"), "a Pajek network", ""),
+        (text("% secret\n\n*Network secret\n*vertices 3\n"), "a Pajek network", ""),
+        (text("p edge 5 4\ne 1 2\n"), "a DIMACS graph", ""),
+        (text("c secret\nc\np col 5 4\ne 1 2\n"), "a DIMACS graph", ""),
         (text(">>sparse6<<:DaX\n"), "sparse6", ""),
     ]
 }
@@ -116,38 +117,6 @@ fn the_format_of_a_foreign_file_is_named() {
         assert_named(&read_npy(&file(&folder, "a.npy", content)).unwrap_err(), name, "");
         let error = read_matrix(&file(&folder, "a.mtx", content)).unwrap_err().to_string();
         assert!(error.contains(&format!("expected {name} that is whole and not damaged, found ")), "{error}");
-    }
-}
-
-/// A METIS graph is only recognized if the whole file is consistent: it has a line of neighbors for each node, and each
-/// edge is listed in the lines of both of its nodes.
-#[test]
-fn a_metis_graph_is_not_an_edge_list() {
-    let folder = TempDir::new().unwrap();
-    let refused = |content: &str| {
-        let error = read(&file(&folder, "g.txt", content.as_bytes()), &Conventions::default());
-        error.err().map(|error| error.to_string()).unwrap_or_default()
-    };
-    for (content, words) in [
-        ("3 2\n2 3\n1\n1\n", ":1: expected an edge list"),
-        ("% c\n\n4 6\n2 3 4\n1 3 4\n1 2 4\n1 2 3\n", ":3: expected an edge list"),
-        // Files with weights of edges, with weights of nodes, with two weights per node, and with sizes of nodes; and a
-        // node without neighbors.
-        ("3 2 1\n2 5 3 6\n1 5\n1 6\n", "a METIS graph of 3 nodes and 2 edges"),
-        ("2 1 010\n7 2\n8 1\n", "a METIS graph of 2 nodes and 1 edge,"),
-        ("3 2 11 2\n7 7 2 5 3 6\n8 8 1 5\n9 9 1 6\n", "a METIS graph of 3 nodes"),
-        ("3 2 100\n7 2 3\n8 1\n9 1\n", "a METIS graph of 3 nodes"),
-        ("4 2\n2\n1 3\n2\n\n\n", "a METIS graph of 4 nodes and 2 edges"),
-        ("3 2\n2\t3\n1\n1\n", "convert it to an edge list"),
-    ] {
-        let said = refused(content);
-        assert!(said.contains("a METIS graph of ") && said.contains(words), "{content:?}: {said} lacks {words:?}");
-    }
-    // In these files, a neighbor does not list the node, a line is missing, the number of edges is wrong, or a node is
-    // its own neighbor.
-    for content in ["3 2\n2 3\n1\n2\n", "4 2\n2 3\n1\n1\n", "3 3\n2 3\n1\n1\n", "3 2\n1 2 3\n1\n1\n"] {
-        let said = refused(content);
-        assert!(!said.is_empty() && !said.contains("METIS"), "{content:?}: {said}");
     }
 }
 

@@ -8,14 +8,17 @@ mod digits;
 mod errors;
 mod fuzz;
 mod graph6;
+mod lists;
 mod samples;
 mod several;
+mod several_files;
 
 use fiedler::graph::{Conventions, EdgeList, GraphBatch, Preset, SelfLoops, Symmetrization};
 use fiedler::io::{DataSet, Format, NodeIds, ReadOptions, TableTargets, read, read_from, read_with};
 use samples::{
-    EDGES, GEXF, GML, GRAPHML, NODE_LINK, SOURCES, TARGETS, WEIGHTS, all, arrays, deflated, doubles, floats, gzip,
-    index, int32, integers, npy, ogb, pairs, safetensors, scipy, stored, tensors, zstd,
+    CYTOSCAPE, DIMACS, EDGES, GEXF, GML, GRAPHML, MARKET_ARRAY, METIS, NODE_LINK, PAJEK, SOURCES, TARGETS, WEIGHTS,
+    all, arrays, deflated, doubles, floats, gzip, index, int32, integers, npy, ogb, pairs, safetensors, scipy, stored,
+    tensors, unweighted, zstd,
 };
 use std::fs;
 use tempfile::TempDir;
@@ -49,6 +52,13 @@ fn edges(graphs: &GraphBatch, graph: usize) -> Vec<(usize, usize, f64)> {
     (0..graph.nodes()).flat_map(|row| graph.row(row).map(move |(column, weight)| (row, column, weight))).collect()
 }
 
+/// The graph of the samples without its weights.
+fn plain() -> GraphBatch {
+    let mut edges = EdgeList::new(5).unwrap();
+    [(0, 1), (1, 2), (1, 3)].map(|(source, target)| edges.push(source, target));
+    GraphBatch::from_edge_list(edges, &Conventions::default()).unwrap()
+}
+
 fn words(list: &[&str]) -> Option<NodeIds> {
     Some(NodeIds::Text(list.iter().map(|&word| word.to_owned()).collect()))
 }
@@ -77,6 +87,17 @@ fn a_graph_is_the_same_by_every_road() {
 }
 
 #[test]
+fn a_graph_without_weights_is_the_same_in_every_format() {
+    for (name, content) in unweighted() {
+        for (name, content) in [(name.to_owned(), content.clone()), (format!("{name}.gz"), gzip(&content))] {
+            let set = parsed(&name, &content);
+            assert_eq!((set.graphs, set.node_ids), (plain(), None), "{name}");
+            assert!(set.notices.is_empty() || name.starts_with("u.txt"), "{name}: {:?}", set.notices);
+        }
+    }
+}
+
+#[test]
 fn the_name_of_a_data_set_has_no_ending() {
     for (name, content, want) in [
         ("facebook.txt.gz", gzip(EDGES.as_bytes()), "facebook"),
@@ -96,6 +117,11 @@ fn formats_are_detected_by_content() {
         (GRAPHML.as_bytes().to_vec(), Format::GraphMl),
         (GEXF.as_bytes().to_vec(), Format::Gexf),
         (GML.as_bytes().to_vec(), Format::Gml),
+        (CYTOSCAPE.as_bytes().to_vec(), Format::NodeLink),
+        (MARKET_ARRAY.as_bytes().to_vec(), Format::MatrixMarket),
+        (PAJEK.as_bytes().to_vec(), Format::Pajek),
+        (DIMACS.as_bytes().to_vec(), Format::Dimacs),
+        (METIS.as_bytes().to_vec(), Format::Metis),
         (format!("\u{feff}{GML}").into_bytes(), Format::Gml),
         (format!("\u{feff}{NODE_LINK}").into_bytes(), Format::NodeLink),
         (format!("\u{feff}{GRAPHML}").into_bytes(), Format::GraphMl),

@@ -135,6 +135,7 @@ fn errors_within_compressed_files_have_a_location() {
         // Without its last half, no format is complete.
         let half = gzip(&content[..content.len() / 2]);
         let error = stream(name, &half);
-        assert!(error.is_err() || name == "g.txt", "{name}");
+        // Neither an edge list nor a Pajek network says how many edges follow.
+        assert!(error.is_err() || ["g.txt", "g.net"].contains(&name), "{name}");
     }
 }

@@ -1,8 +1,8 @@
 //! Weights that are not exactly f32, in every format.
 
 use super::samples::{
-    EDGES, GEXF, GML, GRAPHML, MARKET, NODE_LINK, SOURCES, TARGETS, WEIGHTS, arrays, doubles, integers, npy,
-    safetensors, scipy, stored,
+    CYTOSCAPE, DIMACS, EDGES, GEXF, GML, GRAPHML, MARKET, MARKET_ARRAY, METIS, NODE_LINK, PAJEK, SOURCES, TARGETS,
+    WEIGHTS, arrays, doubles, integers, npy, safetensors, scipy, stored,
 };
 use super::{parsed, stream, weighted};
 use fiedler::arrow::{Columns, batches_of, read as read_table};
@@ -37,6 +37,11 @@ fn a_graph_has_the_same_bits_in_every_format() {
             ("g.gml", GML),
             ("g.mtx", MARKET),
             ("g.txt", EDGES),
+            ("array.mtx", MARKET_ARRAY),
+            ("g.net", PAJEK),
+            ("cytoscape.json", CYTOSCAPE),
+            ("g.gr", DIMACS),
+            ("g.graph", METIS),
         ];
         let texts = texts.map(|(name, text)| (name, text.replace("2.5", weight).into_bytes()));
         let arrays = [("g.npz", stored(&members)), ("m.npz", stored(&matrix)), ("g.safetensors", tensors)];

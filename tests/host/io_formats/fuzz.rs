@@ -4,7 +4,7 @@
 //! `FIEDLER_FUZZ=N` reads N inputs for each file instead. With a limit of the address space, an input that takes too
 //! much memory ends the process: `(ulimit -v 4000000; FIEDLER_FUZZ=200000 cargo test --test host io_formats::fuzz)`.
 
-use super::samples::{all, arrays, deflated, gzip, ogb, scipy, stored, tar, zstd};
+use super::samples::{all, arrays, deflated, gzip, ogb, scipy, stored, tar, unweighted, zstd};
 use fiedler::graph::{Conventions, Duplicates};
 use fiedler::io::{ReadOptions, read_from};
 
@@ -102,7 +102,7 @@ fn fuzz(name: &str, sample: &[u8], others: &[Vec<u8>], wrap: &dyn Fn(Vec<u8>) ->
 
 #[test]
 fn changed_files_are_read_without_panic() {
-    let samples = all();
+    let samples = [all(), unweighted()].concat();
     let others: Vec<Vec<u8>> = samples.iter().map(|(_, content)| content.clone()).collect();
     for (name, content) in &samples {
         fuzz(name, content, &others, &|bytes| bytes, inputs(2000));

@@ -98,6 +98,35 @@ pub(super) const MARKET: &str = "%%MatrixMarket matrix coordinate real symmetric
 /// An edge list with a line of the numbers of nodes and edges.
 pub(super) const EDGES: &str = "5 3\n0 1 2.5\n1 2 1\n1 3 1\n";
 
+/// scipy 1.17.1, `mmwrite` of a dense array.
+pub(super) const MARKET_ARRAY: &str =
+    "%%MatrixMarket matrix array real symmetric\n%\n5 5\n0\n2.5\n0\n0\n0\n0\n1\n1\n0\n0\n0\n0\n0\n0\n0\n";
+
+/// networkx 3.6.1, `write_pajek(graph)`.
+pub(super) const PAJEK: &str = "*vertices 5
+1 0 0.0 0.0 ellipse
+2 1 0.0 0.0 ellipse
+3 2 0.0 0.0 ellipse
+4 3 0.0 0.0 ellipse
+5 4 0.0 0.0 ellipse
+*edges
+1 2 2.5
+2 3 1.0
+2 4 1.0
+";
+
+/// networkx 3.6.1, `cytoscape_data(graph)`.
+pub(super) const CYTOSCAPE: &str = r#"{"data": [], "directed": false, "multigraph": false, "elements": {"nodes": [{"data": {"id": "0", "value": 0, "name": "0"}}, {"data": {"id": "1", "value": 1, "name": "1"}}, {"data": {"id": "2", "value": 2, "name": "2"}}, {"data": {"id": "3", "value": 3, "name": "3"}}, {"data": {"id": "4", "value": 4, "name": "4"}}], "edges": [{"data": {"weight": 2.5, "source": 0, "target": 1}}, {"data": {"weight": 1.0, "source": 1, "target": 2}}, {"data": {"source": 1, "target": 3}}]}}"#;
+
+/// A shortest-path problem, which lists both directions as arcs.
+pub(super) const DIMACS: &str = "c a graph\np sp 5 6\na 1 2 2.5\na 2 1 2.5\na 2 3 1\na 3 2 1\na 2 4 1\na 4 2 1\n";
+
+/// A METIS graph with weights of edges.
+pub(super) const METIS: &str = "% a graph\n5 3 001\n2 2.5\n1 2.5 3 1 4 1\n2 1\n2 1\n\n";
+
+/// networkx 3.6.1, `write_adjlist(graph)`.
+pub(super) const ADJACENCY: &str = "#-c\n# GMT Sun Nov 29 15:42:27 2026\n# \n0 1\n1 2 3\n2\n3\n4\n";
+
 /// The edges in both directions, as PyG has them.
 pub(super) const SOURCES: [i64; 6] = [0, 1, 1, 1, 2, 3];
 pub(super) const TARGETS: [i64; 6] = [1, 0, 2, 3, 1, 1];
@@ -278,5 +307,33 @@ pub(super) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("csr.npz", stored(&scipy("csr"))),
         ("csc.npz", deflated(&scipy("csc"))),
         ("coo.npz", deflated(&scipy("coo"))),
+        ("array.mtx", text(MARKET_ARRAY)),
+        ("g.net", text(PAJEK)),
+        ("cytoscape.json", text(CYTOSCAPE)),
+        ("g.gr", text(DIMACS)),
+        ("g.graph", text(METIS)),
     ]
+}
+
+/// The graph without its weights, in formats that have none and in others.
+pub(super) fn unweighted() -> Vec<(&'static str, Vec<u8>)> {
+    [
+        ("u.txt", "5 3\n0 1\n1 2\n1 3\n"),
+        ("u.g6", ">>graph6<<Di?\n"),
+        ("u.s6", ":DaX\n"),
+        ("u.d6", "&DPXA??\n"),
+        ("u.adjlist", ADJACENCY),
+        ("u.col", "c a graph\np edge 5 3\ne 1 2\ne 2 3\ne 4 2\n"),
+        ("u.graph", "5 3\n2\n1 3 4\n2\n2\n\n"),
+        ("u.net", "*Network a graph\n*Vertices 5\n*Edgeslist\n2 1 3 4\n"),
+        ("u.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n5 5 3\n2 1\n3 2\n4 2\n"),
+        (
+            "u.cyjs",
+            r#"{"elements": [{"data": {"id": 0}}, {"data": {"id": 1}}, {"data": {"id": 2}}, {"data": {"id": 3}},
+            {"data": {"id": 4}}, {"group": "edges", "data": {"id": "e", "source": 0, "target": 1}}, {"data":
+            {"source": 2, "target": 1}}, {"data": {"source": 1, "target": 3}}]}"#,
+        ),
+    ]
+    .map(|(name, text)| (name, text.as_bytes().to_vec()))
+    .into()
 }

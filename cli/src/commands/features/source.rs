@@ -322,7 +322,7 @@ fn check_numbers(call: &Features, representations: &[Representation]) -> Result<
     let [input] = &call.inputs[..] else { return Ok(()) };
     let what = match Format::detect(input) {
         // These may also be samples of numbers.
-        Ok(Format::EdgeList | Format::Arrays) | Err(_) => return Ok(()),
+        Ok(Format::EdgeList | Format::Arrays | Format::Files) | Err(_) => return Ok(()),
         Ok(Format::TuDataset) => "the graphs of a TUDataset".to_owned(),
         Ok(Format::Ogb) => "the graphs of an OGB folder".to_owned(),
         Ok(format) => format!("a graph in {}", format.name()),

@@ -166,6 +166,8 @@ class GraphBatch:
 
         Parameters
         ----------
+        path : str or os.PathLike
+            A file, a folder, or a pattern for the names of files, such as ``runs/*.gml``.
         edge_weight_column : int, optional
             The column of a TUDataset's edge attributes that has the weights, counted from 1.
         """

@@ -328,6 +328,14 @@ fn append_row<W: Weight>(
 ) -> Result<(), Refused> {
     let (forward, own_weights) = rows.row(row);
     let (backward, other_weights) = transposed.row(row);
+    // Where each undirected edge of weight 1 is listed from its higher node, no entry is in both rows.
+    let apart = || forward.last().zip(backward.first()).is_none_or(|(last, first)| last < first);
+    if !weighted && conventions.symmetrization == Symmetrization::Max && apart() {
+        out.columns.extend_from_slice(forward);
+        out.columns.extend_from_slice(backward);
+        out.offsets.push(out.columns.len());
+        return Ok(());
+    }
     let (mut i, mut j) = (0, 0);
     while i < forward.len() || j < backward.len() {
         let (a, b) = (forward.get(i).copied().unwrap_or(u32::MAX), backward.get(j).copied().unwrap_or(u32::MAX));

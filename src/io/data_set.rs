@@ -23,14 +23,14 @@ pub enum Format {
     TuDataset,
     /// A text file with one edge per line, which contains one graph.
     EdgeList,
-    /// A MatrixMarket file with a square sparse matrix, which is one graph.
+    /// A MatrixMarket file with a square matrix, which is one graph.
     MatrixMarket,
     /// Arrays in an .npy, .npz or .safetensors file: PyG's `edge_index` of one graph or several, or a square matrix
     /// `adjacency`.
     Arrays,
     /// A sparse matrix that `scipy.sparse.save_npz` wrote, which is one graph.
     ScipySparse,
-    /// Node-link JSON, as networkx and D3 have it, which contains one graph.
+    /// Node-link JSON, as networkx and D3 have it, or the JSON of Cytoscape, which contains one graph.
     NodeLink,
     /// A GraphML document, which contains one graph or several.
     GraphMl,
@@ -87,7 +87,7 @@ impl Format {
             Self::MatrixMarket => "a MatrixMarket file",
             Self::Arrays => "an array of edges",
             Self::ScipySparse => "a scipy.sparse matrix",
-            Self::NodeLink => "node-link JSON",
+            Self::NodeLink => "node-link or Cytoscape JSON",
             Self::GraphMl => "a GraphML document",
             Self::Gexf => "a GEXF document",
             Self::Gml => "a GML file",
@@ -117,8 +117,8 @@ pub enum NodeIds {
 /// The graphs of a file or folder.
 #[derive(Clone, Debug)]
 pub struct DataSet {
-    /// The data set's name: the `DS` of a TUDataset, the name of an OGB folder, or the file's name without its
-    /// extension.
+    /// The data set's name: the `DS` of a TUDataset, the name of an OGB folder or of the folder of several files, or the
+    /// file's name without its extension.
     pub name: String,
     /// The graphs.
     pub graphs: GraphBatch,
@@ -208,7 +208,8 @@ impl ReadOptions {
 /// Reads the data set at `path` and detects its format from the content and the name. [`Format`] lists the formats. The
 /// path of a TUDataset is `FOLDER`, `FOLDER/DS` or `FOLDER/DS_A.txt`; that of an OGB data set is its folder or the
 /// folder `raw` in it. Every file may be compressed by gzip or Zstandard. The path may be a zip or tar archive that
-/// contains one data set, or a pipe.
+/// contains one data set, or a pipe. Of any other folder, all files are read, in the order of their names. If there is no
+/// file with a name that has `*` or `?`, it is a pattern for the names of files.
 ///
 /// If the first line of an edge list contains the number of nodes, the number of edges or both, and the rest of the
 /// file confirms these numbers, the line is read as a header, and nodes without edges are included. If the first line

@@ -251,8 +251,8 @@ fn has_element(text: &str, name: &str) -> bool {
     })
 }
 
-/// Returns whether the text is a Pajek network. Its first line that is neither empty nor a comment (`%`) begins a section,
-/// of vertices or with the name of the network.
+/// Returns whether the text is a Pajek network. Its first line that is neither empty nor a comment (`%`) begins a
+/// section, of vertices or with the name of the network.
 fn is_pajek(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('%'));
     let begins = |line: &str, word: &str| line.split_ascii_whitespace().next() == Some(word);

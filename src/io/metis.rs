@@ -1,5 +1,5 @@
-//! Recognizes and reads METIS graphs: a line of counts, followed by a line of neighbors for each node. Both METIS graphs
-//! and edge lists consist of lines of numbers, so only the whole file shows which of the two it is. The format is
+//! Recognizes and reads METIS graphs: a line of counts, followed by a line of neighbors for each node. Both METIS
+//! graphs and edge lists consist of lines of numbers, so only the whole file shows which of the two it is. The format is
 //! described in <https://karypis.github.io/glaros/files/sw/metis/manual.pdf>.
 
 use super::edge_list::Listed;
@@ -153,10 +153,7 @@ pub(super) fn read(source: &Source, conventions: &Conventions) -> Result<Listed>
     let [lower, higher] = &sides;
     let differs = |&at: &usize| lower.get(at).map(|own| (own.0, own.1)) != higher.get(at).map(|own| (own.0, own.1));
     if let Some(at) = (0..lower.len().max(higher.len())).find(differs) {
-        let key = |side: &[((u32, u32), Option<u64>, u64)]| {
-            side.get(at).copied().map(|(ends, weight, line)| (ends, weight, line))
-        };
-        let alone = [key(lower), key(higher)].into_iter().flatten().min();
+        let alone = [lower.get(at), higher.get(at)].into_iter().flatten().min().copied();
         let ((one, other), _, line) = alone.unwrap_or(((0, 0), None, line));
         let found = format!("nodes {} and {}, of which one has no such edge", one + 1, other + 1);
         return Err(lines.error_at(line, "each edge in the lines of both nodes, with the same weight", found));

@@ -222,10 +222,10 @@ fn errors_in_matrix_market_files_have_a_location() {
         ("1 2\n", 1, "expected the banner %%MatrixMarket"),
         ("%%MatrixMarket matrix\n", 1, "expected a banner"),
         ("%%MatrixMarket tensor coordinate real general\n", 1, "expected a banner"),
-        ("%%MatrixMarket matrix array real general\n", 1, "expected the layout `coordinate`, found \"array\""),
+        ("%%MatrixMarket matrix list real general\n", 1, "expected the layout `coordinate` or `array`, found \"list\""),
         ("HEAD complex general\n", 1, "expected the field `real`, `integer` or `pattern`, found \"complex\""),
-        ("HEAD real skew-symmetric\n", 1, "expected the symmetry `general` or `symmetric`"),
-        ("HEAD real hermitian\n", 1, "expected the symmetry `general` or `symmetric`"),
+        ("HEAD pattern skew-symmetric\n", 1, "expected the symmetry `general` or `symmetric`, as a pattern has it"),
+        ("HEAD real hermitian\n", 1, "expected the symmetry `general`, `symmetric` or `skew-symmetric`"),
         ("HEAD real general\n3000000000 3000000000 0\n", 2, "expected at most 16777216 rows or columns for 0 entries"),
         ("HEAD real general\n", 1, "expected a size line of rows, columns and entries, found the end"),
         ("HEAD real general\n% c\n3 3\n", 3, "expected a size line"),
@@ -298,15 +298,14 @@ fn errors_in_tudatasets_have_a_location() {
 #[test]
 fn an_unknown_input_lists_the_formats() {
     let conventions = Conventions::default();
-    for content in [&b"PAR1\x15\x04"[..], b"<rdf>", b"[[0, 1]]", b"BZh91AY\x01", b"graph { a -- b }", b"*vertices 3\n"]
-    {
+    for content in [&b"PAR1\x15\x04"[..], b"<rdf>", b"[[0, 1]]", b"BZh91AY\x01", b"graph { a -- b }"] {
         let error = read_as("data.bin", content, &conventions).unwrap_err();
         assert_parse_error(&error, "data.bin", None, "expected a TUDataset folder");
         assert!(error.to_string().contains("MatrixMarket") && error.to_string().contains("an edge list"), "{error}");
     }
     let folder = folder();
     let error = read(folder.path(), &conventions).unwrap_err();
-    assert!(error.to_string().contains("found a folder without a file DS_A.txt"), "{error}");
+    assert!(error.to_string().contains("found a folder without files of graphs"), "{error}");
     let error = read(&folder.path().join("absent"), &conventions).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io { path, .. } if path.ends_with("absent")), "{error:?}");
     file(&folder, "ONE_A.txt", "1, 2\n");

@@ -55,7 +55,9 @@ fn edges(graphs: &GraphBatch, graph: usize) -> Vec<(usize, usize, f64)> {
 /// The graph of the samples without its weights.
 fn plain() -> GraphBatch {
     let mut edges = EdgeList::new(5).unwrap();
-    [(0, 1), (1, 2), (1, 3)].map(|(source, target)| edges.push(source, target));
+    for (source, target) in [(0, 1), (1, 2), (1, 3)] {
+        edges.push(source, target);
+    }
     GraphBatch::from_edge_list(edges, &Conventions::default()).unwrap()
 }
 

@@ -20,7 +20,7 @@ export class Downloads {
 
   /** Offers the files of a result. `name` is the name of the graph's file, or of the sample. */
   files({ npz, csv }, name) {
-    const stem = name.replace(/(\.(gz|zst|zip|tar|txt|csv|tsv|mtx|npz|npy|json|graphml|gexf|gml|safetensors))+$/i, "");
+    const stem = name.replace(/(\.(gz|zst|zip|tar|txt|csv|tsv|mtx|npz|npy|json|graphml|gexf|gml|g6|s6|d6|net|col|gr|graph|adjlist|cyjs|safetensors))+$/i, "");
     // A file is not offered under the name of the one that was read.
     const taken = Object.keys(TYPES).some(kind => name.toLowerCase() === `${stem}.${kind}`.toLowerCase());
     const own = taken ? `${stem}-encoding` : stem || "graph";

@@ -252,7 +252,7 @@ fn integral_and_cospectral_graphs_are_as_many_as_published() {
         let batch = parsed("g.g6", lines.as_bytes()).graphs;
         let dense = batch.iter().flat_map(|graph| {
             (0..nodes).flat_map(move |row| {
-                (0..nodes).map(move |column| f64::from(u8::from(graph.row(row).any(|(own, _)| own as usize == column))))
+                (0..nodes).map(move |column| f64::from(u8::from(graph.row(row).any(|(own, _)| own == column))))
             })
         });
         let dense = Array::from_vec(Shape::new(nodes, nodes, all.len()), dense.collect()).unwrap();

@@ -27,8 +27,10 @@ use tables::Tables;
 #[command(after_long_help = ARRAYS_AND_RECIPE)]
 pub(super) struct Encode {
     /// A TUDataset or OGB folder, an edge list (SNAP, CSV, TSV, white space), MatrixMarket, GraphML, GEXF, GML,
-    /// node-link JSON, edge_index in .npy, .npz or .safetensors, or a scipy.sparse .npz. Each may be compressed (.gz,
-    /// .zst), or in a .zip or .tar archive. Or a table in .parquet, .arrow or .arrows. `-` reads from standard input.
+    /// node-link or Cytoscape JSON, graph6 or sparse6, Pajek, DIMACS, METIS, an adjacency list (.adjlist), edge_index
+    /// in .npy, .npz or .safetensors, or a scipy.sparse .npz. Each may be compressed (.gz, .zst), or in a .zip or .tar
+    /// archive. A folder of such files, or a pattern such as 'runs/*.gml', is one data set. Or a table in .parquet,
+    /// .arrow or .arrows. `-` reads from standard input.
     input: PathBuf,
     /// The file to write: .npz, .safetensors or .csv, or a table in .parquet, .arrow or .arrows. With --format arrow,
     /// `-` writes a table to standard output.

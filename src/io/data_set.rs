@@ -117,8 +117,8 @@ pub enum NodeIds {
 /// The graphs of a file or folder.
 #[derive(Clone, Debug)]
 pub struct DataSet {
-    /// The data set's name: the `DS` of a TUDataset, the name of an OGB folder or of the folder of several files, or the
-    /// file's name without its extension.
+    /// The data set's name: the `DS` of a TUDataset, the name of an OGB folder or of the folder of several files, or
+    /// the file's name without its extension.
     pub name: String,
     /// The graphs.
     pub graphs: GraphBatch,
@@ -208,8 +208,8 @@ impl ReadOptions {
 /// Reads the data set at `path` and detects its format from the content and the name. [`Format`] lists the formats. The
 /// path of a TUDataset is `FOLDER`, `FOLDER/DS` or `FOLDER/DS_A.txt`; that of an OGB data set is its folder or the
 /// folder `raw` in it. Every file may be compressed by gzip or Zstandard. The path may be a zip or tar archive that
-/// contains one data set, or a pipe. Of any other folder, all files are read, in the order of their names. If there is no
-/// file with a name that has `*` or `?`, it is a pattern for the names of files.
+/// contains one data set, or a pipe. Of any other folder, all files are read, in the order of their names. A name with
+/// `*` or `?` that no file has is a pattern for the names of files.
 ///
 /// If the first line of an edge list contains the number of nodes, the number of edges or both, and the rest of the
 /// file confirms these numbers, the line is read as a header, and nodes without edges are included. If the first line
@@ -293,8 +293,8 @@ fn listed_as(found: &Found, conventions: &Conventions, options: &ReadOptions) ->
     Ok(DataSet { name: place.name(), graphs, node_ids, format, labels, notices, without_first })
 }
 
-/// Reads the edges as they are listed. Also returns the graphs whose nodes are numbered from 0 by edges that do not name
-/// node 0.
+/// Reads the edges as they are listed. Also returns the graphs whose nodes are numbered from 0 by edges that do not
+/// name node 0.
 fn list(found: &Found, conventions: &Conventions, options: &ReadOptions) -> Result<(Listed, Vec<usize>)> {
     let Place::Files(_, files) = &found.place else {
         let listed = list_one(found, conventions, options)?;

@@ -1,5 +1,6 @@
-//! Reads the formats of the DIMACS challenges: lines that begin with `c` (a comment), `p` (the problem, with the numbers
-//! of nodes and edges), `e` (an edge), `a` (an arc with a length or a capacity) or `n` (a node). The first node is 1.
+//! Reads the formats of the DIMACS challenges: lines that begin with `c` (a comment), `p` (the problem, with the
+//! numbers of nodes and edges), `e` (an edge), `a` (an arc with a length or a capacity) or `n` (a node). The first node
+//! is 1.
 //! <http://prolland.free.fr/works/research/dsat/dimacs.html>, <http://www.diag.uniroma1.it/challenge9/format.shtml>,
 //! <http://lpsolve.sourceforge.net/5.5/DIMACS_maxf.htm>
 

@@ -50,8 +50,8 @@ fn visit(
 ) -> Result<Vec<usize>> {
     let mut lines = Lines::open_long(source)?;
     let once = once(conventions);
-    // One direction is enough for the larger of both, too. Edges from the higher node are in the order of their sources,
-    // which saves sorting them.
+    // One direction is enough for the larger of both, too. Edges from the higher node are in the order of their
+    // sources, which saves sorting them.
     let half = once || conventions.symmetrization == Symmetrization::Max && conventions.duplicates != Duplicates::Error;
     let (mut offsets, mut nodes, mut bytes) = (vec![0], 0, 0_usize);
     while lines.advance()? {

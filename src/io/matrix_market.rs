@@ -61,9 +61,9 @@ fn visit_entries(source: &Source, found: &mut dyn FnMut(Entry<()>)) -> Result<()
     visit(source, |_, _, _| Ok(()), |_, _| Ok(()), |_: &mut (), entry| found(entry))
 }
 
-/// Reads the matrix in a MatrixMarket file of either layout, which may be compressed by gzip or Zstandard. The matrix may
-/// have any shape. If an entry is listed more than once, its values are added. In a `pattern` file, each entry has the
-/// value 1. In an `array` file, values of 0 are no entries.
+/// Reads the matrix in a MatrixMarket file of either layout, which may be compressed by gzip or Zstandard. The matrix
+/// may have any shape. If an entry is listed more than once, its values are added. In a `pattern` file, each entry has
+/// the value 1. In an `array` file, values of 0 are no entries.
 ///
 /// # Errors
 /// [`Parse`](crate::ErrorKind::Parse), which names the line and what was expected, if the content violates the format;

@@ -1,6 +1,6 @@
 //! Recognizes and reads METIS graphs: a line of counts, followed by a line of neighbors for each node. Both METIS
-//! graphs and edge lists consist of lines of numbers, so only the whole file shows which of the two it is. The format is
-//! described in <https://karypis.github.io/glaros/files/sw/metis/manual.pdf>.
+//! graphs and edge lists consist of lines of numbers, so only the whole file shows which of the two it is.
+//! <https://karypis.github.io/glaros/files/sw/metis/manual.pdf>
 
 use super::edge_list::Listed;
 use super::edges::Edges;

@@ -319,8 +319,8 @@ fn damaged_lines_are_read_without_panic() {
     }
 }
 
-/// How fast the connected graphs of 8 nodes are read: `cargo test --test host -- --ignored rate --nocapture`. Leaves the
-/// file for other programs, `connected8.g6`.
+/// How fast the connected graphs of 8 nodes are read: `cargo test --test host -- --ignored rate --nocapture`. The file
+/// `connected8.g6` that it leaves is for other programs.
 #[test]
 #[ignore = "a measurement"]
 fn rate() {

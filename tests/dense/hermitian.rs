@@ -93,9 +93,9 @@ fn judge<T: Real>(name: &str, a: &[Complex<T>], truth: &[f64], w: &[T], v: &[Com
     let positive = if norm == 0.0 { 1.0 } else { norm };
     let column = |j: usize| v[j * n..(j + 1) * n].iter().map(|&x| wide(x));
     let (mut residual, mut off) = (0.0_f64, 0.0_f64);
-    for j in 0..n {
+    for (j, value) in w.iter().enumerate() {
         let own: Vec<C> = column(j).collect();
-        let rest = |i: usize| (0..n).map(|k| a.data[k * n + i] * own[k]).sum::<C>() - own[i] * w[j].to_f64();
+        let rest = |i: usize| (0..n).map(|k| a.data[k * n + i] * own[k]).sum::<C>() - own[i] * value.to_f64();
         residual = residual.max((0..n).map(|i| rest(i).norm_sqr()).sum::<f64>().sqrt());
         for k in 0..=j {
             let product: C = column(k).zip(&own).map(|(x, y)| x.conj() * y).sum();

@@ -110,6 +110,7 @@ struct Sums<'a, V> {
 
 /// Computes a tile of `A V - V diag(l)` and adds its contribution to the sums of its columns.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "the indices of a tile are those of several arrays")]
 fn remainders<V: Vector, const R: usize, const C: usize>(
     none: V,
     n: usize,

@@ -101,15 +101,8 @@ fn pass<V: Vector, const R: usize>(
     let mut lines = a[at * ld..end * ld].chunks_exact_mut(ld);
     let rows: [&mut [Lanes<V>]; R] = std::array::from_fn(|_| &mut lines.next().unwrap_or_default()[from..end]);
     let width = at - from;
-    // Closures of arrays of this size would not be inlined.
-    let (mut own_before, mut own_update, mut own, mut sums) =
-        ([before[width]; R], [update[width]; R], [reflector[width]; R], [product[width]; R]);
-    for r in 1..R {
-        own_before[r] = before[width + r];
-        own_update[r] = update[width + r];
-        own[r] = reflector[width + r];
-        sums[r] = product[width + r];
-    }
+    let (own_before, own_update) = (first::<V, R>(&before[width..]), first::<V, R>(&update[width..]));
+    let (own, mut sums) = (first::<V, R>(&reflector[width..]), first::<V, R>(&product[width..]));
     for j in 0..width {
         let (b, u, v, mut p) = (before[j], update[j], reflector[j], product[j]);
         for r in 0..R {
@@ -136,6 +129,14 @@ fn pass<V: Vector, const R: usize>(
         }
     }
     product[width..].copy_from_slice(&sums);
+}
+
+/// Returns the first R elements. The closure of `array::from_fn` would not be inlined.
+#[inline(always)]
+fn first<V: Copy, const R: usize>(from: &[Lanes<V>]) -> [Lanes<V>; R] {
+    let mut to = [from[0]; R];
+    to.copy_from_slice(&from[..R]);
+    to
 }
 
 /// Writes the unitary matrix of the reduction, H_0 H_1 ... H_{n-2}, to `work.ql.vectors`: first the real parts of all

@@ -21,7 +21,7 @@ def _same(result: Any) -> Any:
 
 
 def _of_torch(result: Any) -> Any:
-    return sys.modules["torch"].from_numpy(result)
+    return sys.modules["torch"].from_numpy(np.asarray(result))
 
 
 def _of_jax(result: Any) -> Any:
@@ -87,6 +87,9 @@ def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:
         if device != _CPU:
             raise TypeError(f"{name}: expected an array on the CPU, found one on a device; use .cpu() first")
         library = type(x).__module__.partition(".")[0]
+        if hasattr(x, "resolve_conj"):
+            # Tensors that are to be conjugated or negated when they are read, which DLPack refuses, or reads as they are.
+            x = x.resolve_conj().resolve_neg()
         wrap = {"torch": _of_torch, "jax": _of_jax, "jaxlib": _of_jax}.get(library, _same)
         try:
             return np.from_dlpack(x), wrap

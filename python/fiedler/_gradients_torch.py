@@ -410,7 +410,8 @@ def checked(x: Any, name: str, *, complex_: bool = False) -> Tensor:
     if x.device.type not in ("cpu", "meta"):
         raise TypeError(f"{name}: expected an array on the CPU, found one on a device; use .cpu() first")
     if x.is_complex() and not complex_:
-        raise TypeError(f"{name}: expected a tensor of real numbers, found {x.dtype}")
+        how = "; matrices of complex numbers have no gradients here, use tensor.detach()" if x.is_complex() else ""
+        raise TypeError(f"{name}: expected a tensor of real numbers, found {x.dtype}{how}")
     return x
 
 

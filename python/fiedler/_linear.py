@@ -62,7 +62,7 @@ class Transforms:
         self, x: Any, axis: int, weights: Callable[[int], Any], rate: float, edges: list[float], place: str
     ) -> tuple[Any, Any, Any, Any]:
         """Returns the fields of a `PowerSpectrum` along an axis, of which the window is weights(n)."""
-        x = self._last(x, axis)
+        x, axis = self._last(x, axis), int(axis)
         n = x.shape[-1]
         if n < 1:
             raise DomainError(f"a: expected at least one element along axis {axis}, found the shape {tuple(x.shape)}")

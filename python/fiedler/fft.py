@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
-from ._arguments import real, reals, text, whole, word, wrong
+from ._arguments import real, reals, text, whole, wrong
 from ._arrays import along, as_numpy, count, differentiating, prepared, tracked_by
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError
@@ -329,7 +329,11 @@ def _tracked_spectrum(
     a: Any, axis: Any, window: Any, rate: float, edges: list[float], device: str | None, context: Context | None
 ) -> PowerSpectrum:
     """Returns the power spectrum of an array that a library differentiates."""
-    coefficients = _WINDOWS[word(window, "window", *_WINDOWS)]
+    if not isinstance(axis, (int, np.integer)):
+        raise wrong("axis", "an integer", axis)
+    coefficients = _WINDOWS.get(text(window, "window"))
+    if coefficients is None:
+        raise DomainError(f"window: expected {', '.join(_WINDOWS)}, found {window!r}")
 
     def weights(n: int) -> Any:
         angles = 2 * np.pi * np.arange(n) / n

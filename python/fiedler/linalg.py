@@ -151,7 +151,8 @@ def eigh(
     -------
     EighResult
         ``eigenvalues`` (..., k), real and ascending, ``eigenvectors`` (..., n, k), columns of unit 2-norm, and
-        ``certificates``. The entry of largest magnitude of a complex vector is real and positive.
+        ``certificates``. The entry of largest magnitude of a complex vector is real and positive; of those within 1 in
+        2,000 of it, the first.
         A matrix with a NaN or an infinity has NaN eigenvalues and the status 2, and does not affect the others.
 
     Examples

@@ -30,6 +30,11 @@ def test_tensors_of_torch():
     torch.testing.assert_close(stats.describe(x[:, 1], 0).mean, x[:, 1].mean(0))
     torch.testing.assert_close(linalg.eigvalsh(torch.nn.Parameter(x).detach()), w)
     assert fiedler.features.extract(x[0], "stats").values.shape[0] == 4
+    z = torch.complex(x[0], x[1])
+    torch.testing.assert_close(linalg.matmul(z.mH, z), z.mH @ z)
+    torch.testing.assert_close(linalg.matmul(z.conj().imag, x[0]), -x[1] @ x[0])
+    torch.testing.assert_close(fft.fft(z.conj()), torch.fft.fft(z.conj()))
+    torch.testing.assert_close(stats.cov(x[0, 0]), torch.cov(x[0, 0]))
     with pytest.raises(TypeError, match=r"cannot use a tensor that requires grad; use tensor\.detach\(\)"):
         stats.describe(x[:, 1].clone().requires_grad_())
     for wrong, words in [

@@ -194,15 +194,16 @@ fn text(source: &Source, head: &[u8]) -> Result<Format> {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("mtx")) {
         return Err(Error::parse(path, Some(1), "the banner %%MatrixMarket", quoted(first_line(text))));
     }
-    if graph6::begins(text) {
-        return Ok(Format::Graph6);
-    }
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     Ok(match ending.as_deref() {
         Some("g6" | "s6" | "d6") => Format::Graph6,
+        // The name of a node without neighbors may be a graph in graph6.
         Some("adjlist") => Format::AdjacencyList,
-        // The comments of the file are longer than what was looked at.
-        Some("col" | "clq" | "gr" | "max" | "dimacs") if text.starts_with(b"c") => Format::Dimacs,
+        _ if graph6::begins(text) => Format::Graph6,
+        // The comments of the file are longer than what was looked at, or the line of the problem is not whole.
+        Some("col" | "clq" | "gr" | "max" | "dimacs") if text.starts_with(b"c") || text.starts_with(b"p ") => {
+            Format::Dimacs
+        }
         own if metis::is_here(source, head, matches!(own, Some("graph" | "metis")))? => Format::Metis,
         _ => Format::EdgeList,
     })

@@ -90,21 +90,28 @@ fn visit(
     Ok(offsets)
 }
 
-/// Returns whether a text begins with a header or, if it has none, with a line that is a graph. Such a line is a single
-/// word, so it is no edge.
+/// Returns whether a text begins with a header or, if it has none, with a line that is a graph, and the other lines
+/// have the characters of graphs. Such a line is a single word, so it is no edge.
 pub(super) fn begins(text: &[u8]) -> bool {
-    let is_header = HEADERS.iter().any(|header| text.starts_with(header));
-    let (line, whole) = match text.iter().position(|&byte| byte == b'\n') {
-        Some(end) => (text[..end].trim_ascii_end(), true),
-        None => (text.trim_ascii_end(), text.len() < LOOKED_AT),
-    };
+    if HEADERS.iter().any(|header| text.starts_with(header)) {
+        return true;
+    }
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let line = lines.next().unwrap_or_default();
+    let is_whole = text.len() < LOOKED_AT || line.len() < text.trim_ascii_end().len();
     let is_graph = || match Graph::of(line) {
-        Ok(graph) => graph.edges(|_, _| ()).is_ok() || !whole,
+        Ok(graph) => graph.edges(|_, _| ()).is_ok() || !is_whole,
         Err(_) => line.len() > 1 && line[0] == b';' && line[1..].iter().all(is_character),
     };
     let is_longer =
-        || !whole && line.iter().skip(1).all(is_character) && order(&line[usize::from(line[0] == b'&')..]).is_some();
-    is_header || !line.is_empty() && (is_graph() || is_longer())
+        || !is_whole && line.iter().skip(1).all(is_character) && order(&line[usize::from(line[0] == b'&')..]).is_some();
+    !line.is_empty() && (is_graph() || is_longer()) && lines.all(may_be_line)
+}
+
+/// Returns whether a line has the characters of a graph, behind the first, which may say what it is. Numbers have
+/// others.
+fn may_be_line(line: &[u8]) -> bool {
+    line.iter().enumerate().all(|(i, byte)| is_character(byte) || i == 0 && b":&;".contains(byte))
 }
 
 fn without_header(line: &[u8]) -> &[u8] {

@@ -3,6 +3,7 @@
 
 pub(crate) mod certificate;
 mod columns;
+mod complex;
 mod convert;
 pub mod divergence;
 pub mod eigen;
@@ -18,7 +19,6 @@ pub mod mlp;
 mod operation;
 pub(crate) mod orthogonalize;
 pub mod pca;
-mod phase;
 pub mod random;
 mod reflectors;
 pub mod roofline;

@@ -17,6 +17,7 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_cpu("known singular values in f32", known::<f32>),
             on_cpu("known singular values in f64", known::<f64>),
+            on_cpu("half of the singular values are 0", half_zero),
             on_cpu("singular values that are not finite, or tiny", extreme),
             on_cpu("products in f32", products::<f32>),
             on_cpu("products in f64", products::<f64>),
@@ -45,6 +46,15 @@ impl Matrix {
         let v = Self::random(n, 1, random).data;
         let square: f64 = v.iter().map(|x| x.norm_sqr()).sum();
         Self::new(n, n, |i, j| C::from(f64::from(u8::from(i == j))) - 2.0 / square * v[i] * v[j].conj())
+    }
+
+    /// Multiplies by I - 2 v v^H / v^H v from the left.
+    fn reflect(&mut self, v: &[C]) {
+        let by = 2.0 / v.iter().map(|x| x.norm_sqr()).sum::<f64>();
+        for column in self.data.chunks_exact_mut(self.rows) {
+            let inner: C = column.iter().zip(v).map(|(x, v)| v.conj() * x).sum();
+            column.iter_mut().zip(v).for_each(|(x, v)| *x -= by * inner * v);
+        }
     }
 
     fn cols(&self) -> usize {
@@ -147,6 +157,42 @@ where
                 assert!(values.iter().zip(own).map(off).all(|off| off <= 15.0 * unit), "{name}");
             }
             assert!(alone.certificates(ctx)?.iter().all(|one| one.status == Status::Converged));
+        }
+    }
+    Ok(())
+}
+
+/// Matrices for which the divide and conquer of faer 0.24.4 fails, real and complex.
+fn half_zero(ctx: &Context) -> Checked {
+    for (n, seed) in [(128, 1), (128, 2), (140, 3), (140, 4), (200, 5)] {
+        let random = &mut SplitMix64::new(seed);
+        let mut s: Vec<f64> = (0..n).map(|i| if i < n / 2 { random.unit() } else { 0.0 }).collect();
+        for is_real in [true, false] {
+            let mut a = Matrix::new(n, n, |i, j| C::from(if i == j { s[i] } else { 0.0 }));
+            for _ in 0..n {
+                let v = Matrix::random(n, 1, random).data;
+                let v: Vec<C> = v.into_iter().map(|x| if is_real { C::from(x.re) } else { x }).collect();
+                a.reflect(&v);
+                a = a.adjoint();
+                a.reflect(&v.iter().rev().copied().collect::<Vec<_>>());
+                a = a.adjoint();
+            }
+            let reals: Vec<f64> = a.data.iter().map(|x| x.re).collect();
+            let found = svd(ctx, &array::<f64>(std::slice::from_ref(&a), n)?, Vectors::Thin)?.ok(ctx)?;
+            let alone = svdvals(ctx, &array::<f64>(&[a], n)?)?;
+            let mut all = vec![found.s.to_host(ctx)?, alone.s.to_host(ctx)?];
+            if is_real {
+                let real = Array::from_vec(Shape::new(n, n, 1), reals)?;
+                all.extend([
+                    svd(ctx, &real, Vectors::Full)?.ok(ctx)?.s.to_host(ctx)?,
+                    svdvals(ctx, &real)?.s.to_host(ctx)?,
+                ]);
+            }
+            s.sort_by(|x, y| y.total_cmp(x));
+            for values in all {
+                let error = values.as_slice().iter().zip(&s).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+                assert!(error <= 15.0 * n as f64 * f64::EPSILON, "{n}, {seed}, real: {is_real}: {error:e}");
+            }
         }
     }
     Ok(())

@@ -85,11 +85,11 @@ const DEPENDS_ON: [(&str, &str); 12] = [
 const COMMON: [&str; 11] = [
     "certificate",
     "columns",
+    "complex",
     "convert",
     "elementary",
     "operation",
     "orthogonalize",
-    "phase",
     "random",
     "reflectors",
     "ties",

@@ -3,7 +3,7 @@
 //! columns of the unitary matrix of the reduction, and certified (`measure`). Larger ones, and those of calls with too
 //! few matrices to fill the lanes, are solved one at a time by faer's divide and conquer (`dense`).
 //!
-//! Of each eigenvector, the entry of largest magnitude is real and positive (`ops::phase`).
+//! Of each eigenvector, the entry of largest magnitude is real and positive (`ops::complex`).
 
 mod dense;
 mod group;
@@ -15,8 +15,8 @@ use super::{Certificate, up_to};
 use crate::array::Real;
 use crate::lanes::Vector;
 use crate::ops::certificate::Status;
+use crate::ops::complex::{leader, leading_phase, narrow};
 use crate::ops::eigen::request::Request;
-use crate::ops::phase::{leader, leading_phase};
 use crate::parallel;
 use crate::shape::Layout;
 use num_complex::Complex;
@@ -142,9 +142,7 @@ fn write_with_phase<T: Real>(of: impl Fn(usize) -> Complex<f64>, to: &mut [Compl
     let all = (0..to.len()).map(&of);
     let (at, factor) = (leader(all.clone()), leading_phase(all).conj());
     for (i, to) in to.iter_mut().enumerate() {
-        let x = if i == at { Complex::from(of(i).norm_sqr().sqrt()) } else { of(i) * factor };
-        // A zero of either sign becomes +0.
-        *to = Complex::new(T::from_f64(x.re + 0.0), T::from_f64(x.im + 0.0));
+        *to = narrow(if i == at { Complex::from(of(i).norm_sqr().sqrt()) } else { of(i) * factor });
     }
 }
 

@@ -179,8 +179,10 @@ fn half_zero(ctx: &Context) -> Checked {
             }
             let reals: Vec<f64> = a.data.iter().map(|x| x.re).collect();
             let found = svd(ctx, &array::<f64>(std::slice::from_ref(&a), n)?, Vectors::Thin)?.ok(ctx)?;
-            let alone = svdvals(ctx, &array::<f64>(&[a], n)?)?;
+            let alone = svdvals(ctx, &array::<f64>(std::slice::from_ref(&a), n)?)?;
             let mut all = vec![found.s.to_host(ctx)?, alone.s.to_host(ctx)?];
+            let narrow = svd(ctx, &array::<f32>(std::slice::from_ref(&a), n)?, Vectors::Thin)?.ok(ctx)?;
+            assert!(narrow.certificates(ctx)?[0].residual <= 2.0 * f64::from(f32::EPSILON));
             if is_real {
                 let real = Array::from_vec(Shape::new(n, n, 1), reals)?;
                 all.extend([

@@ -5,7 +5,7 @@
 //! the phase that follows.
 
 use super::super::{PROMISE, Problem};
-use super::dense::Method;
+use super::dense::{Method, WELL};
 use crate::array::Real;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::nan_max;
@@ -69,7 +69,8 @@ fn solve<T: Real>(problem: &Problem, a: &[Complex<T>], vectors: bool) -> Factors
     // Values alone have no residual that would tell whether divide and conquer has failed.
     let first = if vectors { Method::Divide } else { Method::Iterate };
     let mut found = attempt::<T>(problem, &a, vectors, first);
-    if found.certificate.status != Status::Converged && vectors {
+    let well = found.certificate.status == Status::Converged && found.certificate.residual <= WELL;
+    if vectors && !well {
         found = attempt::<T>(problem, &a, vectors, Method::Iterate);
     }
     found.s.iter_mut().for_each(|x| *x *= scale);

@@ -25,7 +25,7 @@ const NARROW: usize = 20;
 /// not correct that: residuals of up to 12 eps remained, and errors of up to 18 eps s_max in the singular values, where
 /// s_max is the largest singular value (2026-11-23, the families of tests/dense/svd.rs, seeds 1 to 3). Matrices with a
 /// larger residual than this limit are solved again in f64.
-const WELL: f64 = 2.0 * f32::EPSILON as f64;
+pub(super) const WELL: f64 = 2.0 * f32::EPSILON as f64;
 
 /// The maximum number of refinement steps. Nearly all matrices need one.
 const STEPS: usize = 2;

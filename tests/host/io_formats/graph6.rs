@@ -84,6 +84,14 @@ fn both_codes_of_a_graph_agree() {
 /// Files of nauty's programs have no header, and a stream has no name.
 #[test]
 fn the_first_line_shows_the_format() {
+    // Words that are graphs, too: nodes without neighbors in an adjacency list, and the header of a column of numbers.
+    let set = parsed("metals.adjlist", b"Cu\nCo\n");
+    assert_eq!((set.format, set.graphs.len(), set.graphs.node_offsets()), (Format::AdjacencyList, 1, &[0, 2][..]));
+    let error = read_from("h.txt", &b"CO\n1.5\n2.25\n"[..], &Conventions::default(), &ReadOptions::default());
+    let error = error.unwrap_err().to_string();
+    assert!(!error.contains("graph6, which"), "{error}");
+    let problem = read_from("d.col", &b"p edge 3\n"[..], &Conventions::default(), &ReadOptions::default());
+    assert!(problem.unwrap_err().to_string().contains("d.col:1"));
     for content in ["A_\n", "@", "&A_\n", ":An\n", "\u{feff}DQc\n", "~?@", "?\n"] {
         let name = if content == "~?@" { "g.g6" } else { "standard input" };
         match stream(name, content.as_bytes()) {

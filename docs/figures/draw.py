@@ -4,6 +4,9 @@
     fiedler encode examples/data/karate.txt -o karate.npz
     python3 docs/figures/draw.py encoding karate.npz examples/data/karate.txt > docs/figures/encoding.svg
 
+    fiedler encode examples/data/karate.txt -o karate.npz --walk-steps 4 --heat-times 1 --wave-energies 9 --pagerank 0.15 --electrostatic --resistances --all-pairs
+    python3 docs/figures/draw.py encodings karate.npz > docs/figures/encodings.svg
+
     python3 benches/chart.py --only eigh --batches 1,16,256,4096 > eigh.jsonl
     python3 docs/figures/draw.py speedup eigh.jsonl "two cores of an AMD EPYC, 2026-11-23" > docs/figures/speedup.svg
 
@@ -18,7 +21,7 @@
 
     python3 docs/figures/draw.py floors > docs/figures/floors.svg       # from the sources of this repository
 
-`encoding` needs NumPy.
+`encoding` and `encodings` need NumPy.
 """
 import json, math, pathlib, re, sys
 from xml.sax.saxutils import escape
@@ -95,6 +98,46 @@ def encoding(archive, edges):
     for i in range(len(x)):
         drawing.circle(across(x[i]), down(y[i]), 6, ("one" if x[i] < 0 else "two") + " ring", f"node {ids[i]}: {x[i]:.3f}, {y[i]:.3f}")
     drawing.text(20, 385, f"Right: the Fiedler vector (eigenvalue {values[1]:.3f}), 0 where dashed. Up: the next vector ({values[2]:.3f}).", "quiet small")
+    return drawing
+
+
+def encodings(archive):
+    """What the columns of `fiedler encode` say about one graph: a panel for each, in which the nodes keep their places."""
+    import numpy as np
+
+    found = np.load(archive)
+    x, y = found["eigenvectors"][:, 1], found["eigenvectors"][:, 2]
+    nodes, pairs = len(x), found["edge_index"].T
+    from_first = found["resistance_matrix"].reshape(nodes, nodes)[0]
+    panels = [
+        ("eigenvectors, the second", found["eigenvectors"][:, 1]),
+        ("random_walk, 4 steps", found["random_walk"][:, 3]),
+        ("heat_kernel, t = 1", found["heat_kernel"][:, 0]),
+        ("wave_kernel, 4th of 9 energies", found["wave_kernel"][:, 3]),
+        ("pagerank, restart 0.15", found["pagerank"][:, 0]),
+        ("electrostatic, the mean", found["electrostatic"][:, 2]),
+        ("resistance of edges", None),
+        ("resistance_matrix, from one node", from_first),
+    ]
+    width, height = 236, 190
+    drawing = Drawing(4 * width + 20, 2 * height + 66, "Zachary's karate club in eight encodings")
+    drawing.text(20, 26, drawing.title, "title")
+    for panel, (name, values) in enumerate(panels):
+        left, top = 20 + panel % 4 * width, 40 + panel // 4 * height
+        across = lambda t: left + 10 + (width - 40) * (t - x.min()) / (x.max() - x.min())
+        down = lambda t: top + height - 24 - (height - 56) * (t - y.min()) / (y.max() - y.min())
+        drawing.text(left, top + 14, name, "mono")
+        for (a, b), resistance in zip(pairs, found["resistance"]):
+            wide = f' style="stroke-width:{4 * resistance:.1f};stroke-opacity:1"' if values is None else ""
+            if a < b:
+                drawing.add(f'<line x1="{across(x[a]):.1f}" y1="{down(y[a]):.1f}" x2="{across(x[b]):.1f}" y2="{down(y[b]):.1f}" class="edge"{wide}/>')
+        # The size follows the rank, so that a few large values do not make the others equal.
+        ranks = np.zeros(nodes) if values is None else np.argsort(np.argsort(values, kind="stable"), kind="stable") / (nodes - 1)
+        for i in np.argsort(-ranks):
+            shade = "two ring" if values is None else f"f{min(int(4 * ranks[i]), 3)} ring"
+            title = f"node {i}" if values is None else f"node {i}: {values[i]:.4g}"
+            drawing.circle(across(x[i]), down(y[i]), f"{2.5 if values is None else 3 + 5 * ranks[i]:.1f}", shade, title)
+    drawing.text(20, 2 * height + 56, "Nodes are larger and darker the higher their number ranks; edges are wider the larger their resistance.", "quiet small")
     return drawing
 
 
@@ -283,7 +326,7 @@ def floors():
 
 
 if __name__ == "__main__":
-    figures = {"encoding": encoding, "speedup": speedup, "accuracy": accuracy, "bridge": bridge, "weights": weights, "floors": floors}
+    figures = {"encoding": encoding, "encodings": encodings, "speedup": speedup, "accuracy": accuracy, "bridge": bridge, "weights": weights, "floors": floors}
     if len(sys.argv) < 2 or sys.argv[1] not in figures:
         sys.exit(__doc__)
     print(figures[sys.argv[1]](*sys.argv[2:]))

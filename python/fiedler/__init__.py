@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from ._fiedler import __version__
     from ._graphs import GraphBatch
+    from ._structural import StructuralEncoding, structural
 
 _MODULES = (
     "arrow",
@@ -76,6 +77,7 @@ _NAMES = {
         "UndefinedGradientWarning",
     ),
     "_graphs": ("GraphBatch",),
+    "_structural": ("StructuralEncoding", "structural"),
     "_fiedler": ("__version__",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
@@ -95,6 +97,7 @@ __all__ = [
     "OutOfMemoryError",
     "ParseError",
     "ShapeError",
+    "StructuralEncoding",
     "UncertifiedError",
     "UncertifiedWarning",
     "UndefinedGradientError",
@@ -114,6 +117,7 @@ __all__ = [
     "set_num_threads",
     "sklearn",
     "stats",
+    "structural",
     "torch",
     "torch_geometric",
     "train",

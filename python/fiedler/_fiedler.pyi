@@ -28,6 +28,7 @@ __all__ = [
     "set_threads",
     "threads",
     "encode",
+    "structural",
     "extract",
     "encode_table",
     "features_table",
@@ -201,6 +202,9 @@ def threads(worker: bool) -> int: ...
 def encode(
     context: Context, graphs: Graphs, options: dict[str, Any], progress: Callable[[int, int], object] | None
 ) -> tuple[dict[str, _Array], dict[str, Any]]: ...
+def structural(
+    context: Context, graphs: Graphs, options: dict[str, Any], progress: Callable[[int, int], object] | None
+) -> dict[str, _Array]: ...
 def extract(
     context: Context,
     samples: Samples,

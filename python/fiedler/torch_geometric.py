@@ -7,6 +7,9 @@ Replace the import and keep the rest of the program::
     dataset = TUDataset(root, "PROTEINS", pre_transform=AddLaplacianEigenvectorPE(k=8))  # a call for each graph
     dataset = encode_dataset(TUDataset(root, "PROTEINS"), AddLaplacianEigenvectorPE(k=8))  # one call, much faster
 
+The other transforms add what GraphGPS and its successors compute beside these two. `encode_dataset` takes several at
+once, and the structural ones among them share their decompositions.
+
 Differences from PyTorch Geometric: eigenvectors are canonical unless ``sign='random'``, so that they do not change from
 call to call; the graph is taken as undirected; a graph with too few nodes gets columns of zeros; the graphs of a
 ``Batch`` are encoded one by one; the result is on the device of ``edge_index``. Import ``torch_geometric`` first if the
@@ -17,57 +20,46 @@ from __future__ import annotations
 
 import copy
 import sys
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ._arguments import flag, text_or_none, whole, word
 from ._arrays import like, on_cpu
 from ._context import Context
-from ._encode import Encoding, encode
+from ._encode import encode
 from ._errors import warn
 from ._graphs import GraphBatch
+from ._pyg import Array, Transform, add, host, of_edges
+from ._pyg_structural import (
+    AddEffectiveResistance,
+    AddElectrostaticPE,
+    AddHeatKernelPE,
+    AddPageRankPE,
+    AddSpectralInvariants,
+    AddWaveKernelPE,
+    Structural,
+)
+from ._structural import structural
 
-__all__ = ["AddLaplacianEigenvectorPE", "AddRandomWalkPE", "encode_dataset"]
-
-Array = Any
+__all__ = [
+    "AddEffectiveResistance",
+    "AddElectrostaticPE",
+    "AddHeatKernelPE",
+    "AddLaplacianEigenvectorPE",
+    "AddPageRankPE",
+    "AddRandomWalkPE",
+    "AddSpectralInvariants",
+    "AddWaveKernelPE",
+    "encode_dataset",
+]
 
 # What PyTorch Geometric passes on to ARPACK, which is not used here.
 _ARPACK = ("v0", "ncv", "maxiter", "tol")
 
 
-if TYPE_CHECKING or "torch_geometric" not in sys.modules:
-    _Base = object
-else:
-    from torch_geometric.transforms import BaseTransform as _Base
-
-
-class _Transform(_Base):
-    """A transform that adds arrays of an encoding to the nodes of graphs."""
-
-    attr_name: str | None
-    preset: str | None
-    symmetrize: str | None
-
-    def _encoding(self, graphs: GraphBatch) -> Encoding:
-        raise NotImplementedError
-
-    def _features(self, encoding: Encoding) -> tuple[Array, Array | None]:
-        """Returns the rows of all nodes, and the mask of each graph if it is asked for."""
-        raise NotImplementedError
-
-    def __call__(self, data: Any) -> Any:
-        return self.forward(copy.copy(data))
-
-    def forward(self, data: Any) -> Any:
-        """Adds the attribute to the graph itself. A call of the transform leaves it as it is, and returns a copy."""
-        graphs = GraphBatch.from_pyg(_host(data), preset=self.preset, symmetrize=self.symmetrize)
-        _add(data, self.attr_name, data.edge_index, *self._features(self._encoding(graphs)))
-        return data
-
-
-class AddLaplacianEigenvectorPE(_Transform):
+class AddLaplacianEigenvectorPE(Transform):
     """Adds the first k eigenvectors of the symmetric Laplacian beyond the first one to each node.
 
     Parameters
@@ -137,10 +129,10 @@ class AddLaplacianEigenvectorPE(_Transform):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(k={self.k}, attr_name={self.attr_name!r})"
 
-    def _encoding(self, graphs: GraphBatch) -> Encoding:
+    def _encoding(self, graphs: GraphBatch) -> Any:
         return encode(graphs, self.k, trivial=self.trivial, device=self.device, context=self.context)
 
-    def _features(self, encoding: Encoding) -> tuple[Array, Array | None]:
+    def _features(self, encoding: Any) -> tuple[Array, Array | None]:
         vectors = encoding.eigenvectors
         if self.sign == "random":
             signs = _signs(encoding.mask.shape).astype(vectors.dtype)
@@ -148,7 +140,7 @@ class AddLaplacianEigenvectorPE(_Transform):
         return vectors, encoding.mask if self.mask else None
 
 
-class AddRandomWalkPE(_Transform):
+class AddRandomWalkPE(Transform):
     """Adds the probabilities that a random walk is back after 1 to ``walk_length`` steps to each node.
 
     Parameters
@@ -190,21 +182,22 @@ class AddRandomWalkPE(_Transform):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(walk_length={self.walk_length}, attr_name={self.attr_name!r})"
 
-    def _encoding(self, graphs: GraphBatch) -> Encoding:
+    def _encoding(self, graphs: GraphBatch) -> Any:
         return encode(graphs, 0, walk_steps=self.walk_length, device=self.device, context=self.context)
 
-    def _features(self, encoding: Encoding) -> tuple[Array, Array | None]:
+    def _features(self, encoding: Any) -> tuple[Array, Array | None]:
         return encoding.random_walk, None
 
 
 def encode_dataset(dataset: Any, transform: Any) -> Any:
-    """Applies a transform of this module to all graphs of a data set in one call.
+    """Applies transforms of this module to all graphs of a data set, each in one call.
 
     Parameters
     ----------
     dataset : InMemoryDataset or list of Data
-        The storage of an ``InMemoryDataset`` gets the attribute. A list is left as it is.
-    transform : AddLaplacianEigenvectorPE or AddRandomWalkPE
+        The storage of an ``InMemoryDataset`` gets the attributes. A list is left as it is.
+    transform : transform of this module, or list of them
+        Structural encodings that are asked for together share their decompositions.
 
     Returns
     -------
@@ -215,18 +208,20 @@ def encode_dataset(dataset: Any, transform: Any) -> Any:
     --------
     >>> from types import SimpleNamespace as Data
     >>> edge = Data(edge_index=np.array([[0, 1], [1, 0]]), num_nodes=2, x=None)
-    >>> two = encode_dataset([edge, edge], AddRandomWalkPE(walk_length=1))
-    >>> two[1].random_walk_pe.shape, hasattr(edge, "random_walk_pe")
-    ((2, 1), False)
+    >>> two = encode_dataset([edge, edge], [AddRandomWalkPE(walk_length=1), AddElectrostaticPE()])
+    >>> two[1].random_walk_pe.shape, two[1].electrostatic_pe.shape, hasattr(edge, "random_walk_pe")
+    ((2, 1), (2, 10), False)
     """
-    if not isinstance(transform, _Transform):
-        what = type(transform).__name__
-        raise TypeError(f"transform: expected AddLaplacianEigenvectorPE or AddRandomWalkPE of fiedler, found {what}")
-    how: dict[str, Any] = {"preset": transform.preset, "symmetrize": transform.symmetrize}
+    transforms = list(transform) if isinstance(transform, (list, tuple)) else [transform]
+    for one in transforms:
+        if not isinstance(one, Transform):
+            what = f"expected transforms of fiedler.torch_geometric, found {type(one).__name__}"
+            raise TypeError(f"transform: {what}")
     if isinstance(dataset, (list, tuple)):
         made = [copy.copy(data) for data in dataset]
-        encoding = transform._encoding(GraphBatch.from_pyg([_host(data) for data in made], **how))
-        _share(made, transform, encoding)
+        hosts = [host(data) for data in made]
+        for one, encoding in _encodings(hosts, transforms):
+            _share(made, one, encoding)
         return made
     store = getattr(dataset, "_data", None)
     if store is None:
@@ -235,23 +230,62 @@ def encode_dataset(dataset: Any, transform: Any) -> Any:
         raise ValueError("dataset: expected a whole data set, found a subset; use dataset.copy() first")
     slices = dataset.slices
     if slices is None:
-        dataset._data = transform(store)
+        for one in transforms:
+            dataset._data = store = one(store)
     else:
-        encoding = transform._encoding(GraphBatch.from_pyg(dataset, **how))
-        rows, mask = transform._features(encoding)
-        offsets = encoding.node_offsets
-        _add(store, transform.attr_name, store.edge_index, rows, mask)
-        name = transform.attr_name or "x"
         ends = slices["edge_index"]
-        slices[name] = like(offsets, ends)
-        if mask is not None:
-            slices[f"{name}_mask"] = like(np.arange(len(offsets), dtype=np.int64), ends)
+        for one, encoding in _encodings(dataset, transforms):
+            rows, mask = one._features(encoding)
+            graphs = np.arange(len(encoding.node_offsets), dtype=np.int64)
+            offsets = encoding.node_offsets if one.rows == "nodes" else graphs
+            if one.rows == "edges":
+                offsets = np.asarray(on_cpu(ends))
+                firsts = np.repeat(encoding.node_offsets[:-1], np.diff(offsets))
+                rows = of_edges(encoding, rows, np.asarray(on_cpu(store.edge_index)), firsts)
+            add(store, one.attr_name, store.edge_index, rows, mask)
+            name = one.attr_name or "x"
+            slices[name] = like(offsets, ends)
+            if mask is not None:
+                slices[f"{name}_mask"] = like(graphs, ends)
     if getattr(dataset, "_data_list", None) is not None:
         dataset._data_list = None  # graphs that were taken apart before
     return dataset
 
 
-def _share(graphs: list[Any], transform: _Transform, encoding: Encoding) -> None:
+def _encodings(data: Any, transforms: list[Transform]) -> Iterator[tuple[Transform, Any]]:
+    """Computes the encoding of each transform. Structural ones share a call unless they want one array in two ways."""
+    graphs: dict[Any, GraphBatch] = {}
+    shared: list[tuple[list[Structural], dict[str, Any]]] = []
+
+    def listed(one: Transform) -> GraphBatch:
+        how = (one.preset, one.symmetrize)
+        if how not in graphs:
+            graphs[how] = GraphBatch.from_pyg(data, preset=one.preset, symmetrize=one.symmetrize)
+        return graphs[how]
+
+    def fits(one: Structural, members: list[Structural], options: dict[str, Any]) -> bool:
+        first = members[0]
+        like_first = (one.preset, one.symmetrize, one.context) == (first.preset, first.symmetrize, first.context)
+        return like_first and all(options.get(name, value) == value for name, value in one.options.items())
+
+    for one in transforms:
+        if not isinstance(one, Structural):
+            yield one, one._encoding(listed(one))
+            continue
+        for members, options in shared:
+            if fits(one, members, options):
+                members.append(one)
+                options.update(one.options)
+                break
+        else:
+            shared.append(([one], dict(one.options)))
+    for members, options in shared:
+        encoding = structural(listed(members[0]), context=members[0].context, **options)
+        for one in members:
+            yield one, encoding
+
+
+def _share(graphs: list[Any], transform: Transform, encoding: Any) -> None:
     """Adds its rows to every graph of a list, whose elements may be batches themselves."""
     rows, mask = transform._features(encoding)
     first = graph = 0
@@ -260,38 +294,14 @@ def _share(graphs: list[Any], transform: _Transform, encoding: Encoding) -> None
         count = 1 if ptr is None else len(ptr) - 1
         end = int(encoding.node_offsets[graph + count])
         own = None if mask is None else mask[graph : graph + count]
-        _add(data, transform.attr_name, data.edge_index, rows[first:end], own)
+        if transform.rows == "nodes":
+            taken = rows[first:end]
+        elif transform.rows == "graphs":
+            taken = rows[graph : graph + count]
+        else:
+            taken = of_edges(encoding, rows, np.asarray(on_cpu(data.edge_index)), first)
+        add(data, transform.attr_name, data.edge_index, taken, own)
         first, graph = end, graph + count
-
-
-def _host(data: Any) -> Any:
-    """Returns what the encoding reads of a graph, in the memory of the CPU."""
-    if hasattr(data, "edge_types"):
-        raise TypeError(f"data: expected a homogeneous graph, found {type(data).__name__}; use to_homogeneous() first")
-    if getattr(data, "edge_index", None) is None:
-        raise TypeError(f"data: expected a Data or a Batch with an edge_index, found {type(data).__name__} without one")
-    names = ("edge_index", "edge_weight", "ptr")
-    return SimpleNamespace(num_nodes=data.num_nodes, **{name: on_cpu(getattr(data, name, None)) for name in names})
-
-
-def _add(data: Any, attr_name: str | None, place: Any, rows: Array, mask: Array | None) -> None:
-    """Sets the attribute of a graph, or appends to its x, on the device of ``place``."""
-    value = like(np.ascontiguousarray(rows), place)
-    if attr_name is not None:
-        setattr(data, attr_name, value)
-        if mask is not None:
-            setattr(data, f"{attr_name}_mask", like(mask, place))
-        return
-    x = getattr(data, "x", None)
-    if x is None:
-        data.x = value
-        return
-    if isinstance(x, np.ndarray):
-        x = x[:, None] if x.ndim == 1 else x
-        data.x = np.concatenate([x, value.astype(x.dtype)], axis=-1)
-    else:
-        x = x.view(-1, 1) if x.dim() == 1 else x
-        data.x = sys.modules["torch"].cat([x, value.to(x.device, x.dtype)], dim=-1)
 
 
 def _signs(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -32,6 +32,7 @@ mod logs;
 mod panics;
 mod random;
 mod stats;
+mod structural;
 mod tables;
 mod train;
 mod wait;
@@ -75,6 +76,7 @@ fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(context::set_threads, module)?,
         wrap_pyfunction!(context::threads, module)?,
         wrap_pyfunction!(encode::encode, module)?,
+        wrap_pyfunction!(structural::structural, module)?,
         wrap_pyfunction!(features::extract, module)?,
         wrap_pyfunction!(linalg::eigh, module)?,
         wrap_pyfunction!(linalg::svd, module)?,

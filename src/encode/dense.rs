@@ -23,7 +23,7 @@ pub(super) fn needed<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: 
 }
 
 /// Returns the number of known null vectors: one for each component, except isolated nodes whose diagonal entry is 1.
-fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
+pub(super) fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
     let ones = normalization != Normalization::Combinatorial && graph.conventions().isolated == IsolatedDiagonal::One;
     let alone = if ones { graph.degrees().iter().filter(|&&d| d == 0.0).count() } else { 0 };
     graph.components().count - alone

@@ -13,12 +13,14 @@ mod settings;
 mod sparse;
 mod spectral;
 mod stored;
+mod structural;
 mod walks;
 
 pub use crate::ops::eigen::Which;
 pub use encoding::{Encoding, RowMajor};
 pub use settings::Method;
 pub use spectral::{Progress, Report, SpectralEncoder};
+pub use structural::{StructuralEncoder, StructuralEncoding};
 
 /// Returns the version of the numerical results.
 #[cfg(feature = "arrow")]

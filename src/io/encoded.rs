@@ -3,7 +3,7 @@
 use super::data_set::NodeIds;
 use super::named::{Data, NamedArray, Rows};
 use crate::array::Real;
-use crate::encode::Encoding;
+use crate::encode::{Encoding, StructuralEncoding};
 
 /// Returns the arrays of an encoding, in the order in which `fiedler encode` writes them, for
 /// [`write`](fn@super::write) and [`to_bytes`](super::to_bytes). Their names are those of the fields of [`Encoding`],
@@ -34,6 +34,52 @@ pub fn encoding_arrays<'a, T: Real>(encoding: &'a Encoding<T>, ids: Option<&'a N
         Some(NodeIds::Text(ids)) => all.push(array("node_ids", Rows::Nodes, &[nodes], Data::Text(ids))),
         None => {}
     }
+    all
+}
+
+/// Returns the arrays of a structural encoding that were asked for, in the order in which `fiedler encode` writes them
+/// after those of [`encoding_arrays`]. Their names are those of the fields of [`StructuralEncoding`], and their shapes
+/// are stated there. Its certificates are the arrays `structural_status`, `structural_residual` and
+/// `structural_orthogonality`.
+#[must_use]
+pub fn structural_arrays<'a, T: Real>(encoding: &'a StructuralEncoding<T>) -> Vec<NamedArray<'a>> {
+    let graphs = encoding.graphs();
+    let nodes = encoding.node_offsets.last().and_then(|&nodes| usize::try_from(nodes).ok()).unwrap_or(0);
+    let (times, restarts) = (encoding.heat_times.len(), encoding.restarts.len());
+    let electrostatic = if encoding.electrostatic.is_empty() { 0 } else { encoding.electrostatic.len() / nodes };
+    let array = |name, rows, shape: &[usize], data| NamedArray { name, rows, shape: shape.to_vec(), data };
+    let columns =
+        |name, data, count: usize| (count > 0).then(|| array(name, Rows::Nodes, &[nodes, count], numbers(data)));
+    let flat = |name, rows, data: &'a [T]| array(name, rows, &[data.len()], numbers(data));
+    let mut all: Vec<NamedArray<'a>> = [
+        columns("heat_kernel", &encoding.heat_kernel, times),
+        columns("wave_kernel", &encoding.wave_kernel, encoding.wave_energies),
+        columns("pagerank", &encoding.pagerank, restarts),
+        columns("electrostatic", &encoding.electrostatic, electrostatic),
+        (times > 0).then(|| array("heat_times", Rows::Other, &[times], Data::F64(&encoding.heat_times))),
+        (restarts > 0).then(|| array("restarts", Rows::Other, &[restarts], Data::F64(&encoding.restarts))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !encoding.edge_index.is_empty() {
+        let shape = [2, encoding.edge_index.len() / 2];
+        all.push(array("edge_index", Rows::Other, &shape, Data::I64(&encoding.edge_index)));
+        all.push(flat("resistance", Rows::Other, &encoding.resistance));
+        all.push(flat("commute_time", Rows::Other, &encoding.commute_time));
+    }
+    if !encoding.pair_offsets.is_empty() {
+        all.push(array("pair_offsets", Rows::Other, &[graphs + 1], Data::I64(&encoding.pair_offsets)));
+        all.push(flat("resistance_matrix", Rows::Other, &encoding.resistance_matrix));
+    }
+    if !encoding.spectral_gap.is_empty() {
+        all.push(flat("spectral_gap", Rows::Graphs, &encoding.spectral_gap));
+        all.push(flat("kirchhoff_index", Rows::Graphs, &encoding.kirchhoff_index));
+        all.push(flat("log_spanning_trees", Rows::Graphs, &encoding.log_spanning_trees));
+    }
+    all.push(array("structural_status", Rows::Graphs, &[graphs], Data::U8(&encoding.status)));
+    all.push(array("structural_residual", Rows::Graphs, &[graphs], Data::F32(&encoding.residual)));
+    all.push(array("structural_orthogonality", Rows::Graphs, &[graphs], Data::F32(&encoding.orthogonality)));
     all
 }
 

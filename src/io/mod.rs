@@ -60,7 +60,7 @@ mod xml;
 pub(crate) use atomic::write_whole;
 pub use atomic::{abandon, fill_folder};
 pub use data_set::{DataSet, Format, NodeIds, ReadOptions, read, read_from, read_with};
-pub use encoded::encoding_arrays;
+pub use encoded::{encoding_arrays, structural_arrays};
 pub use graph::write_graph;
 #[cfg(feature = "arrow")]
 pub(crate) use header::{

@@ -9,6 +9,8 @@ mod laplacian;
 mod relative;
 mod sameness;
 mod spmm;
+mod structural;
+mod structural_walks;
 mod weak;
 mod weights;
 
@@ -23,6 +25,8 @@ fn main() -> std::process::ExitCode {
         relative::tests(),
         sameness::tests(),
         spmm::tests(),
+        structural::tests(),
+        structural_walks::tests(),
         weak::tests(),
         weights::tests(),
     ])

@@ -215,3 +215,43 @@ fn without_a_desktop_standard_error_is_silent() {
         assert!(!text.contains("XDG_RUNTIME_DIR"), "{environment:?}: {text}");
     }
 }
+
+#[test]
+fn structural_encodings_are_further_arrays() {
+    let files = Files::new();
+    let (ring, out) = (files.text("ring.txt", "0 1\n1 2\n2 3\n3 0\n"), files.at("out.npz"));
+    let all = "-k 0 --heat-times 0,1.5 --wave-energies 3 --pagerank 1 --electrostatic --resistances --all-pairs \
+               --invariants --precision f64";
+    let (line, _) = encoded(&ring, &out, &words(all));
+    assert!(line.contains("4 nodes, 4 edges"), "{line}");
+    let shape = |name| array::<f64>(&out, name).0;
+    assert_eq!([shape("heat_kernel"), shape("wave_kernel"), shape("electrostatic")], [[4, 2], [4, 3], [4, 10]]);
+    assert_eq!(array::<f64>(&out, "heat_times").1, [0.0, 1.5]);
+    assert_eq!(array::<f64>(&out, "pagerank"), (vec![4, 1], vec![1.0; 4]));
+    assert_eq!(array::<i64>(&out, "edge_index").1, [0, 0, 1, 1, 2, 2, 3, 3, 1, 3, 0, 2, 1, 3, 0, 2]);
+    // 1 and 3 in parallel, of eigenpairs in f64
+    assert!(array::<f64>(&out, "resistance").1.iter().all(|x| (x - 0.75).abs() <= 1e-14));
+    assert!(array::<f64>(&out, "commute_time").1.iter().all(|x| (x - 6.0).abs() <= 1e-13));
+    assert_eq!(array::<i64>(&out, "pair_offsets").1, [0, 16]);
+    assert!((array::<f64>(&out, "log_spanning_trees").1[0] - 4_f64.ln()).abs() <= 1e-14);
+    assert_eq!(array::<u8>(&out, "structural_status").1, [0]);
+
+    // A finished output is that of the same options alone.
+    let again = |options: &str| said(&[&["encode", &ring, "-o", &out, "--resume"][..], &words(options)].concat());
+    assert_eq!(again(all).0, Some(0));
+    let (code, line) = again("-k 0 --heat-times 0,1.5 --precision f64");
+    assert_eq!(code, Some(2), "{line}");
+    assert!(line.contains("0 wave_kernel columns") && line.contains("3 wave_kernel columns"), "{line}");
+
+    // Tables have no columns for them, and a NaN is no time.
+    let table = files.at("out.parquet");
+    let (code, line) = said(&["encode", &ring, "-o", &table, "--electrostatic"]);
+    assert!(code == Some(2) && line.contains("found one"), "{line}");
+    let (code, line) = said(&["encode", &ring, "-o", &files.at("new.npz"), "--heat-times", "1,NaN"]);
+    assert!(code != Some(0) && line.contains("expected times of at least 0"), "{line}");
+    assert!(!std::path::Path::new(&files.at("new.npz")).exists());
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}

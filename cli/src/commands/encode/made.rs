@@ -1,5 +1,6 @@
 //! Whether a finished output is that of a call with --resume, as far as the output says what it was made of.
 
+use super::structural::Structural;
 use super::{Encode, Precision, keep_largest};
 use crate::commands::{Failure, many};
 use fiedler::arrow::{Encoder, Kind, Shard, TableReader};
@@ -63,13 +64,17 @@ fn of_arrays(call: &Encode) -> Result<Both, Failure> {
         (words(asked), words(found))
     };
     let bits = |precision: Precision| format!("{precision:?}").to_lowercase();
-    Ok(Some(vec![
+    let columns = |wanted: &str| find(wanted).map_or(0, |(_, _, shape)| if shape.len() == 2 { shape[1] } else { 1 });
+    let structural =
+        Structural::asked(call).map(|(name, asked)| counts(asked, columns(name), &format!("{name} column")));
+    let pairs = vec![
         counts(data.graphs.len(), graphs, "graph"),
         counts(data.graphs.nodes(), nodes, "node"),
         counts(call.k, k, "eigenpair"),
         (format!("--walk-steps {}", call.walk_steps), format!("--walk-steps {walk_steps}")),
         (bits(call.precision), bits(precision)),
-    ]))
+    ];
+    Ok(Some(pairs.into_iter().chain(structural).collect()))
 }
 
 /// Compares the settings in the metadata of a table with those of a call.

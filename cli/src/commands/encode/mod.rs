@@ -2,6 +2,7 @@
 
 mod made;
 mod report;
+mod structural;
 mod tables;
 
 use super::outputs::Overwriting;
@@ -20,6 +21,7 @@ use fiedler::ops::Normalization;
 use fiedler::{Context, Error};
 use std::path::PathBuf;
 use std::time::Instant;
+use structural::Structural;
 use tables::Tables;
 
 /// Compute k eigenpairs of the Laplacian of every graph of a data set.
@@ -82,6 +84,8 @@ pub(super) struct Encode {
     storing: Storing,
     #[command(flatten)]
     printing: Printing,
+    #[command(flatten)]
+    structural: Structural,
     #[command(flatten)]
     tables: Tables,
 }
@@ -165,6 +169,21 @@ const ARRAYS_AND_RECIPE: &str = "Arrays:
   mask           (graphs, k)  1 where there is a pair
   random_walk    (nodes, N)   return probabilities, with --walk-steps N
   node_ids       (nodes)      the file's names of its nodes, unless they are 0, 1, 2 and so on
+
+Arrays of structural encodings, each with its option, and their certificates (structural_status, structural_residual,
+structural_orthogonality):
+  heat_kernel        (nodes, T)     diagonals of exp(-t L); heat_times has the times
+  wave_kernel        (nodes, N)     wave kernel signatures
+  pagerank           (nodes, A)     diagonals of a (I - (1 - a) D^-1 W)^-1; restarts has the probabilities a
+  electrostatic      (nodes, 10)    ElstaticSE of GraphGPS
+  edge_index         (2, entries)   the nodes of both directions of each edge, of which
+  resistance         (entries)      is the effective resistance, and
+  commute_time       (entries)      the expected number of steps of a walk there and back
+  pair_offsets       (graphs + 1)   where each graph's part of
+  resistance_matrix  (pairs)        begins: n x n effective resistances, infinite between components
+  spectral_gap       (graphs)       the second smallest eigenvalue of D - W
+  kirchhoff_index    (graphs)       the sum of the effective resistances of all pairs of nodes
+  log_spanning_trees (graphs)       the natural logarithm of their number
 
 torch_geometric's AddLaplacianEigenvectorPE leaves out the first eigenvector. For its K columns, use --preset pyg and
 -k K+1, and take the columns of `eigenvectors` from 1 on.";
@@ -253,11 +272,14 @@ impl Encode {
             encode(&encoder, &ctx, &data.graphs, &mut |Progress { done, .. }| bar.set_position(done as u64))
                 .inspect_err(|_| bar.abandon())?;
         bar.finish_and_clear();
+        let structural = self.structural.encoded::<T>(&ctx, &data, self.drop_trivial)?;
         let encoded = started.elapsed().as_secs_f64();
         self.profiling.stage("encode");
 
         let started = Instant::now();
-        fiedler::io::write(&self.output, &fiedler::io::encoding_arrays(&encoding, data.node_ids.as_ref()))?;
+        let arrays =
+            [fiedler::io::encoding_arrays(&encoding, data.node_ids.as_ref()), structural::arrays(structural.as_ref())];
+        fiedler::io::write(&self.output, &arrays.concat())?;
         let wrote = started.elapsed().as_secs_f64();
         stores.done();
         self.profiling.stage("write");
@@ -269,7 +291,8 @@ impl Encode {
             print(if json { done.as_json(self) } else { done.words(self) });
         }
         self.profiling.finish()?;
-        Ok(if encoding.uncertified() == 0 { Outcome::Done } else { Outcome::Uncertified })
+        let uncertified = encoding.uncertified() + structural.map_or(0, |structural| structural.uncertified());
+        Ok(if uncertified == 0 { Outcome::Done } else { Outcome::Uncertified })
     }
 
     fn wants_smallest(&self) -> bool {

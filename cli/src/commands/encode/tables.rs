@@ -156,6 +156,7 @@ impl Encode {
                 None => Ok(None),
             };
         };
+        self.structural.check_no_tables()?;
         let to_stdout = is_standard_input(&self.output);
         if !to_stdout {
             self.overwriting.check_output(&self.output, &[&self.input], &["parquet", "arrow", "feather", "arrows"])?;

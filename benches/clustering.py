@@ -51,7 +51,7 @@ def compare(samples, clusters, neighbors, repeat):
     print(f"{samples} points, {graph.nnz} affinities, {clusters} clusters; neighbors {took:.2f} s")
     words = {"n_components": clusters, "drop_first": False, "random_state": 0}
     (ours, theirs), (one, other) = in_turn(
-        repeat, lambda: _embedding(graph, clusters, None), lambda: spectral_embedding(graph, **words)
+        repeat, lambda: _embedding(graph, clusters, np.float64, None), lambda: spectral_embedding(graph, **words)
     )
     left, right = (np.linalg.qr(x)[0] for x in (one, other))
     angle = np.linalg.norm(left - right @ (right.T @ left), 2)

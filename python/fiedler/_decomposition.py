@@ -63,10 +63,10 @@ def _leading(
     if scipy.sparse.issparse(X) and 4 * k <= min(X.shape):
         # The pairs of [0 X; X' 0] at its upper end are the singular values, and both vectors one above the other.
         both = scipy.sparse.block_array([[None, X], [X.T, None]], format="csr")
-        found = linalg.eigsh(both, k, "LA", tol=tol, seed=seed, device=device)
-        warn_unless_certified(found.certificates.status, "the components")
+        pairs = linalg.eigsh(both, k, "LA", tol=tol, seed=seed, device=device)
+        warn_unless_certified(pairs.certificates.status, "the components")
         # Where the rank is less than k, the right halves are not independent. Those of the decomposition are.
-        basis, _, turn = linalg.svd(found.eigenvectors[X.shape[0] :], full_matrices=False, device=device)
+        basis, _, turn = linalg.svd(pairs.eigenvectors[X.shape[0] :], full_matrices=False, device=device)
         u, s, vh = linalg.svd(X @ (basis @ turn), full_matrices=False, device=device)
         return u, s, vh @ (basis @ turn).T
     if scipy.sparse.issparse(X):
@@ -177,13 +177,14 @@ class PCA(theirs.PCA):
         limited = solver == "randomized" and self.iterated_power != "auto"
         _, s, vh = _leading(own - mean, n_components, self, iterations=self.iterated_power if limited else None)
         variances = s**2 / (X.shape[0] - 1)
+        left = most - n_components
         found = {
             "components": svd_flip(None, vh, u_based_decision=False)[1],
             "explained_variance": variances,
             "explained_variance_ratio": variances / total,
             "singular_values": s,
             "mean": mean,
-            "noise_variance": (total - variances.sum()) / (most - n_components) if n_components < most else 0.0,
+            "noise_variance": float(total - variances.sum()) / left if left else 0.0,
         }
         return self._kept(X, xp, found, n_components)
 

@@ -34,9 +34,9 @@ def _pairs_of_signs(edges: Any, k: int, device: str | None) -> Array:
     return found.eigenvectors
 
 
-def _embedding(affinities: Array, k: int, device: str | None) -> Array:
+def _embedding(affinities: Array, k: int, dtype: Any, device: str | None) -> Array:
     """Returns k eigenvectors of the symmetric Laplacian, divided by the square roots of the degrees, (samples, k)."""
-    edges = scipy.sparse.coo_array(check_symmetric(affinities))
+    edges = scipy.sparse.coo_array(check_symmetric(affinities), dtype=dtype)
     edges.setdiag(0)
     edges.eliminate_zeros()
     degrees = np.asarray(edges.sum(axis=1)).ravel()
@@ -44,13 +44,13 @@ def _embedding(affinities: Array, k: int, device: str | None) -> Array:
         vectors = _pairs_of_signs(edges, k, device)
         components = scipy.sparse.csgraph.connected_components(edges, directed=False, return_labels=False)
     else:
-        precision = "f32" if edges.dtype == np.float32 else "f64"
+        precision = "f32" if dtype == np.float32 else "f64"
         found = encode(GraphBatch.from_scipy_sparse(edges), k, precision=precision, device=device, cache=False)
         vectors, components = found.eigenvectors, found.components[0]
     if components > 1:
         warnings.warn("Graph is not fully connected, spectral embedding may not work as expected.", stacklevel=4)
     degrees[degrees == 0] = 1
-    vectors = vectors / np.sqrt(degrees)[:, None].astype(vectors.dtype)
+    vectors = vectors / np.sqrt(degrees)[:, None]
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.where(vectors[largest, np.arange(k)] < 0, -1, 1).astype(vectors.dtype)
     return vectors
@@ -97,7 +97,7 @@ class SpectralEmbedding(sklearn.manifold.SpectralEmbedding):
             found = f"{X.shape[0]} samples, found {self.n_components}"
             raise ValueError(f"n_components: expected 1 to {most} for {found}")
         self._get_affinity_matrix(X)
-        made = _embedding(self.affinity_matrix_, self.n_components + bool(self.drop_first), self.device)
+        made = _embedding(self.affinity_matrix_, self.n_components + bool(self.drop_first), X.dtype, self.device)
         self.embedding_ = np.ascontiguousarray(made[:, bool(self.drop_first) :])
         return self
 
@@ -160,7 +160,7 @@ class SpectralClustering(sklearn.cluster.SpectralClustering):
         self.affinity_matrix_ = self._affinities(X)
         random = check_random_state(self.random_state)
         k = self.n_clusters if self.n_components is None else self.n_components
-        maps = _embedding(self.affinity_matrix_, min(k, X.shape[0]), self.device)
+        maps = _embedding(self.affinity_matrix_, min(k, X.shape[0]), X.dtype, self.device)
         if self.verbose:
             print(f"Computing label assignment using {self.assign_labels}")
         if self.assign_labels == "kmeans":

@@ -23,6 +23,7 @@ MODULES = {
     "scipy.fft": ["scipy.fft"],
     "sklearn": ["sklearn.decomposition", "sklearn.cluster", "sklearn.manifold"],
     "torch_geometric": ["torch_geometric.transforms"],
+    "array_api": ["numpy.linalg", "numpy.fft"],
     "networkx": [],  # which has a switch of its own
 }
 PEER = os.environ["PEER"]

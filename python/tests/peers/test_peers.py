@@ -5,7 +5,6 @@ What is left out stands in ``left_out.txt`` with its reason: at most 3 % of the 
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -37,6 +36,8 @@ OF_SKLEARN = [
     "sklearn.cluster.tests.test_spectral",
     "sklearn.manifold.tests.test_spectral_embedding",
 ]
+# Installed packages lack these tests. They are in clones of the repositories, in this folder.
+CLONES = Path(os.environ.get("FIEDLER_PEER_CLONES", HERE / "clones"))
 # The modules of the tests, and the least number of names that are replaced: fewer would test the peer itself.
 SUITES = {
     "numpy.linalg": (["numpy.linalg"], 5),
@@ -44,9 +45,16 @@ SUITES = {
     "scipy.fft": (["scipy.fft"], 6),
     "sklearn": (OF_SKLEARN, 4),
     "networkx": (OF_NETWORKX, 0),
+    "torch_geometric": ([CLONES / "pytorch_geometric/test/transforms/test_add_positional_encoding.py"], 2),
+    "array_api": ([CLONES / f"array-api-tests/array_api_tests/test_{name}.py" for name in ("fft", "linalg")], 10),
 }
-# By which networkx's own tests call a backend, and itself where the backend does not have a function.
-SWITCHES = {"networkx": {"NETWORKX_TEST_BACKEND": "fiedler", "NETWORKX_FALLBACK_TO_NX": "1"}}
+SWITCHES = {
+    # Its own tests call a backend, and networkx itself where the backend does not have a function.
+    "networkx": {"NETWORKX_TEST_BACKEND": "fiedler", "NETWORKX_FALLBACK_TO_NX": "1"},
+    # Its tests of arrays of other libraries.
+    "sklearn": {"SCIPY_ARRAY_API": "1"},
+    "array_api": {"ARRAY_API_TESTS_MODULE": "numpy"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -57,20 +65,28 @@ def counts():
 
 @pytest.mark.parametrize("peer", SUITES)
 def test_the_suite_of(peer, tmp_path, counts, figures):
-    pytest.importorskip(peer)
-    if peer.startswith("numpy") and importlib.util.find_spec("hypothesis") is None:
-        pytest.skip("NumPy's tests need hypothesis")
     modules, least = SUITES[peer]
+    package = pytest.importorskip({"array_api": "numpy"}.get(peer, peer.partition(".")[0]))
+    root = Path(package.__file__).parents[1]
+    if peer.startswith(("numpy", "array_api")):
+        pytest.importorskip("hypothesis")
+    if isinstance(modules[0], Path):
+        root = modules[0].relative_to(CLONES).parts[0]
+        if not modules[0].exists():
+            pytest.skip(f"FIEDLER_PEER_CLONES: there is no clone {root}")
+        root = CLONES / root
     call = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "replaced", "-p", "no:cacheprovider"]
+    # Torch without a driver is no reason for some to be skipped.
+    call += ["-k", "not cuda"]
     # From where names of tests have the names of their files.
-    call += ["--rootdir", str(Path(importlib.import_module(peer.partition(".")[0]).__file__).parents[1])]
+    call += ["--rootdir", root, *([] if root.parent == CLONES else ["--pyargs"])]
     path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     told = tmp_path / "counts.json"
-    environment = {**os.environ, "PYTHONPATH": path, "PEER": peer, "PEER_COUNTS": str(told), **SWITCHES.get(peer, {})}
-    # SciPy's and scikit-learn's would run for every array library, most of which fiedler does not take.
+    environment = {**os.environ, "PYTHONPATH": path, "PEER": peer, "PEER_COUNTS": str(told)}
     environment.pop("SCIPY_ARRAY_API", None)
+    environment |= SWITCHES.get(peer, {})
     run = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True, "timeout": 600, "check": False}
-    done = subprocess.run([*call, "--pyargs", *modules], **run)
+    done = subprocess.run([*call, *modules], **run)
     assert told.exists(), done.stdout + done.stderr
     found = json.loads(told.read_text())
     assert not found["failed"], done.stdout + done.stderr

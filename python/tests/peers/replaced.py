@@ -9,10 +9,13 @@ fail. ``PEER_COUNTS`` is the file for the numbers.
 from __future__ import annotations
 
 import fnmatch
+import functools
 import importlib
 import json
 import os
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +23,7 @@ import pytest
 MODULES = {
     "numpy.linalg": ["numpy.linalg"],
     "numpy.fft": ["numpy.fft"],
-    "scipy.fft": ["scipy.fft"],
+    "scipy.fft": [],  # which has a protocol for backends
     "sklearn": ["sklearn.decomposition", "sklearn.cluster", "sklearn.manifold"],
     "torch_geometric": ["torch_geometric.transforms"],
     "array_api": ["numpy.linalg", "numpy.fft"],
@@ -52,25 +55,51 @@ PATTERNS = patterns()
 
 
 def pytest_configure(config):
-    config.replaced = []
+    config.replaced = set()
+    if PEER == "scipy.fft":
+        import scipy.fft
+
+        # SciPy's own comes after it.
+        scipy.fft.register_backend("scipy")
+        scipy.fft.set_global_backend(answering(importlib.import_module("fiedler.fft"), config.replaced))
     for name in MODULES[PEER]:
         family, _, own_name = name.partition(".")
-        own = importlib.import_module(f"fiedler.{own_name if family in ('numpy', 'scipy') else family}")
+        own = importlib.import_module(f"fiedler.{own_name if family == 'numpy' else family}")
         theirs = importlib.import_module(name)
-        for word in sorted(set(own.__all__) & set(vars(theirs))):
-            list_in_table(getattr(theirs, word), getattr(own, word))
-            setattr(theirs, word, getattr(own, word))
-            config.replaced.append(f"{name}.{word}")
+        for word in set(own.__all__) & set(vars(theirs)):
+            setattr(theirs, word, once(getattr(own, word), getattr(theirs, word)))
+            config.replaced.add(f"{name}.{word}")
 
 
-def list_in_table(theirs, own):
-    """Enters a function into the table in which SciPy's tests look up which array libraries a function takes."""
-    if PEER == "scipy.fft":
-        from scipy._lib import _array_api
+def once(own, theirs):
+    """Returns a function that calls the peer's where the function of fiedler itself calls the peer's by its name."""
+    if isinstance(own, type):
+        return own
+    inside = threading.local()
 
-        table = getattr(_array_api, "xp_capabilities_table", {})
-        if theirs in table:
-            table[own] = table[theirs]
+    @functools.wraps(own)
+    def call(*args, **kwargs):
+        if getattr(inside, "now", False):
+            return theirs(*args, **kwargs)
+        inside.now = True
+        try:
+            return own(*args, **kwargs)
+        finally:
+            inside.now = False
+
+    return call
+
+
+def answering(module, answered):
+    """Returns a module that is a backend of SciPy, here with the set of functions that it has answered."""
+
+    def function(method, args, kwargs):
+        found = module.__ua_function__(method, args, kwargs)
+        if found is not NotImplemented:
+            answered.add(f"scipy.fft.{method.__name__}")
+        return found
+
+    return SimpleNamespace(__ua_domain__=module.__ua_domain__, __ua_function__=function)
 
 
 def pytest_collection_modifyitems(items):
@@ -85,7 +114,7 @@ def pytest_terminal_summary(terminalreporter, config):
         return [one.nodeid for kind in kinds for one in terminalreporter.stats.get(kind, [])]
 
     found = {
-        "replaced": config.replaced,
+        "replaced": sorted(config.replaced),
         "passed": len(names("passed")),
         "failed": names("failed", "error"),
         # The suites have tests of their own that are expected to fail.
@@ -94,6 +123,6 @@ def pytest_terminal_summary(terminalreporter, config):
     }
     if "PEER_COUNTS" in os.environ:
         Path(os.environ["PEER_COUNTS"]).write_text(json.dumps(found))
-    terminalreporter.write_line(f"replaced: {', '.join(config.replaced) or 'by the switch of the peer'}")
+    terminalreporter.write_line(f"replaced: {', '.join(found['replaced']) or 'by the switch of the peer'}")
     for name in found["left out, but passed"]:
         terminalreporter.write_line(f"left out, but passed: {name}")

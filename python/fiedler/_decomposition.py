@@ -63,7 +63,7 @@ def _leading(
     if scipy.sparse.issparse(X) and 4 * k <= min(X.shape):
         # The pairs of [0 X; X' 0] at its upper end are the singular values, and both vectors one above the other.
         both = scipy.sparse.block_array([[None, X], [X.T, None]], format="csr")
-        pairs = linalg.eigsh(both, k, "LA", tol=tol, seed=seed, device=device)
+        pairs = linalg.eigsh(both, k, which="LA", tol=tol, seed=seed, device=device)
         warn_unless_certified(pairs.certificates.status, "the components")
         # Where the rank is less than k, the right halves are not independent. Those of the decomposition are.
         basis, _, turn = linalg.svd(pairs.eigenvectors[X.shape[0] :], full_matrices=False, device=device)

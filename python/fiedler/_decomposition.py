@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 from . import _fiedler, linalg
 from ._arrays import as_numpy
 from ._context import _context
-from ._errors import UncertifiedWarning, warn
+from ._errors import ShapeError, UncertifiedWarning, warn
 
 Array = Any
 
@@ -105,6 +105,13 @@ class PCA(theirs.PCA):
     """
 
     __init__ = extended(theirs.PCA, device=None)
+
+    def _fit(self, X: Array) -> tuple[Any, ...]:
+        """Decomposes X by what its solver needs, which is one of the methods below."""
+        if np.ndim(X) == 2 and np.shape(X)[0] == 1:
+            raise ShapeError("X: expected at least 2 samples, whose variances exist, found n_samples = 1")
+        made: tuple[Any, ...] = super()._fit(X)
+        return made
 
     def _found(self, X: Array, k: int, solver: str) -> dict[str, Any]:
         """Returns k components with their variances, and the mean of what is left."""

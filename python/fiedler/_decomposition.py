@@ -51,6 +51,13 @@ def warn_unless_certified(status: Any, what: str) -> None:
         warn(f"{what} lack the status converged", UncertifiedWarning)
 
 
+def _samples(X: Array) -> int:
+    """Returns the number of samples, which have variances if there are two or more."""
+    if X.shape[0] < 2:
+        raise ShapeError(f"X: expected at least 2 samples, found n_samples = {X.shape[0]}")
+    return int(X.shape[0])
+
+
 def _leading(
     X: Array, k: int, estimator: Any, *, iterations: int | None = None, tol: float = 0
 ) -> tuple[Array, Array, Array]:
@@ -106,13 +113,6 @@ class PCA(theirs.PCA):
 
     __init__ = extended(theirs.PCA, device=None)
 
-    def _fit(self, X: Array) -> tuple[Any, ...]:
-        """Decomposes X by what its solver needs, which is one of the methods below."""
-        if np.ndim(X) == 2 and np.shape(X)[0] == 1:
-            raise ShapeError("X: expected at least 2 samples, whose variances exist, found n_samples = 1")
-        made: tuple[Any, ...] = super()._fit(X)
-        return made
-
     def _found(self, X: Array, k: int, solver: str) -> dict[str, Any]:
         """Returns k components with their variances, and the mean of what is left."""
         if not scipy.sparse.issparse(X):
@@ -148,7 +148,7 @@ class PCA(theirs.PCA):
 
     def _fit_full(self, X: Array, n_components: Any, xp: Any, _: bool) -> tuple[Any, ...]:
         """Computes all components, in place of scikit-learn's SVD and eigendecomposition."""
-        samples, most = X.shape[0], min(X.shape)
+        samples, most = _samples(X), min(X.shape)
         if n_components == "mle":
             if samples < X.shape[1]:
                 raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
@@ -178,12 +178,12 @@ class PCA(theirs.PCA):
         if not lanczos or not 1 <= n_components <= most - (solver == "arpack"):
             # Products with a sparse matrix center it by themselves in ARPACK; and the errors are scikit-learn's.
             return super()._fit_truncated(X, n_components, xp)
-        own = as_numpy(X, "X")[0]
+        samples, own = _samples(X), as_numpy(X, "X")[0]
         mean = own.mean(axis=0)
         total = own.var(axis=0, ddof=1).sum()
         limited = solver == "randomized" and self.iterated_power != "auto"
         _, s, vh = _leading(own - mean, n_components, self, iterations=self.iterated_power if limited else None)
-        variances = s**2 / (X.shape[0] - 1)
+        variances = s**2 / (samples - 1)
         left = most - n_components
         found = {
             "components": svd_flip(None, vh, u_based_decision=False)[1],

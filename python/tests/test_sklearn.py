@@ -52,7 +52,7 @@ ESTIMATORS = [
 @parametrize_with_checks(ESTIMATORS)
 # The checks' own data have constant features, duplicates and clusters apart, and array_api_compat may not be there.
 @pytest.mark.filterwarnings("ignore::fiedler.UncertifiedWarning", "ignore:Graph is not fully connected")
-@pytest.mark.filterwarnings("ignore:An ill-conditioned matrix")
+@pytest.mark.filterwarnings("ignore:An ill-conditioned matrix", "ignore:Nearest neighbors affinity currently")
 def test_scikit_learns_checks(estimator, check):
     if "cuda" in repr(check):
         pytest.skip("tensors on a GPU are not taken")

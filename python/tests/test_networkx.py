@@ -484,16 +484,3 @@ print(nx.algebraic_connectivity(graph), "fiedler" in graph.__networkx_cache__["b
 """
     value, used = script(program, NETWORKX_BACKEND_PRIORITY="fiedler").split()
     assert (float(value), used) == (pytest.approx(2 - 2 * math.cos(math.pi / 30)), "True")
-
-
-def test_the_tests_of_networkx(tmp_path):
-    modules = ["networkx.linalg", "networkx.algorithms.tests.test_communicability"]
-    modules += ["networkx.algorithms.tests.test_distance_measures", "networkx.algorithms.tree.tests.test_mst"]
-    for name in ("current_flow_betweenness_centrality", "current_flow_closeness", "eigenvector_centrality"):
-        modules.append(f"networkx.algorithms.centrality.tests.test_{name}")
-    modules += [f"networkx.algorithms.centrality.tests.test_{name}" for name in ("second_order_centrality", "subgraph")]
-    call = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *modules]
-    switches = {"NETWORKX_TEST_BACKEND": "fiedler", "NETWORKX_FALLBACK_TO_NX": "1"}
-    environment = {**os.environ, **switches}
-    done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr

@@ -30,6 +30,7 @@ def test_examples_of_modules(name):
     needs = {"fiedler.sklearn": "sklearn", "fiedler.arrow": "pyarrow"}
     of_networkx = ("networkx", "_networkx", "_networkx_grounded", "_networkx_resistances")
     needs |= {f"fiedler.{name}": "networkx" for name in of_networkx}
+    needs |= {f"fiedler.{name}": "sklearn" for name in ("_decomposition", "_estimators", "_spectral")}
     of_torch = ("torch", "_gradients_torch", "_gradients_graphs", "_transforms_torch")
     needs |= {f"fiedler.{name}": "torch" for name in of_torch} | {"fiedler._gradients_jax": "jax"}
     if name in needs:

@@ -68,8 +68,8 @@ def eigsh(
         more from the upper end if k is odd. 'SM' takes a factorization, too, unless the eigenvalues have one sign.
     tol : float or None
         The largest residual of a pair, relative to the 1-norm of the matrix, or to an estimate of the 2-norm for an
-        operator. 0 stands for the precision of the machine: 16 eps. None stands for 1e-10 in float64 and 2e-6 in
-        float32, which takes less time.
+        operator. 0 stands for the precision of the machine, 64 eps in float64 and 2e-6 in float32; None stands for 1e-10
+        in float64, which takes less time.
     return_eigenvectors : bool
         Otherwise, the result is the array of eigenvalues alone.
     v0, ncv, maxiter

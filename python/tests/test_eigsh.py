@@ -71,7 +71,7 @@ def selected(values, k, which):
 def judge(a, found, truth, k, which, dtype=np.float64, tol=None):
     """Values and residuals are within the tolerance, which is relative to the 1-norm, with a tenth more for rounding."""
     norm = np.abs(a).sum(0).max()
-    tol = 16 * np.finfo(dtype).eps if tol is None else tol
+    tol = min(64 * np.finfo(dtype).eps, 2e-6) if tol is None else tol
     w, v = found
     assert w.dtype == v.dtype == dtype and w.shape == (k,) and v.shape == (len(truth), k)
     np.testing.assert_allclose(w, selected(truth, k, which), rtol=0, atol=(1.1 * tol + 64 * np.finfo(dtype).eps) * norm)
@@ -125,7 +125,7 @@ def test_tolerances():
     norm = np.abs(a).sum(0).max()
     exact, default, loose = (linalg.eigsh(a, 4, tol=tol) for tol in (0, None, 1e-4))
     of = lambda found: np.linalg.norm(a @ found.eigenvectors - found.eigenvectors * found.eigenvalues, axis=0).max() / norm  # noqa: E731
-    assert of(exact) <= 17 * 2**-52 and of(default) <= 1e-10 and of(loose) <= 1e-4
+    assert of(exact) <= 70 * 2**-52 and of(default) <= 1e-10 and of(loose) <= 1e-4
     with pytest.raises(fiedler.DomainError, match="positive tolerance"):
         linalg.eigsh(a, 4, tol=-1.0)
 

@@ -44,7 +44,12 @@ fn factor(sine: bool, kind: CosineType, n: usize, [j, k]: [usize; 2]) -> f64 {
         CosineType::Two | CosineType::Four => false,
     };
     let angle = TAU * (turns % period) as f64 / period as f64;
-    if single { 1.0 } else { 2.0 } * if sine { angle.sin() } else { angle.cos() }
+    if single {
+        1.0
+    } else {
+        2.0
+    }
+    *if sine { angle.sin() } else { angle.cos() }
 }
 
 fn sums(sine: bool, kind: CosineType, line: &[f64]) -> Vec<f64> {

@@ -42,7 +42,7 @@ pub fn tests() -> Vec<Test> {
             on_each("small orders and few pairs", small),
             on_cpu("pairs nearest to a value", nearest::nearest),
             on_cpu("pairs by magnitude and at both ends", |ctx| selection::random(ctx).and(selection::copies(ctx))),
-            on_cpu("any scale, and maps that are known by products", |ctx| selection::scales(ctx).and(selection::maps(ctx))),
+            on_cpu("any scale, and maps that are known by products", selection::scales_and_maps),
             on_cpu("weakly joined clusters, and a clique with a tail", stiff::stiff),
             on_cpu("close values that are not equal", stiff::close),
             on_each("bad input is refused", refused),

@@ -2,13 +2,13 @@
 
 use super::lanczos::{End, Pairs, Request, lanczos};
 use super::{Eigsh, EigshMethod, EigshOptions, Found, Pair, Selection, Solved, certified};
-use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::ITERATED;
 use crate::ops::eigen::Which;
 use crate::ops::random::uniforms;
 use crate::ops::sparse::NullSpace;
+use crate::ops::sparse::scale::times_power;
 use crate::policy::{Choice, Side, Workload};
 use crate::shape::to_u32;
 use std::cell::RefCell;
@@ -67,23 +67,34 @@ pub fn eigsh_map(
     let tolerance = options.tolerance.unwrap_or(ITERATED.residual::<f64>()).max(16.0 * epsilon);
     ctx.on_host(|| {
         let norm = norm_of(map, n, options.seed)?;
+        // Squares of vectors of any scale stay in the range of f64.
+        let level = if norm > 0.0 { norm.log2().floor() } else { 0.0 };
+        #[expect(clippy::cast_possible_truncation, reason = "at most 1074")]
+        let level = level as i32;
+        let norm = times_power(norm, -level);
         // Both ends and the residuals are products of the same map.
-        let map = RefCell::new(map);
-        let mut at = |which, k| at_an_end(ctx, &map, (n, k), which, tolerance * norm, options);
+        let map = RefCell::new(|x: &[f64], y: &mut [f64]| -> Result<()> {
+            map(x, y)?;
+            y.iter_mut().for_each(|y| *y = times_power(*y, -level));
+            Ok(())
+        });
+        let product = |x: &[f64], y: &mut [f64]| (*map.borrow_mut())(x, y);
+        let mut at = |which, k| at_an_end(ctx, &product, (n, k), which, tolerance * norm, options);
         let found = selection.of((n, k), tolerance * norm, &mut at)?;
         let flops = 2.0 * (n * found.solved.products.max(1)) as f64;
         let workload = Workload { cpu_flops: flops, gpu_flops: flops, ..Workload::default() };
         let choice = Choice { side: Side::Cpu, ..ctx.explain(&workload, false) };
-        certified(found, (n, norm, tolerance), 0, &choice, &|values, vectors| {
-            let mut product = vec![0.0; n];
-            let columns = values.iter().zip(vectors.chunks_exact(n.max(1)));
-            let norm = |(value, vector): (&f64, &[f64])| {
-                (*map.borrow_mut())(vector, &mut product)?;
-                let squares = product.iter().zip(vector).map(|(y, x)| (y - value * x).powi(2));
-                Ok(squares.sum::<f64>().sqrt())
+        let residuals = |values: &[f64], vectors: &[f64]| -> Result<Vec<f64>> {
+            let mut image = vec![0.0; n];
+            let norm = |(value, vector): (&f64, &[f64])| -> Result<f64> {
+                product(vector, &mut image)?;
+                Ok(length(image.iter().zip(vector).map(|(y, x)| y - value * x)))
             };
-            columns.map(norm).collect()
-        })
+            values.iter().zip(vectors.chunks_exact(n.max(1))).map(norm).collect()
+        };
+        let mut found = certified(found, (n, norm, tolerance), 0, &choice, &residuals)?;
+        found.values.iter_mut().for_each(|value| *value = times_power(*value, level));
+        Ok(found)
     })
 }
 
@@ -91,7 +102,7 @@ type Map<'a> = &'a mut (dyn FnMut(&[f64], &mut [f64]) -> Result<()> + Send);
 
 fn at_an_end(
     ctx: &Context,
-    map: &RefCell<Map<'_>>,
+    map: &dyn Fn(&[f64], &mut [f64]) -> Result<()>,
     (n, k): (usize, usize),
     which: Which,
     absolute: f64,
@@ -110,9 +121,8 @@ fn at_an_end(
         most_products: options.most_products,
         seed: options.seed,
     };
-    let mut product = |x: &[f64], y: &mut [f64]| {
-        (x.chunks_exact(n).zip(y.chunks_exact_mut(n))).try_for_each(|(x, y)| (*map.borrow_mut())(x, y))
-    };
+    let mut product =
+        |x: &[f64], y: &mut [f64]| x.chunks_exact(n).zip(y.chunks_exact_mut(n)).try_for_each(|(x, y)| map(x, y));
     let Pairs { values, vectors, residuals, products, restarts, .. } =
         lanczos(&mut product, &NullSpace::none(n), request, ctx.cancel())?;
     if values.len() < k {
@@ -143,13 +153,13 @@ fn norm_of(map: Map<'_>, n: usize, seed: u64) -> Result<f64> {
     let mut y = vec![0.0; n];
     let mut norm = 0.0_f64;
     for _ in 0..ESTIMATE {
-        let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if length == 0.0 {
+        let size = length(x.iter().copied());
+        if size == 0.0 {
             break;
         }
-        x.iter_mut().for_each(|x| *x /= length);
+        x.iter_mut().for_each(|x| *x /= size);
         map(&x, &mut y)?;
-        let found = y.iter().map(|y| y * y).sum::<f64>().sqrt();
+        let found = length(y.iter().copied());
         if !found.is_finite() {
             return Err(Error::domain("eigsh_map", "expected finite products with the map, found others"));
         }
@@ -157,4 +167,11 @@ fn norm_of(map: Map<'_>, n: usize, seed: u64) -> Result<f64> {
         std::mem::swap(&mut x, &mut y);
     }
     Ok(norm)
+}
+
+/// Returns the 2-norm of a vector of any scale.
+fn length(x: impl Iterator<Item = f64> + Clone) -> f64 {
+    // `f64::max` would ignore NaN.
+    let most = x.clone().map(f64::abs).fold(0.0, |most, x| if x > most || x.is_nan() { x } else { most });
+    if most == 0.0 || !most.is_finite() { most } else { most * x.map(|x| (x / most).powi(2)).sum::<f64>().sqrt() }
 }

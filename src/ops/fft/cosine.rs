@@ -1,6 +1,6 @@
 //! Cosine and sine transforms of types 1 to 4, on the CPU.
 
-use super::cpu::{self, Working};
+use super::cpu::Working;
 use super::lines_of;
 use crate::array::{Array, Real, Storage};
 use crate::context::Context;
@@ -163,8 +163,14 @@ fn call<T: Real>(name: &'static str, n: usize, lines: Lines) -> Call<impl Fn(&Gp
     let (n, count) = (n as f64, (lines.inner * lines.outer) as f64);
     // Twice the operations of a real Fourier transform of the same length: the order and the roots take as long as it.
     let flops = 2.0 * 2.5 * n * (n + 1.0).log2() * count;
-    let workload =
-        Workload { family: Family::Rfft, size: n, items: count, cpu_flops: flops, gpu_flops: flops, ..Workload::default() };
+    let workload = Workload {
+        family: Family::Rfft,
+        size: n,
+        items: count,
+        cpu_flops: flops,
+        gpu_flops: flops,
+        ..Workload::default()
+    };
     Call { name, precision: Precision::on_cpu::<T>(), workload, empty: false, fits: |_: &Gpu, _| false, waits: false }
 }
 

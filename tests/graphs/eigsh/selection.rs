@@ -62,7 +62,12 @@ pub fn random(ctx: &Context) -> Checked {
                         continue; // all pairs by a factorization
                     }
                     let found = eigsh(ctx, &operator, k.min(n), selection, &EigshOptions::default())?;
-                    check(&matrix, &found, &selected(&values, k.min(n), selection), &format!("{selection:?}, {k} of {n}"));
+                    check(
+                        &matrix,
+                        &found,
+                        &selected(&values, k.min(n), selection),
+                        &format!("{selection:?}, {k} of {n}"),
+                    );
                 }
             }
         }
@@ -96,11 +101,18 @@ pub fn copies(ctx: &Context) -> Checked {
     Ok(())
 }
 
+pub fn scales_and_maps(ctx: &Context) -> Checked {
+    scales(ctx)?;
+    maps(ctx)
+}
+
 /// A power of two as a factor changes the eigenvalues by that factor, and no bit of the vectors.
-pub fn scales(ctx: &Context) -> Checked {
+fn scales(ctx: &Context) -> Checked {
     let matrix = Sparse::random(150, 4, 1.0, 5);
     let (offsets, columns, entries) = matrix.csr::<f64>();
-    for (k, selection) in [(3, Selection::Smallest), (4, Selection::LargestMagnitude), (3, Selection::SmallestMagnitude)] {
+    for (k, selection) in
+        [(3, Selection::Smallest), (4, Selection::LargestMagnitude), (3, Selection::SmallestMagnitude)]
+    {
         for method in [EigshMethod::Auto, EigshMethod::Lanczos] {
             if method == EigshMethod::Lanczos && selection != Selection::Smallest {
                 continue;
@@ -141,21 +153,28 @@ pub fn scales(ctx: &Context) -> Checked {
     Ok(())
 }
 
-pub fn maps(ctx: &Context) -> Checked {
+fn maps(ctx: &Context) -> Checked {
     let options = EigshOptions::default();
     for (matrix, factor) in [(Sparse::random(260, 4, 1.0, 1), 1.0), (Sparse::random(260, 4, 1.0, 2), 1e-200)] {
         let n = matrix.order();
         let values = referee::eigenvalues(&matrix.dense(), n)?;
         let dense = matrix.dense();
         let mut map = |x: &[f64], y: &mut [f64]| {
-            y.iter_mut().enumerate().for_each(|(i, y)| *y = factor * (0..n).map(|j| dense[j * n + i] * x[j]).sum::<f64>());
+            y.iter_mut()
+                .enumerate()
+                .for_each(|(i, y)| *y = factor * (0..n).map(|j| dense[j * n + i] * x[j]).sum::<f64>());
             Ok(())
         };
         for selection in [Selection::Smallest, Selection::Largest, Selection::LargestMagnitude, Selection::BothEnds] {
             for k in [0, 1, 5, 30] {
                 let mut found = eigsh_map(ctx, n, &mut map, k, selection, &options, f64::EPSILON)?;
                 found.values.iter_mut().for_each(|value| *value /= factor);
-                check(&matrix, &found, &selected(&values, k, selection), &format!("map, {selection:?}, {k}, {factor:e}"));
+                check(
+                    &matrix,
+                    &found,
+                    &selected(&values, k, selection),
+                    &format!("map, {selection:?}, {k}, {factor:e}"),
+                );
                 assert!(found.residuals.iter().all(|r| *r <= 1e-10) && found.method == EigshMethod::Lanczos);
             }
         }

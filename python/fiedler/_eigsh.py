@@ -69,7 +69,7 @@ def eigsh(
     tol : float or None
         The largest residual of a pair, relative to the 1-norm of the matrix, or to an estimate of the 2-norm for an
         operator. 0 stands for the precision of the machine, 64 eps in float64 and 2e-6 in float32; None stands for 1e-10
-        in float64, which takes less time.
+        in float64, which takes less time. After a factorization, 0 stands for 1e-10, too.
     return_eigenvectors : bool
         Otherwise, the result is the array of eigenvalues alone.
     v0, ncv, maxiter
@@ -116,6 +116,8 @@ def eigsh(
             whole(hint, name, least=1)
     flag(return_eigenvectors, "return_eigenvectors")
     near, tolerance = None if sigma is None else real(sigma, "sigma"), None if tol is None else real(tol, "tol")
+    if tolerance == 0 and (near is not None or which == "SM"):
+        tolerance = None  # the pivots of an indefinite factorization grow, and the residuals with them
     seed = whole(seed, "seed", 2**64 - 1) if rng is None else int(np.random.default_rng(rng).integers(2**63))
     options = {"k": whole(k, "k"), "which": _SELECTIONS[which], "tolerance": tolerance, "sigma": near, "seed": seed}
     options["dense"] = False
@@ -161,7 +163,9 @@ def _found(native: Any, a: Any, laplacian: str | None, dtype: Any, v0: Any, opti
         arrays = rows.indptr, rows.indices, rows.data
     elif hasattr(a, "matvec") and hasattr(a, "shape"):
         shape = a.shape
-        if len(shape) == 2 and shape[0] == shape[1] and shape[0] > _DENSE // 8:
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise ShapeError(f"a: expected a square matrix, found the shape {tuple(shape)}")
+        if shape[0] > _DENSE // 8:
             needs = options["which"] == "SM" or options["sigma"] is not None
             if not needs or shape[0] > _DENSE:
                 _start(v0, shape[0])
@@ -199,8 +203,8 @@ def _symmetric(x: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     apart = np.abs(x - x.T)
     # A matrix that is not finite is judged by the library.
     if np.any(apart > 64 * np.finfo(x.dtype).eps * np.abs(x).max(initial=0)):
-        i, j = np.unravel_index(np.argmax(apart), x.shape)
-        raise DomainError(f"{name}: expected a symmetric matrix, found {x[i, j]} at {i, j} and {x[j, i]} at {j, i}")
+        i, j = divmod(int(np.argmax(apart)), len(x))
+        raise DomainError(f"{name}: expected a symmetric matrix, found {x[i, j]} at {(i, j)} and {x[j, i]} at {(j, i)}")
     return np.tril(x) + np.tril(x, -1).T
 
 

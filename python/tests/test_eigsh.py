@@ -68,16 +68,18 @@ def selected(values, k, which):
     return np.sort(values[places[which]])
 
 
-def judge(a, found, truth, k, which, dtype=np.float64, tol=None):
+def judge(a, found, truth, k, which, dtype=np.float64):
     """Values and residuals are within the tolerance, which is relative to the 1-norm, with a tenth more for rounding."""
     norm = np.abs(a).sum(0).max()
-    tol = min(64 * np.finfo(dtype).eps, 2e-6) if tol is None else tol
+    tol = min(64 * np.finfo(dtype).eps, 2e-6) if which != "SM" else 1e-10
     w, v = found
     assert w.dtype == v.dtype == dtype and w.shape == (k,) and v.shape == (len(truth), k)
     np.testing.assert_allclose(w, selected(truth, k, which), rtol=0, atol=(1.1 * tol + 64 * np.finfo(dtype).eps) * norm)
     wide = v.astype(np.float64)
     assert np.linalg.norm(a @ wide - wide * w, axis=0).max(initial=0) <= 1.1 * tol * norm
-    np.testing.assert_allclose(wide.T @ wide, np.eye(k), atol=1e-5 if dtype == np.float32 else 1e-12)
+    # As docs/accuracy.md promises; after a factorization, vectors of close values are less orthogonal.
+    apart = 1e-5 if dtype == np.float32 else 1e-8 if which == "SM" else 1e-12
+    np.testing.assert_allclose(wide.T @ wide, np.eye(k), atol=apart)
     assert not np.any(found.certificates.status == 1)
 
 
@@ -88,7 +90,7 @@ def test_which(which, kind, n):
     a = symmetric(n, seed=n)
     truth = np.linalg.eigvalsh(a.toarray())
     given = {"sparse": a, "dense": a.toarray(), "operator": scipy.sparse.linalg.aslinearoperator(a)}[kind]
-    for k in (1, 6):
+    for k in (1, 6) if n < 100 else (5,):
         judge(a, linalg.eigsh(given, k, which=which), truth, k, which)
         if which != "SM" and (which, k) != ("BE", 1):  # slow, and refused by ARPACK
             theirs = scipy.sparse.linalg.eigsh(a, k, which=which)
@@ -178,7 +180,7 @@ def test_operators_and_arrays_that_do_not_fit():
         linalg.eigsh(operator((900, 901), product, dtype=np.float64), 2)
     with pytest.raises(TypeError, match="real numbers"):
         linalg.eigsh(operator((900, 900), product, dtype=np.complex128), 2)
-    with pytest.raises(fiedler.DomainError, match="symmetric matrix, found 1.0 at 0, 1 and 0.0 at 1, 0"):
+    with pytest.raises(fiedler.DomainError, match=r"symmetric matrix, found 1.0 at \(0, 1\) and 0.0 at \(1, 0\)"):
         linalg.eigsh(np.array([[0.0, 1.0], [0.0, 0.0]]), 1)
     with pytest.raises(fiedler.ShapeError, match="square"):
         linalg.eigsh(np.ones((2, 3)), 1)

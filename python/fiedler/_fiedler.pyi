@@ -43,9 +43,11 @@ __all__ = [
     "matmul",
     "eigsh",
     "eigsh_laplacian",
+    "eigsh_products",
     "transform",
     "real",
     "inverse_real",
+    "trigonometric",
     "power_spectrum",
     "describe",
     "quantiles",
@@ -293,9 +295,15 @@ def eigsh(
 def eigsh_laplacian(
     context: Context, graphs: Graphs, laplacian: str, wide: bool, options: dict[str, Any]
 ) -> tuple[_Array, _Array, _Array, float, _Array, int]: ...
+def eigsh_products(
+    context: Context, n: int, product: Callable[[_Array], _Array], epsilon: float, options: dict[str, Any]
+) -> tuple[_Array, _Array, _Array, float, _Array, int]: ...
 def transform(context: Context, a: _Array, kind: str) -> _Array: ...
 def real(context: Context, a: _Array) -> _Array: ...
 def inverse_real(context: Context, a: _Array, n: int) -> _Array: ...
+def trigonometric(
+    context: Context, a: _Array, sine: bool, kind: int, scale: float, orthogonal: bool
+) -> _Array: ...
 def power_spectrum(
     context: Context, a: _Array, window: str, rate: float, edges: Sequence[float]
 ) -> tuple[_Array, _Array, _Array, _Array | None]: ...

@@ -248,7 +248,7 @@ def eigenvector_centrality_numpy(
             # A few restarts of ARPACK take the least time, where they are enough. On a path, they are not.
             vector: Array = eigsh(matrix, 1, which="LA", v0=start, maxiter=100)[1][:, 0]
         except ArpackNoConvergence:
-            found = linalg.eigsh(matrix, 1, "LA", tol=1e-13)
+            found = linalg.eigsh(matrix, 1, which="LA", tol=1e-13)
             found.certificates.raise_for_status()
             vector = found.eigenvectors[:, 0]
         return vector / (np.sign(vector.sum()) * np.linalg.norm(vector))

@@ -1,12 +1,12 @@
 //! `fiedler.fft`: transforms along the middle axis of arrays `(before, length, after)` in C order, or along the last
 //! two axes of `(batch, rows, columns)`.
 
-use crate::arrays::{Borrowed, Number, result, returned, three, turned};
+use crate::arrays::{Borrowed, Number, by_type, result, returned, three, turned};
 use crate::context::Door;
 use crate::errors::raised;
 use crate::wait::waited;
 use fiedler::array::{Array, HostArray, Scalar};
-use fiedler::ops::fft::{self, Window, choose_fft, choose_rfft};
+use fiedler::ops::fft::{self, CosineOptions, CosineType, Window, choose_dct, choose_fft, choose_rfft};
 use fiedler::{Axis, Context, Error, Result, Shape};
 use num_complex::Complex;
 use numpy::{Element, PyArrayDyn};
@@ -139,6 +139,43 @@ where
         fft::irfft(ctx, &Array::from_owner(along.shape, borrowed)?, n, along.axis)?.to_host(ctx)
     })?;
     result(py, found, along.with(n))
+}
+
+/// Computes cosine transforms, or with `sine` sine transforms, of real numbers.
+#[pyfunction]
+pub(crate) fn trigonometric<'py>(
+    context: &Bound<'py, Door>,
+    a: &Bound<'py, PyAny>,
+    sine: bool,
+    kind: u8,
+    scale: f64,
+    orthogonal: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let kind = match kind {
+        1 => CosineType::One,
+        2 => CosineType::Two,
+        3 => CosineType::Three,
+        4 => CosineType::Four,
+        _ => return unknown(a.py(), "trigonometric", &kind.to_string()),
+    };
+    let options = CosineOptions::default().scale(scale).orthogonal(orthogonal);
+    by_type!(a, [f32, f64], trigonometric_in(context.get(), sine, kind, options))
+}
+
+fn trigonometric_in<'py, T: Number>(
+    a: &Bound<'py, PyArrayDyn<T>>,
+    door: &Door,
+    sine: bool,
+    kind: CosineType,
+    options: CosineOptions,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, along, borrowed) = (a.py(), Along::of(three(a)?), Borrowed::of(a)?);
+    let choose = |ctx: &Context| Ok(choose_dct::<T>(ctx, along.shape, along.axis));
+    let of = if sine { fft::dst } else { fft::dct };
+    let found = waited(py, door, choose, None, |ctx, _| {
+        of(ctx, &Array::from_owner(along.shape, borrowed)?, kind, options, along.axis)?.to_host(ctx)
+    })?;
+    result(py, found, along.lengths)
 }
 
 /// Computes the power of each frequency of real signals, its frequencies in Hz, the spectral centroid, and the power in

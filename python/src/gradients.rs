@@ -2,9 +2,10 @@
 
 use crate::arrays::{Borrowed, Number, after, by_type, matrices, result, returned};
 use crate::context::Door;
+use crate::eigsh::operator;
 use crate::encode::which;
 use crate::errors::raised;
-use crate::linalg::{certified, operator, split, without_negative_zeros};
+use crate::linalg::{certified, split, without_negative_zeros};
 use crate::wait::waited;
 use fiedler::array::{Array, Ragged};
 use fiedler::ops::eigen::choose_eigh;

@@ -21,6 +21,7 @@
 
 mod arrays;
 mod context;
+mod eigsh;
 mod encode;
 mod errors;
 mod features;
@@ -87,11 +88,13 @@ fn _fiedler(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(gradients::eigh_ragged_vjp, module)?,
         wrap_pyfunction!(gradients::eigsh_vjp, module)?,
         wrap_pyfunction!(linalg::matmul, module)?,
-        wrap_pyfunction!(linalg::eigsh, module)?,
-        wrap_pyfunction!(linalg::eigsh_laplacian, module)?,
+        wrap_pyfunction!(eigsh::eigsh, module)?,
+        wrap_pyfunction!(eigsh::eigsh_laplacian, module)?,
+        wrap_pyfunction!(eigsh::eigsh_products, module)?,
         wrap_pyfunction!(fft::transform, module)?,
         wrap_pyfunction!(fft::real, module)?,
         wrap_pyfunction!(fft::inverse_real, module)?,
+        wrap_pyfunction!(fft::trigonometric, module)?,
         wrap_pyfunction!(fft::power_spectrum, module)?,
         wrap_pyfunction!(stats::describe, module)?,
         wrap_pyfunction!(stats::quantiles, module)?,

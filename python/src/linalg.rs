@@ -3,18 +3,15 @@
 
 use crate::arrays::{Borrowed, Entry, Number, after, by_type, matrices, result, returned, three, turned};
 use crate::context::Door;
-use crate::encode::{normalization, which};
+use crate::encode::which;
 use crate::errors::raised;
-use crate::graphs::Graphs;
-use crate::wait::{released, waited};
+use crate::wait::waited;
 use fiedler::array::{Array, HostArray, Scalar};
 use fiedler::ops::eigen::{choose_eigh, choose_eigvalsh};
-use fiedler::ops::eigsh::choose_eigsh;
 use fiedler::ops::matmul::Multiplied;
-use fiedler::ops::sparse::Operator;
 use fiedler::ops::svd::{TruncatedOptions, choose_svd, choose_svd_truncated};
-use fiedler::ops::{self, Certificate, Eigsh, EigshOptions, Gemm, Status, Vectors, Which};
-use fiedler::{Context, Result, Shape};
+use fiedler::ops::{self, Certificate, Gemm, Vectors};
+use fiedler::{Context, Shape};
 use half::f16;
 use num_complex::Complex;
 use numpy::{Element, PyArrayDyn};
@@ -246,109 +243,4 @@ fn matmul_of<'py, T: Multiplied + Scalar + Element>(
         |ctx, _| gemm.run(ctx, &Array::from_owner(right, b)?, &Array::from_owner(left, a)?)?.to_host(ctx),
     )?;
     result(py, product, [if x == 1 { y } else { x }, m, n])
-}
-
-/// The options of [`eigsh`], as `fiedler/linalg.py` passes them.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Iteration {
-    k: usize,
-    which: String,
-    tolerance: Option<f64>,
-    sigma: Option<f64>,
-    seed: u64,
-}
-
-/// Computes k eigenpairs of a symmetric matrix in compressed sparse rows. The eigenvectors come as `(k, n)`.
-#[pyfunction]
-pub(crate) fn eigsh<'py>(
-    context: &Bound<'py, Door>,
-    row_offsets: &Bound<'py, PyArrayDyn<i64>>,
-    columns: &Bound<'py, PyArrayDyn<i64>>,
-    values: &Bound<'py, PyAny>,
-    options: Iteration,
-) -> PyResult<Bound<'py, PyTuple>> {
-    by_type!(values, [f32, f64], eigsh_of(context.get(), row_offsets, columns, &options))
-}
-
-/// Returns the matrix of these arrays.
-pub(crate) fn operator<'py, T: Number>(
-    row_offsets: &Bound<'py, PyArrayDyn<i64>>,
-    columns: &Bound<'py, PyArrayDyn<i64>>,
-    values: &Bound<'py, PyArrayDyn<T>>,
-) -> PyResult<Operator<'static, T>> {
-    let py = values.py();
-    let (rows, columns, values) = (Borrowed::of(row_offsets)?, Borrowed::of(columns)?, Borrowed::of(values)?);
-    let made = || {
-        let rows = rows.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect();
-        let columns = columns.as_ref().iter().map(|&column| u32::try_from(column).unwrap_or(u32::MAX)).collect();
-        Operator::<T>::from_csr(rows, columns, values.as_ref().to_vec())
-    };
-    py.detach(made).map_err(|error| raised(py, &error))
-}
-
-fn eigsh_of<'py, T: Number>(
-    values: &Bound<'py, PyArrayDyn<T>>,
-    door: &Door,
-    row_offsets: &Bound<'py, PyArrayDyn<i64>>,
-    columns: &Bound<'py, PyArrayDyn<i64>>,
-    options: &Iteration,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let py = values.py();
-    let operator = operator(row_offsets, columns, values)?;
-    let size = (operator.rows(), operator.entries());
-    solved(py, door, size, options, move |ctx, k, which, settings| ops::eigsh(ctx, &operator, k, which, settings))
-}
-
-/// Computes k eigenpairs of the Laplacian of one graph, in f64 if `wide`. The eigenvectors come as `(k, n)`.
-#[pyfunction]
-pub(crate) fn eigsh_laplacian<'py>(
-    context: &Bound<'py, Door>,
-    graphs: &Bound<'py, Graphs>,
-    laplacian: &str,
-    wide: bool,
-    options: Iteration,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let (py, door, batch) = (context.py(), context.get(), &graphs.get().batch);
-    let (owner, size) = (graphs.clone().unbind(), (batch.nodes(), batch.entries()));
-    let normalization = normalization(laplacian).map_err(|error| raised(py, &error))?;
-    if batch.len() != 1 {
-        let what = format!("expected one graph, found {}", batch.len());
-        return Err(raised(py, &fiedler::Error::domain("eigsh", what)));
-    }
-    if wide {
-        return solved(py, door, size, &options, move |ctx, k, which, settings| {
-            let operator = Operator::<f64>::laplacian(owner.get().batch.graph(0), normalization)?;
-            ops::eigsh(ctx, &operator, k, which, settings)
-        });
-    }
-    solved(py, door, size, &options, move |ctx, k, which, settings| {
-        let operator = Operator::<f32>::laplacian(owner.get().batch.graph(0), normalization)?;
-        ops::eigsh(ctx, &operator, k, which, settings)
-    })
-}
-
-/// Calls `solve` with the number of pairs, the end of the spectrum, and the settings. `size` is the order of the matrix
-/// and its number of entries.
-fn solved<'py, T: Number>(
-    py: Python<'py>,
-    door: &Door,
-    size: (usize, usize),
-    options: &Iteration,
-    solve: impl FnOnce(&Context, usize, Which, &EigshOptions) -> Result<Eigsh<T>> + Send + 'static,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let which = which(&options.which).map_err(|error| raised(py, &error))?;
-    let mut settings = EigshOptions::default().seed(options.seed);
-    (settings.tolerance, settings.sigma) = (options.tolerance, options.sigma);
-    let (k, (n, _)) = (options.k, size);
-    let choose = |ctx: &Context| Ok(choose_eigsh::<T>(ctx, size, k));
-    let mut found = released(py, door, choose, None, move |ctx, _| solve(ctx, k, which, &settings))?;
-    let statuses: Vec<u8> = found.statuses.iter().map(|&status: &Status| status as u8).collect();
-    without_negative_zeros(&mut found.values);
-    without_negative_zeros(found.vectors.as_mut_slice());
-    let values = returned(py, found.values, [k])?;
-    let vectors = returned(py, Vec::from(found.vectors.data), [k, n])?;
-    let (residual, status) = (returned(py, found.residuals, [k])?, returned(py, statuses, [k])?);
-    let orthogonality = found.certificate.orthogonality;
-    (values, vectors, residual, orthogonality, status, found.null_space).into_pyobject(py)
 }

@@ -119,7 +119,7 @@ def test_sparse_tensors(which):
         if a.layout == torch.strided:
             found = linalg.eigh(a, k=3, which="smallest" if which == "SA" else "largest")
         else:
-            found = linalg.eigsh(a, 3, which, tol=1e-13)
+            found = linalg.eigsh(a, 3, which=which, tol=1e-13)
             assert found.null_space == 0 and len(found.certificates.residual) == 3
         loss = (found.eigenvalues**2).sum() + (found.eigenvectors**4).sum()
         made.append(torch.autograd.grad(loss, a)[0].to_dense())

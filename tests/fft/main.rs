@@ -2,8 +2,9 @@
 
 mod accuracy;
 mod calls;
+mod cosine;
 mod spectra;
 
 fn main() -> std::process::ExitCode {
-    common::run([accuracy::tests(), calls::tests(), spectra::tests()])
+    common::run([accuracy::tests(), calls::tests(), cosine::tests(), spectra::tests()])
 }

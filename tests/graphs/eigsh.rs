@@ -3,6 +3,7 @@
 //! iterated eigenpairs, and no eigenpair may claim more accuracy than it has.
 
 mod nearest;
+mod selection;
 mod stiff;
 
 use common::random::SplitMix64;
@@ -40,6 +41,8 @@ pub fn tests() -> Vec<Test> {
             on_each("values that f32 cannot separate from 0", unresolved),
             on_each("small orders and few pairs", small),
             on_cpu("pairs nearest to a value", nearest::nearest),
+            on_cpu("pairs by magnitude and at both ends", |ctx| selection::random(ctx).and(selection::copies(ctx))),
+            on_cpu("any scale, and maps that are known by products", selection::scales_and_maps),
             on_cpu("weakly joined clusters, and a clique with a tail", stiff::stiff),
             on_cpu("close values that are not equal", stiff::close),
             on_each("bad input is refused", refused),

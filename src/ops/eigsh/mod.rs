@@ -32,16 +32,20 @@ mod dense;
 mod gpu;
 pub(super) mod kernels;
 mod lanczos;
+mod map;
 mod methods;
 mod options;
 mod ritz;
+mod selection;
 mod solve;
 mod solved;
 mod space;
 mod subspace;
 mod sums;
 
+pub use map::eigsh_map;
 pub use options::{EigshMethod, EigshOptions};
+pub use selection::Selection;
 pub use solve::choose_eigsh;
 pub(crate) use solve::solve_each;
 pub(crate) use solved::{Solved, Wanted};
@@ -51,6 +55,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
+use crate::ops::sparse::scale::times_power;
 use crate::ops::{Certificate, Status};
 use crate::parallel;
 use crate::policy::Choice;
@@ -93,13 +98,15 @@ pub struct Eigsh<T> {
     pub choice: Choice,
 }
 
-/// Computes the `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, and their
-/// eigenvectors.
+/// Computes the `k` smallest or largest eigenvalues (ascending) of a sparse symmetric matrix, or others that a
+/// [`Selection`] names, and their eigenvectors.
 ///
 /// The default method is Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006). If another
 /// method is predicted to be faster, that method is used; see [`EigshMethod`]. The precision is that of `T`; if
 /// `T` is f64, an iteration begins in f32 and ends in f64. If [`EigshOptions::sigma`] is set, the function ignores
 /// `which` and finds the pairs whose eigenvalues are nearest to that number.
+///
+/// A matrix whose norm is not from 2^-32 to 2^32 is divided by a power of two, which changes no digit of the results.
 ///
 /// # Shapes
 /// `a` has one problem of order n. The result has `k` eigenvalues, and eigenvectors of shape `(n, k)`.
@@ -128,7 +135,7 @@ pub fn eigsh<T: Real>(
     ctx: &Context,
     a: &Operator<'_, T>,
     k: usize,
-    which: Which,
+    which: impl Into<Selection>,
     options: &EigshOptions,
 ) -> Result<Eigsh<T>> {
     if a.problems() != 1 || k > a.rows() {
@@ -136,16 +143,57 @@ pub fn eigsh<T: Real>(
         return Err(Error::shape("eigsh", expected, format!("{} matrices, k = {k}", a.problems())));
     }
     options.check()?;
-    let n = a.rows();
-    let (Found { known, solved, pairs }, choice) = match options.sigma {
-        Some(sigma) => (around(ctx, a, (sigma, k), options)?, solve::on_the_host(ctx, a, k)),
-        None => at_an_end(ctx, a, k, which, options)?,
+    match a.level() {
+        0 => scaled(ctx, a, k, which.into(), options),
+        level => {
+            let sigma = options.sigma.map(|sigma| times_power(sigma, -level).clamp(-f64::MAX, f64::MAX));
+            let mut found = scaled(ctx, &a.divided(level), k, which.into(), &EigshOptions { sigma, ..*options })?;
+            found.values.iter_mut().for_each(|value| *value = T::from_f64(times_power(value.to_f64(), level)));
+            Ok(found)
+        }
+    }
+}
+
+/// Computes pairs of a matrix whose norm is not far from 1.
+fn scaled<T: Real>(
+    ctx: &Context,
+    a: &Operator<'_, T>,
+    k: usize,
+    selection: Selection,
+    options: &EigshOptions,
+) -> Result<Eigsh<T>> {
+    let (bounds, allowed) = (a.bounds(0), options.tolerance_in::<T>());
+    let mut choice = None;
+    let mut at = |which, k| {
+        let (found, chosen) = at_an_end(ctx, a, k, which, options)?;
+        choice = Some(chosen);
+        Ok(found)
     };
+    let found = match (options.sigma, selection.within(bounds)) {
+        (Some(sigma), _) => around(ctx, a, (sigma, k), options)?,
+        (None, Selection::SmallestMagnitude) => around(ctx, a, (0.0, k), options)?,
+        (None, selection) => selection.of((a.rows(), k), allowed * bounds.norm, &mut at)?,
+    };
+    let choice = choice.unwrap_or_else(|| solve::on_the_host(ctx, a, k));
+    certified(found, (a.rows(), bounds.norm, allowed), a.null.len(), &choice, &|values, vectors| {
+        Ok(a.residuals(values, vectors))
+    })
+}
+
+/// Returns the result with the certificates of its pairs. `residuals` measures `|A v - l v|_2` of eigenvalues and
+/// column-major eigenvectors. The matrix has the order `n` and the norm `norm`; `allowed` is the tolerance.
+fn certified<T: Real>(
+    Found { known, solved, pairs }: Found,
+    (n, norm, allowed): (usize, f64, f64),
+    null_space: usize,
+    choice: &Choice,
+    residuals: &dyn Fn(&[T], &[T]) -> Result<Vec<f64>>,
+) -> Result<Eigsh<T>> {
+    let k = pairs.len();
     let values: Vec<T> = pairs.iter().map(|(value, _)| T::from_f64(*value)).collect();
     let vectors = DMatrix::from_iterator(n, k, pairs.iter().flat_map(|(_, v)| v.iter().map(|&x| T::from_f64(x))));
-    let norm = if a.bounds(0).norm > 0.0 { a.bounds(0).norm } else { 1.0 };
-    let residuals: Vec<f64> = a.residuals(&values, vectors.as_slice()).into_iter().map(|r| r / norm).collect();
-    let allowed = options.tolerance_in::<T>();
+    let norm = if norm > 0.0 { norm } else { 1.0 };
+    let residuals: Vec<f64> = residuals(&values, vectors.as_slice())?.into_iter().map(|r| r / norm).collect();
     let floor = 16.0 * T::EPSILON;
     let statuses: Vec<Status> = (0..k)
         .map(|j| {
@@ -172,7 +220,7 @@ pub fn eigsh<T: Real>(
         residuals,
         statuses,
         certificate,
-        null_space: a.null.len(),
+        null_space,
         method: solved.method,
         products: solved.products,
         restarts: solved.restarts,
@@ -239,7 +287,7 @@ fn around<T: Real>(
     pairs.truncate(k);
     if pairs.len() < k {
         let what =
-            format!("found {} of the {k} pairs nearest {sigma}; try another sigma, or --method dense", pairs.len());
+            format!("found {} of the {k} pairs nearest to sigma; try another sigma, or --method dense", pairs.len());
         return Err(Error::domain("eigsh", what));
     }
     pairs.sort_by(|x, y| x.1.0.total_cmp(&y.1.0));

@@ -22,6 +22,7 @@
 //! small matrices.
 
 mod batches;
+mod cosine;
 mod cpu;
 mod features;
 mod gpu;
@@ -38,6 +39,7 @@ use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::{Axis, Shape};
 use bytemuck::{cast_slice, cast_slice_mut};
+pub use cosine::{CosineOptions, CosineType, choose_dct, dct, dst};
 use cpu::Working;
 pub(in crate::ops) use cpu::{Memory, PowerInLanes};
 pub use features::{PowerSpectrum, Window, power_spectrum};

@@ -17,6 +17,7 @@ pub(super) mod kernels;
 mod null;
 mod operator;
 mod resident;
+pub(in crate::ops) mod scale;
 
 pub use general::SparseMatrix;
 pub use null::NullSpace;

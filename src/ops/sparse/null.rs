@@ -29,7 +29,7 @@ impl<T: Real> NullSpace<T> {
     }
 
     /// Returns the null space of one problem without known null vectors.
-    pub(super) fn none(order: usize) -> Self {
+    pub(in crate::ops) fn none(order: usize) -> Self {
         Self { labels: vec![NONE; order], values: vec![T::from_f64(0.0); order], counts: vec![0] }
     }
 

@@ -285,7 +285,7 @@ impl<'a, T: Real> Operator<'a, T> {
 
     /// Returns the entries of a row as `(column within the problem, value)`. The first item is the diagonal entry that
     /// comes from d. A diagonal entry of `c S W S` is a separate item, so the column of the diagonal may occur twice.
-    fn row(&self, problem_start: usize, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub(super) fn row(&self, problem_start: usize, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let scale = move |i: usize| self.scale.as_ref().map_or(1.0, |scale| scale[i].to_f64());
         let here = self.coupling * scale(row);
         let entries = self.entries_of(row).map(move |place| {

@@ -12,7 +12,7 @@ use fiedler::graph::{Conventions, SelfLoops};
 use fiedler::io::{Data, NamedArray, NpyData, Rows, SparseRows};
 use fiedler::ops::eigsh::choose_eigsh;
 use fiedler::ops::sparse::{OnDevice, Operator, SparseMatrix, choose_spmm};
-use fiedler::ops::{self, EigshMethod, EigshOptions, Normalization, Status, eigsh, spmm};
+use fiedler::ops::{self, EigshMethod, EigshOptions, Normalization, Status, Which, eigsh, spmm};
 use fiedler::policy::{Choice, Side};
 use fiedler::{Context, Shape};
 use std::iter;
@@ -253,7 +253,8 @@ impl Operation for Eigsh {
         let k = self.k;
         let mut options = EigshOptions::default().method(self.method.into()).seed(self.seed);
         (options.tolerance, options.sigma) = (self.tolerance, self.sigma);
-        let call = || eigsh(ctx, a, k, self.which.into(), &options);
+        let which: Which = self.which.into();
+        let call = || eigsh(ctx, a, k, which, &options);
         let (found, first) = seconds(call)?;
         let ops::Eigsh { values, vectors, residuals, statuses, .. } = &found;
         let mut values: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();

@@ -2,6 +2,7 @@
 //! The lines are distributed over all threads.
 
 mod across;
+mod cosine;
 mod in_lanes;
 mod large;
 mod lengths;
@@ -16,6 +17,7 @@ mod real;
 mod reals;
 mod strided;
 
+use super::cosine::Wave;
 use super::gpu::Kind;
 use crate::array::{Real, Scalar};
 use crate::ops::convert::tiny::Lines;
@@ -73,6 +75,8 @@ pub(super) trait Working: Real + FftNum {
     );
     /// Transforms half of a spectrum to reals and divides by the length.
     fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>], to: &mut [Self]);
+    /// Computes cosine and sine transforms.
+    fn cosine(plans: &Plans<Self>, wave: &Wave, n: usize, lines: Lines, from: &[Self], to: &mut [Self]);
 }
 
 macro_rules! working {
@@ -115,6 +119,9 @@ macro_rules! working {
         fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>], to: &mut [Self]) {
             let engine = Backward { fft: plans.real_inverse(n), scale: <Self as Real>::from_f64(1.0 / n as f64) };
             every(&engine, <Self as Scalar>::ON_DEVICE, lines, from, to);
+        }
+        fn cosine(plans: &Plans<Self>, wave: &Wave, n: usize, lines: Lines, from: &[Self], to: &mut [Self]) {
+            cosine::transform(plans, wave, n, lines, from, to);
         }
     })+ };
 }

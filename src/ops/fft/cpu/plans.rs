@@ -1,9 +1,11 @@
 //! A cache of plans. It is useful because making the sine tables of a plan takes as long as transforming a few lines.
 
 use super::Working;
+use super::cosine::roots_of;
 use super::in_lanes::Plan;
 use super::real::RealForward;
 use super::reals::RealPlan;
+use num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner};
 use rustfft::{Fft, FftPlanner};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,6 +58,8 @@ pub(in super::super) struct Plans<F> {
     real_inverse: Last<dyn ComplexToReal<F>>,
     in_lanes: Last<Plan<F>>,
     real_in_lanes: Last<RealPlan<F>>,
+    quarters: Last<Vec<Complex<F>>>,
+    eighths: Last<Vec<Complex<F>>>,
 }
 
 impl<F: Working> Plans<F> {
@@ -82,6 +86,16 @@ impl<F: Working> Plans<F> {
     pub(super) fn real_in_lanes(&self, n: usize) -> Arc<RealPlan<F>> {
         self.real_in_lanes.get(n, || Arc::new(RealPlan::new(n)))
     }
+
+    /// Returns the roots of unity of cosine transforms of types 2 and 3.
+    pub(super) fn quarters(&self, n: usize) -> Arc<Vec<Complex<F>>> {
+        self.quarters.get(n, || Arc::new(roots_of(n, false)))
+    }
+
+    /// Returns the roots of unity of cosine transforms of type 4.
+    pub(super) fn eighths(&self, n: usize) -> Arc<Vec<Complex<F>>> {
+        self.eighths.get(n, || Arc::new(roots_of(n, true)))
+    }
 }
 
 impl<F> Default for Plans<F> {
@@ -93,6 +107,8 @@ impl<F> Default for Plans<F> {
             real_inverse: Last::default(),
             in_lanes: Last::default(),
             real_in_lanes: Last::default(),
+            quarters: Last::default(),
+            eighths: Last::default(),
         }
     }
 }

@@ -451,7 +451,7 @@ def eigsh(
         return _eigsh_tracked(a, options, dtype, place(device, context))
     native = _context(context, device)
     if laplacian is not None:
-        from ._graphs import as_graphs
+        from ._as_graphs import as_graphs
 
         graphs: GraphBatch = as_graphs(a)
         wide = np.dtype(np.float64 if dtype is None else dtype) == np.float64

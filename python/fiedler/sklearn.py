@@ -25,7 +25,8 @@ from ._context import _context
 from ._encode import encode
 from ._errors import UncertifiedWarning, warn
 from ._estimators import MLPClassifier, MLPRegressor
-from ._graphs import GraphBatch, as_graphs
+from ._as_graphs import as_graphs
+from ._graphs import GraphBatch
 
 __all__ = ["PCA", "LaplacianEncoder", "MLPClassifier", "MLPRegressor", "SpectralEmbedding"]
 

@@ -150,7 +150,7 @@ def _start(v0: Any, n: int) -> None:
 def _found(native: Any, a: Any, laplacian: str | None, dtype: Any, v0: Any, options: dict[str, Any]) -> Any:
     """Returns what the native functions return for a graph, a matrix or an operator."""
     if laplacian is not None:
-        from ._graphs import as_graphs
+        from ._as_graphs import as_graphs
 
         graphs: GraphBatch = as_graphs(a)
         wide = np.dtype(np.float64 if dtype is None else dtype) == np.float64

@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _fiedler
-from ._arguments import flag, many, path as _path, text, whole, word, wrong
+from ._arguments import flag, many, path as _path, real, text, whole, word, wrong
 from ._arrays import is_tensor
 from ._context import Context, _context
 from ._errors import DomainError, OutOfMemoryError, UncertifiedError, UncertifiedWarning, warn
 from ._files import whole_file
-from ._graphs import GraphBatch, as_graphs
+from ._as_graphs import as_graphs
+from ._graphs import GraphBatch
 
 Array = np.ndarray[Any, Any]
 
@@ -61,7 +62,7 @@ class Encoding:
     eigenvalues : array, (graphs, k)
         Ascending; NaN beyond a graph's pairs.
     eigenvectors : array, (nodes, k)
-        Columns have unit 2-norm in each graph; 0 beyond its pairs.
+        Columns have unit 2-norm in each graph; 0 beyond its pairs. Complex of a magnetic Laplacian.
     node_offsets : array of int64, (graphs + 1,)
         The first node of each graph, and the number of all nodes.
     residual, orthogonality : array of float32, (graphs,)
@@ -193,6 +194,7 @@ def encode(
     k: int = 8,
     *,
     laplacian: str = "symmetric",
+    charge: float | None = None,
     which: str = "smallest",
     trivial: str = "keep",
     walk_steps: int = 0,
@@ -200,6 +202,7 @@ def encode(
     precision: str = "f32",
     preset: str | None = None,
     symmetrize: str | None = None,
+    signed: bool = False,
     weight: str | None = "auto",
     edge_weight: Any = None,
     num_nodes: int | None = None,
@@ -225,6 +228,10 @@ def encode(
     k : int
         The number of pairs. If a graph has fewer, the others are masked.
     laplacian : {'symmetric', 'random-walk', 'combinatorial'}
+    charge : float, optional
+        Computes the magnetic Laplacian with this charge, from 0 to 0.5: the directions of edges become phases, and
+        eigenvectors are complex (Zhang et al. 2021, Geisler et al. 2023). ``symmetrize`` is 'max' or 'mean'. A
+        `GraphBatch` must have been made with ``flows=True``. It is computed on the CPU.
     which : {'smallest', 'largest'}
         The end of the spectrum.
     trivial : {'keep', 'components', 'first'}
@@ -240,6 +247,9 @@ def encode(
         Treat edges as this library does.
     symmetrize : {'max', 'sum', 'mean', 'keep', 'error'}, optional
         What happens to edges that are listed in one direction; 'max' by default, and the preset's own with one.
+    signed : bool
+        Whether weights may be negative. Degrees are then sums of their magnitudes, which makes every Laplacian the
+        signed one (Kunegis et al. 2010), whose eigenvalue 0 occurs once for each balanced component.
     weight : str, optional
         The name of the weights of edges. By default it is that of the library: 'weight' in NetworkX and igraph,
         'edge_weight' in PyTorch Geometric, and the entries of a matrix. With None, every edge weighs 1. Parallel edges
@@ -277,11 +287,14 @@ def encode(
         raise ValueError(f"sign: expected 'canonical' or a seed, found {sign!r}")
     seed = None if isinstance(sign, str) else whole(sign, "sign")
     k, walk_steps = whole(k, "k", _MOST), whole(walk_steps, "walk_steps", _MOST)
+    charge = None if charge is None else real(charge, "charge")
+    how: dict[str, Any] = {"preset": preset, "symmetrize": symmetrize, "signed": signed, "flows": charge is not None}
     if edge_weight is not None:
         if is_tensor(edge_weight):
             given = {"which": which, "trivial": trivial, "walk_steps": walk_steps, "method": method, "preset": preset}
-            given |= {"symmetrize": symmetrize, "sign": sign, "resume": resume, "weight": weight}
-            defaults = ("smallest", "keep", 0, "auto", None, None, "canonical", None, "auto")
+            given |= {"symmetrize": symmetrize, "signed": signed, "charge": charge}
+            given |= {"sign": sign, "resume": resume, "weight": weight}
+            defaults = ("smallest", "keep", 0, "auto", None, None, False, None, "canonical", None, "auto")
             for (name, value), default in zip(given.items(), defaults, strict=True):
                 if value != default:
                     what = f"expected {name}={default!r} with a tensor of weights, found {value!r}"
@@ -290,18 +303,16 @@ def encode(
 
             inputs = (graphs, edge_weight, k, laplacian, precision, num_nodes, batch, device, context)
             return encoded(*inputs)  # type: ignore[no-any-return]  # SpectralPairs
-        graphs = GraphBatch.from_edge_index(
-            graphs, num_nodes, weight=edge_weight, batch=batch, preset=preset, symmetrize=symmetrize
-        )
-        num_nodes = batch = preset = symmetrize = None
-    listed: GraphBatch = as_graphs(
-        graphs, weight=weight, num_nodes=num_nodes, batch=batch, preset=preset, symmetrize=symmetrize
-    )
+        graphs = GraphBatch.from_edge_index(graphs, num_nodes, weight=edge_weight, batch=batch, **how)
+        num_nodes = batch = None
+        how = {}
+    listed: GraphBatch = as_graphs(graphs, weight=weight, num_nodes=num_nodes, batch=batch, **how)
     first = trivial == "first"
     _check_memory(listed, k + first + walk_steps)
     options = {
         "k": k + first,
         "laplacian": text(laplacian, "laplacian"),
+        "charge": charge,
         "which": text(which, "which"),
         "drop_trivial": trivial == "components",
         "walk_steps": walk_steps,

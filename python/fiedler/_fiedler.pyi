@@ -9,6 +9,7 @@ import numpy as np
 _Array = np.ndarray[Any, Any]
 _Path = str | os.PathLike[str]
 _Capsule = Any
+_How = tuple[str | None, str | None, bool, bool]
 # Residual, orthogonality and status of each matrix.
 _Certificates = tuple[_Array, _Array, _Array]
 
@@ -97,7 +98,7 @@ def features_table(
 class Graphs:
     @staticmethod
     def of_table(
-        table: _Capsule, columns: dict[str, str], preset: str | None, symmetrize: str | None
+        table: _Capsule, columns: dict[str, str], how: _How
     ) -> Graphs: ...
     @staticmethod
     def of_edges(
@@ -105,13 +106,12 @@ class Graphs:
         target: _Array,
         weights: _Array | None,
         node_offsets: _Array,
-        preset: str | None,
-        symmetrize: str | None,
+        how: _How,
         numbered: bool,
     ) -> Graphs: ...
     @staticmethod
     def read(
-        path: _Path, preset: str | None, symmetrize: str | None, weight_column: int | None
+        path: _Path, how: _How, weight_column: int | None
     ) -> Graphs: ...
     @staticmethod
     def restored(
@@ -119,9 +119,9 @@ class Graphs:
         row_offsets: _Array,
         columns: _Array,
         weights: _Array | None,
+        flows: _Array | None,
         first: int,
-        preset: str | None,
-        symmetrize: str | None,
+        how: _How,
     ) -> Graphs: ...
     def __len__(self) -> int: ...
     def __reduce__(self) -> tuple[Callable[..., Graphs], tuple[Any, ...]]: ...

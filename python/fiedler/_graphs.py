@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 
 from . import _fiedler
-from ._arguments import many, path as _path, text_or_none, whole, wrong
+from ._arguments import flag, many, path as _path, text_or_none, whole, wrong
 from ._arrays import as_numpy
 from ._edges import Edges, collated, directions, entries_of, index_of, is_data_set, weights_of
 from ._errors import DomainError, ShapeError, warn_of
 
 Array = Any
 
-_KINDS = (
-    "a path, graphs of PyTorch Geometric, DGL, NetworkX, SciPy, igraph or rustworkx, a table of Arrow, an edge_index "
-    "(2, E) of integers, or a list of such graphs"
-)
+# How edges become graphs: the preset, the symmetrization, and whether weights may be negative and flows are kept.
+How = tuple[str | None, str | None, bool, bool]
 
+
+def _how(preset: Any, symmetrize: Any, signed: Any, flows: Any) -> How:
+    named = text_or_none(preset, "preset"), text_or_none(symmetrize, "symmetrize")
+    return *named, flag(signed, "signed"), flag(flows, "flows")
 
 class GraphBatch:
     """Graphs of any sizes, ready to be encoded. Create one with the functions ``from_...`` or `read`.
@@ -74,6 +76,8 @@ class GraphBatch:
         weight: Any = None,
         preset: str | None = None,
         symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes one graph from pairs (source, target), with a weight each if ``weight`` has them.
 
@@ -89,7 +93,8 @@ class GraphBatch:
             pairs = pairs.reshape((0, 2)).astype(np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ShapeError(f"edges: expected pairs, (E, 2), found the shape {pairs.shape}")
-        return cls.from_edge_index(pairs.T, num_nodes, weight=weight, preset=preset, symmetrize=symmetrize)
+        how: dict[str, Any] = {"preset": preset, "symmetrize": symmetrize, "signed": signed, "flows": flows}
+        return cls.from_edge_index(pairs.T, num_nodes, weight=weight, **how)
 
     @classmethod
     def from_edge_index(
@@ -101,6 +106,8 @@ class GraphBatch:
         batch: Array | None = None,
         preset: str | None = None,
         symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes graphs from an edge_index as PyTorch Geometric has it.
 
@@ -128,7 +135,7 @@ class GraphBatch:
             if num_nodes is None:
                 num_nodes = int(index.max()) + 1 if index.size else 0
             offsets = np.array([0, whole(num_nodes, "num_nodes")])
-        return cls._of(index[0], index[1], weight, offsets, preset, symmetrize, numbered)
+        return cls._of(index[0], index[1], weight, offsets, _how(preset, symmetrize, signed, flows), numbered)
 
     @classmethod
     def _of(
@@ -137,12 +144,10 @@ class GraphBatch:
         target: Array,
         weight: Array | None,
         offsets: Array,
-        preset: str | None,
-        symmetrize: str | None,
+        how: How,
         numbered: bool = False,
     ) -> GraphBatch:
         source, target = (np.require(part, np.int64, ["C", "A"]) for part in (source, target))
-        preset, symmetrize = text_or_none(preset, "preset"), text_or_none(symmetrize, "symmetrize")
         weights = None
         if weight is not None:
             weights, _ = as_numpy(weight, "weight")
@@ -151,7 +156,7 @@ class GraphBatch:
                 raise ShapeError(f"weight: expected a number for each of {len(source)} edges, found {what}")
             weights = np.require(weights.ravel(), np.float64, ["C", "A"])
         offsets = np.require(offsets, np.int64, ["C", "A"])
-        return cls(_fiedler.Graphs.of_edges(source, target, weights, offsets, preset, symmetrize, numbered))
+        return cls(_fiedler.Graphs.of_edges(source, target, weights, offsets, how, numbered))
 
     @classmethod
     def read(
@@ -160,6 +165,8 @@ class GraphBatch:
         *,
         preset: str | None = None,
         symmetrize: str | None = "max",
+        signed: bool = False,
+        flows: bool = False,
         edge_weight_column: int | None = None,
     ) -> GraphBatch:
         """Reads a data set, of any format that the command reads.
@@ -171,9 +178,8 @@ class GraphBatch:
         edge_weight_column : int, optional
             The column of a TUDataset's edge attributes that has the weights, counted from 1.
         """
-        preset, symmetrize = text_or_none(preset, "preset"), text_or_none(symmetrize, "symmetrize")
         column = None if edge_weight_column is None else whole(edge_weight_column, "edge_weight_column")
-        return cls(_fiedler.Graphs.read(_path(path), preset, symmetrize, column))
+        return cls(_fiedler.Graphs.read(_path(path), _how(preset, symmetrize, signed, flows), column))
 
     @classmethod
     def from_arrow(
@@ -183,6 +189,8 @@ class GraphBatch:
         *,
         preset: str | None = None,
         symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes graphs from a table of pyarrow, polars, DuckDB or pandas.
 
@@ -192,15 +200,21 @@ class GraphBatch:
         """
         from .arrow import _capsule, _columns
 
-        return cls(_fiedler.Graphs.of_table(_capsule(table), _columns(columns), preset, symmetrize))
+        return cls(_fiedler.Graphs.of_table(_capsule(table), _columns(columns), _how(preset, symmetrize, signed, flows)))
 
     @classmethod
     def from_scipy_sparse(
-        cls, matrix: Any, *, preset: str | None = None, symmetrize: str | None = None
+        cls,
+        matrix: Any,
+        *,
+        preset: str | None = None,
+        symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes one graph from a square adjacency matrix of scipy.sparse; its entries are the weights."""
         nodes, source, target, weights = entries_of(matrix)
-        return cls._of(source, target, weights, np.array([0, nodes]), preset, symmetrize)
+        return cls._of(source, target, weights, np.array([0, nodes]), _how(preset, symmetrize, signed, flows))
 
     @classmethod
     def from_networkx(
@@ -210,6 +224,8 @@ class GraphBatch:
         *,
         preset: str | None = None,
         symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes graphs from one graph of NetworkX or several. Nodes are numbered in the order of the graph.
 
@@ -226,7 +242,7 @@ class GraphBatch:
             pairs = np.asarray([(number[u], number[v]) for u, v, _ in triples], dtype=np.int64).reshape((-1, 2))
             weights = None if weight is None else weights_of([value for *_, value in triples])
             edges.add(*directions(pairs, weights, directed=graph.is_directed(), once=symmetrize == "sum"), len(number))
-        return cls._of(*edges.joined(), preset, symmetrize)
+        return cls._of(*edges.joined(), _how(preset, symmetrize, signed, flows))
 
     @classmethod
     def from_pyg(
@@ -236,6 +252,8 @@ class GraphBatch:
         *,
         preset: str | None = None,
         symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes graphs from a ``Data``, a ``Batch``, a data set or a list of PyTorch Geometric.
 
@@ -257,11 +275,18 @@ class GraphBatch:
                 sizes = [int(graph.num_nodes)] if ptr is None else np.diff(as_numpy(ptr, "ptr")[0])
                 edges.add(index[0], index[1], getattr(graph, weight, None) if weight else None, sizes)
             found = edges.joined()
-        return cls._of(*found, preset, symmetrize)
+        return cls._of(*found, _how(preset, symmetrize, signed, flows))
 
     @classmethod
     def from_dgl(
-        cls, graphs: Any, weight: str | None = None, *, preset: str | None = None, symmetrize: str | None = None
+        cls,
+        graphs: Any,
+        weight: str | None = None,
+        *,
+        preset: str | None = None,
+        symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes graphs from a graph of DGL, batched or not, or from several. ``weight`` names a feature of edges."""
         listed = [graphs] if hasattr(graphs, "batch_num_nodes") else list(graphs)
@@ -273,11 +298,18 @@ class GraphBatch:
             weights = None if weight is None else graph.edata[weight]
             source, target = graph.edges()
             edges.add(source, target, weights, as_numpy(graph.batch_num_nodes(), "batch_num_nodes")[0])
-        return cls._of(*edges.joined(), preset, symmetrize)
+        return cls._of(*edges.joined(), _how(preset, symmetrize, signed, flows))
 
     @classmethod
     def from_igraph(
-        cls, graphs: Any, weight: str | None = "weight", *, preset: str | None = None, symmetrize: str | None = None
+        cls,
+        graphs: Any,
+        weight: str | None = "weight",
+        *,
+        preset: str | None = None,
+        symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes graphs from a graph of igraph, or from several.
 
@@ -293,11 +325,18 @@ class GraphBatch:
             weights = weights_of(graph.es[weight]) if weight in graph.es.attributes() else None
             sides = directions(pairs, weights, directed=graph.is_directed(), once=symmetrize == "sum")
             edges.add(*sides, graph.vcount())
-        return cls._of(*edges.joined(), preset, symmetrize)
+        return cls._of(*edges.joined(), _how(preset, symmetrize, signed, flows))
 
     @classmethod
     def from_rustworkx(
-        cls, graphs: Any, weight: Any = None, *, preset: str | None = None, symmetrize: str | None = None
+        cls,
+        graphs: Any,
+        weight: Any = None,
+        *,
+        preset: str | None = None,
+        symmetrize: str | None = None,
+        signed: bool = False,
+        flows: bool = False,
     ) -> GraphBatch:
         """Makes graphs from a graph of rustworkx, or from several. ``weight`` is a function of the edge's data."""
         if weight is not None and not callable(weight):
@@ -311,7 +350,7 @@ class GraphBatch:
             weights = None if weight is None else weights_of([weight(data) for *_, data in triples])
             directed = type(graph).__name__.endswith("DiGraph")
             edges.add(*directions(pairs, weights, directed=directed, once=symmetrize == "sum"), len(number))
-        return cls._of(*edges.joined(), preset, symmetrize)
+        return cls._of(*edges.joined(), _how(preset, symmetrize, signed, flows))
 
 
 def _restored(native: _fiedler.Graphs, node_ids: Any, notices: list[str]) -> GraphBatch:
@@ -319,146 +358,3 @@ def _restored(native: _fiedler.Graphs, node_ids: Any, notices: list[str]) -> Gra
     made = GraphBatch(native)
     made._node_ids, made._notices = node_ids, notices
     return made
-
-
-def _kind(x: Any) -> str | None:
-    """Returns what kind of graph, or of graphs, this is, or None."""
-    if isinstance(x, GraphBatch):
-        return "a GraphBatch"
-    if isinstance(x, (str, bytes, os.PathLike)):
-        return "a path"
-    if is_data_set(x) or hasattr(x, "edge_types"):
-        return "HeteroData" if not is_data_set(x) else "a data set of PyTorch Geometric"
-    if hasattr(x, "__arrow_c_stream__"):
-        return "a table"
-    for kind, attributes in _ATTRIBUTES.items():
-        if all(hasattr(x, name) for name in attributes):
-            return kind
-    return "an edge_index" if _is_edge_index(x) else None
-
-
-_ATTRIBUTES = {
-    "a graph of DGL": ("batch_num_nodes",),
-    "a graph of PyTorch Geometric": ("edge_index",),
-    "a graph of NetworkX": ("adjacency", "is_directed"),
-    "a graph of rustworkx": ("weighted_edge_list",),
-    "a graph of igraph": ("get_edgelist",),
-    "a sparse matrix": ("tocoo", "nnz"),
-}
-
-
-def _is_edge_index(x: Any) -> bool:
-    shape = getattr(x, "shape", None)
-    dtype = getattr(x, "dtype", None)
-    if shape is None or dtype is None:
-        return False
-    whole = dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
-    return len(shape) == 2 and shape[0] == 2 and whole
-
-
-def _described(x: Any) -> str:
-    shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
-    what = type(x).__name__
-    return f"{what} of {dtype} with the shape {tuple(shape)}" if shape is not None and dtype is not None else what
-
-
-def _pair(graphs: Any) -> Array | None:
-    """Returns the edge_index of two sequences of integers, sources and targets, or None."""
-    if not isinstance(graphs, (list, tuple)) or len(graphs) != 2:
-        return None
-    # A list of tuples is a list of edges. A graph of NetworkX is a sequence too: of its nodes.
-    if not all(isinstance(part, (list, tuple, range)) or hasattr(part, "dtype") for part in graphs):
-        return None
-    if isinstance(graphs, list) and any(isinstance(part, tuple) for part in graphs):
-        return None
-    try:
-        ends = [np.asarray(part) for part in graphs]
-    except (ValueError, TypeError):
-        return None
-    fits = all(end.ndim == 1 and (end.dtype.kind in "iu" or not end.size) for end in ends)
-    return np.stack(ends).astype(np.int64) if fits and len(ends[0]) == len(ends[1]) else None
-
-
-def as_graphs(
-    graphs: Any,
-    *,
-    weight: Any = "auto",
-    num_nodes: int | None = None,
-    batch: Array | None = None,
-    preset: str | None = None,
-    symmetrize: str | None = None,
-) -> GraphBatch:
-    """Returns the batch of whatever `fiedler.encode` takes. ``weight='auto'`` is each library's own name."""
-    how: dict[str, Any] = {"preset": preset, "symmetrize": symmetrize}
-    pair = _pair(graphs)
-    graphs = graphs if pair is None else pair
-    kind, several = _kind(graphs), False
-    if kind is None:
-        graphs, kind, several = *_list_of(graphs), True
-    if kind != "an edge_index" or several:
-        if num_nodes is not None or batch is not None:
-            raise ValueError(f"num_nodes, batch: expected none beside {kind or 'no graphs'}, which has its own nodes")
-    if kind is None:
-        return GraphBatch._of(*Edges().joined(), preset, symmetrize)
-    if kind in ("a GraphBatch", "a path", "a table", "an edge_index") and weight is not None and weight != "auto":
-        raise ValueError(f"weight: expected none beside {kind}, whose own weights count, found {weight!r}")
-    if kind in ("a GraphBatch", "a path", "a table") and weight is None:
-        raise ValueError(f"weight: expected 'auto' beside {kind}, whose own weights count, found None")
-    if kind == "a GraphBatch":
-        if preset is not None or symmetrize is not None:
-            raise ValueError("preset, symmetrize: expected none for a GraphBatch, which was made under its own")
-        batch_: GraphBatch = graphs
-        return batch_
-    if kind == "a path":
-        return GraphBatch.read(os.fsdecode(graphs), preset=preset, symmetrize=symmetrize or "max")
-    if kind == "a table" and not several:
-        return GraphBatch.from_arrow(graphs, **how)
-    if kind == "HeteroData":
-        raise TypeError("graphs: expected homogeneous graphs, found HeteroData; use to_homogeneous() first")
-    if kind == "an edge_index" and not several:
-        return GraphBatch.from_edge_index(graphs, num_nodes, batch=batch, **how)
-    if kind in ("an edge_index", "a sparse matrix"):
-        if weight is not None and weight != "auto":
-            raise ValueError(f"weight: expected None or 'auto' beside {kind}, found {weight!r}")
-        edges = Edges()
-        for graph in graphs if several else [graphs]:
-            if kind == "a sparse matrix":
-                nodes, source, target, weights = entries_of(graph)
-            else:
-                (source, target), weights = index_of(graph), None
-                nodes = max(int(source.max()), int(target.max())) + 1 if source.size else 0
-            edges.add(source, target, None if weight is None else weights, nodes)
-        return GraphBatch._of(*edges.joined(), preset, symmetrize)
-    named = how if weight == "auto" else {**how, "weight": weight}
-    make = {
-        "a graph of DGL": GraphBatch.from_dgl,
-        "a graph of PyTorch Geometric": GraphBatch.from_pyg,
-        "a data set of PyTorch Geometric": GraphBatch.from_pyg,
-        "a graph of NetworkX": GraphBatch.from_networkx,
-        "a graph of rustworkx": GraphBatch.from_rustworkx,
-        "a graph of igraph": GraphBatch.from_igraph,
-    }[kind]
-    return make(graphs, **named)
-
-
-def _list_of(graphs: Any) -> tuple[list[Any], str | None]:
-    """Returns the graphs of an iterable, and their kind, which is None if there are none."""
-    if isinstance(graphs, Mapping) or hasattr(graphs, "shape") or not hasattr(graphs, "__iter__"):
-        how = ""
-        shape: tuple[int, ...] = tuple(getattr(graphs, "shape", ()))
-        if len(shape) == 2 and shape[0] == shape[1]:
-            how = "; for an adjacency matrix, use scipy.sparse.coo_array(a)"
-        elif len(shape) == 2 and shape[1] == 2:
-            how = "; for pairs, use GraphBatch.from_edges(a)"
-        raise TypeError(f"graphs: expected {_KINDS}, found {_described(graphs)}{how}")
-    listed = list(graphs)
-    kinds = [_kind(graph) for graph in listed]
-    for place, kind in enumerate(kinds):
-        if kind is None:
-            how = "; for a list of edges, use GraphBatch.from_edges" if isinstance(listed[place], tuple) else ""
-            raise TypeError(f"graphs: element {place}: expected a graph, found {_described(listed[place])}{how}")
-        if kind != kinds[0]:
-            raise TypeError(f"graphs: element {place}: expected {kinds[0]} like element 0, found {kind}")
-        if kind in ("a GraphBatch", "a path", "a data set of PyTorch Geometric"):
-            raise TypeError(f"graphs: element {place}: expected one graph, found {kind}; encode them one by one")
-    return listed, kinds[0] if kinds else None

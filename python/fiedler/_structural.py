@@ -13,7 +13,7 @@ from ._arguments import flag, many, reals, text, whole, word
 from ._context import Context, _context
 from ._encode import _MOST, _bar
 from ._errors import UncertifiedWarning, warn
-from ._graphs import as_graphs
+from ._as_graphs import as_graphs
 
 Array = np.ndarray[Any, Any]
 

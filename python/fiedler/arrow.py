@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _fiedler
-from ._arguments import flag, text, text_or_none, whole, word, wrong
+from ._arguments import flag, real, text, text_or_none, whole, word, wrong
 from ._context import Context, _context
 from ._errors import warn_of
 from ._fiedler import Table
@@ -132,8 +132,9 @@ class Encoder(_Tables):
 
     Parameters
     ----------
-    k, laplacian, which, walk_steps, method, precision, preset, symmetrize, cache, device, context
-        As for `fiedler.encode`.
+    k, laplacian, charge, which, walk_steps, method, precision, preset, symmetrize, signed, cache, device, context
+        As for `fiedler.encode`. With a charge, the column ``eigenvectors`` has the real parts of the eigenvectors, and
+        ``eigenvectors_imaginary`` the imaginary ones.
     trivial : {'keep', 'components'}
         Whether the eigenvectors of the eigenvalue 0 are left out, one for each connected component.
     columns : mapping, optional
@@ -153,6 +154,7 @@ class Encoder(_Tables):
         k: int = 8,
         *,
         laplacian: str = "symmetric",
+        charge: float | None = None,
         which: str = "smallest",
         trivial: str = "keep",
         walk_steps: int = 0,
@@ -160,6 +162,7 @@ class Encoder(_Tables):
         precision: str = "f32",
         preset: str | None = None,
         symmetrize: str | None = None,
+        signed: bool = False,
         columns: Mapping[str, str] | None = None,
         layout: str = "lists",
         edges: bool = True,
@@ -170,6 +173,7 @@ class Encoder(_Tables):
         settings = {
             "k": whole(k, "k", 2**31 - 1),
             "laplacian": word(laplacian, "laplacian", "symmetric", "random-walk", "combinatorial"),
+            "charge": None if charge is None else real(charge, "charge"),
             "which": word(which, "which", "smallest", "largest"),
             "trivial": word(trivial, "trivial", "keep", "components"),
             "walk_steps": whole(walk_steps, "walk_steps", 2**31 - 1),
@@ -177,6 +181,7 @@ class Encoder(_Tables):
             "precision": word(precision, "precision", "f32", "f64"),
             "preset": text_or_none(preset, "preset"),
             "symmetrize": text_or_none(symmetrize, "symmetrize"),
+            "signed": flag(signed, "signed"),
             "columns": _columns(columns),
             "layout": word(layout, "layout", "lists", "fixed"),
             "edges": flag(edges, "edges"),
@@ -186,9 +191,10 @@ class Encoder(_Tables):
 
     def _made(self, table: Any) -> Table:
         said = self._settings
-        options = {name: said[name] for name in ("k", "laplacian", "which", "walk_steps", "method", "cache")}
+        options = {name: said[name] for name in ("k", "laplacian", "charge", "which", "walk_steps", "method", "cache")}
         options |= {"drop_trivial": said["trivial"] == "components", "wide": said["precision"] == "f64", "resume": None}
-        of_tables = {name: said[name] for name in ("preset", "symmetrize", "columns", "edges")}
+        of_tables = {name: said[name] for name in ("columns", "edges")}
+        of_tables |= {"how": (said["preset"], said["symmetrize"], said["signed"], said["charge"] is not None)}
         of_tables["fixed"] = said["layout"] == "fixed"
         return _fiedler.encode_table(self._native, _capsule(table), options, of_tables)
 
@@ -235,7 +241,7 @@ class FeatureEncoder(_Tables):
 
     def _made(self, table: Any) -> Table:
         said = self._settings
-        of_tables = {name: said[name] for name in ("preset", "symmetrize", "columns")}
+        of_tables = {"how": (said["preset"], said["symmetrize"], False, False), "columns": said["columns"]}
         of_tables |= {"edges": True, "fixed": False}
         context, capsule = self._native, _capsule(table)
         return _fiedler.features_table(context, capsule, said["representations"], said["layers"], of_tables)

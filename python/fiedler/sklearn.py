@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from ._as_graphs import as_graphs
 from ._decomposition import PCA, TruncatedSVD
 from ._encode import encode
 from ._estimators import MLPClassifier, MLPRegressor
-from ._graphs import as_graphs
 from ._spectral import SpectralClustering, SpectralEmbedding
 
 __all__ = [

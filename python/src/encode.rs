@@ -10,6 +10,8 @@ use fiedler::encode::{Encoding, Method, Progress, Report, SpectralEncoder};
 use fiedler::ops::{Normalization, Which};
 use fiedler::policy::Side;
 use fiedler::{Backend, Context, Error, GraphBatch, Result};
+use num_complex::Complex;
+use numpy::Element;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -54,6 +56,7 @@ fn method(name: &str) -> Result<Method> {
 pub(crate) struct Options {
     k: usize,
     laplacian: String,
+    charge: Option<f64>,
     which: String,
     drop_trivial: bool,
     walk_steps: usize,
@@ -72,6 +75,9 @@ impl Options {
             .walk_steps(self.walk_steps)
             .method(method(&self.method)?)
             .first_graph(first);
+        if let Some(charge) = self.charge {
+            encoder = encoder.magnetic(charge);
+        }
         let journal = self.resume.as_ref().map(|folder| Arc::new(Cache::new().disk(folder, u64::MAX)));
         for cache in journal.iter().cloned().chain(if self.cache { door.cache()? } else { None }) {
             encoder = encoder.cache(cache);
@@ -90,7 +96,8 @@ pub(crate) fn encode<'py>(
 ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
     let (py, door) = (context.py(), context.get());
     let (encoder, journal) = options.encoder(door, graphs.get().first).map_err(|error| raised(py, &error))?;
-    let call = Call { py, door, graphs: graphs.as_unbound(), encoder, progress };
+    let complex = options.charge.is_some();
+    let call = Call { py, door, graphs: graphs.as_unbound(), encoder, complex, progress };
     let made = if options.wide {
         call.run(|encoder, ctx, graphs, tell| encoder.encode_f64(&ctx.with_backend(Backend::Auto), graphs, tell))
     } else {
@@ -107,6 +114,8 @@ struct Call<'a, 'py> {
     door: &'a Door,
     graphs: &'a Py<Graphs>,
     encoder: SpectralEncoder,
+    /// Whether the eigenvectors are complex.
+    complex: bool,
     progress: Option<&'a Bound<'py, PyAny>>,
 }
 
@@ -114,8 +123,11 @@ struct Call<'a, 'py> {
 type Encode<T> = fn(&SpectralEncoder, &Context, &GraphBatch, &mut dyn FnMut(Progress)) -> Result<(Encoding<T>, Report)>;
 
 impl<'py> Call<'_, 'py> {
-    fn run<T: Number>(self, encode: Encode<T>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
-        let Self { py, door, graphs, encoder, progress } = self;
+    fn run<T: Number>(self, encode: Encode<T>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)>
+    where
+        Complex<T>: Element,
+    {
+        let Self { py, door, graphs, encoder, complex, progress } = self;
         let (own, owner) = (encoder.clone(), graphs.clone_ref(py));
         let choose = |ctx: &Context| Ok(encoder.choose(ctx, &graphs.get().batch));
         let (encoding, report, adapter) = released(py, door, choose, progress, move |ctx, tell| {
@@ -124,17 +136,24 @@ impl<'py> Call<'_, 'py> {
             let adapter = ctx.adapter().map(|adapter| adapter.name.clone());
             Ok((encoding, report, adapter))
         })?;
-        Ok((arrays(py, encoding)?, told(py, &report, adapter)?))
+        Ok((arrays(py, encoding, complex)?, told(py, &report, adapter)?))
     }
 }
 
 /// Returns the arrays of the encoding by their names in the files of the command.
-fn arrays<T: Number>(py: Python<'_>, encoding: Encoding<T>) -> PyResult<Bound<'_, PyDict>> {
+fn arrays<T: Number>(py: Python<'_>, encoding: Encoding<T>, complex: bool) -> PyResult<Bound<'_, PyDict>>
+where
+    Complex<T>: Element,
+{
     let (graphs, k) = (encoding.graphs(), encoding.k);
     let nodes = encoding.node_offsets.last().map_or(0, |&nodes| usize::try_from(nodes).unwrap_or(0));
     let all = PyDict::new(py);
     all.set_item("eigenvalues", returned(py, encoding.eigenvalues, [graphs, k])?)?;
-    all.set_item("eigenvectors", returned(py, encoding.eigenvectors, [nodes, k])?)?;
+    let vectors = match complex {
+        true => returned(py, encoding.complex_eigenvectors, [nodes, k])?,
+        false => returned(py, encoding.eigenvectors, [nodes, k])?,
+    };
+    all.set_item("eigenvectors", vectors)?;
     all.set_item("node_offsets", returned(py, encoding.node_offsets, [graphs + 1])?)?;
     all.set_item("residual", returned(py, encoding.residual, [graphs])?)?;
     all.set_item("orthogonality", returned(py, encoding.orthogonality, [graphs])?)?;

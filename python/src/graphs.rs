@@ -22,16 +22,22 @@ pub(crate) struct Graphs {
     pub(crate) batch: GraphBatch,
     /// The number by which messages call the first graph: a TUDataset counts from 1.
     pub(crate) first: usize,
-    preset: Option<String>,
-    symmetrize: Option<String>,
+    how: How,
     node_ids: Option<NodeIds>,
     notices: Vec<String>,
 }
 
+/// How edges become graphs, as `fiedler/_graphs.py` passes it: the names of a preset and of a symmetrization, and whether
+/// weights may be negative and flows are kept.
+#[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
+pub(crate) struct How(pub(crate) Option<String>, pub(crate) Option<String>, pub(crate) bool, pub(crate) bool);
+
 /// Returns the conventions of a preset, or the default ones, with a symmetrization if one is named.
-pub(crate) fn conventions(preset: Option<&str>, symmetrize: Option<&str>) -> Result<Conventions> {
-    let mut conventions = preset.map(str::parse::<Preset>).transpose()?.map(Preset::conventions).unwrap_or_default();
-    if let Some(name) = symmetrize {
+pub(crate) fn conventions(How(preset, symmetrize, signed, flows): &How) -> Result<Conventions> {
+    let preset = preset.as_deref().map(str::parse::<Preset>).transpose()?;
+    let mut conventions = preset.map(Preset::conventions).unwrap_or_default();
+    (conventions.signed, conventions.flows) = (*signed, *flows);
+    if let Some(name) = symmetrize.as_deref() {
         conventions.symmetrization = match name {
             "keep" => Symmetrization::Keep,
             "sum" => Symmetrization::Sum,
@@ -56,12 +62,12 @@ fn from_one(name: &str, isolated: Isolated) -> Option<String> {
 }
 
 impl Graphs {
-    fn of_data(data: DataSet, preset: Option<String>, symmetrize: Option<String>) -> Self {
+    fn of_data(data: DataSet, how: How) -> Self {
         let first = usize::from(data.format == Format::TuDataset);
         let isolated = data.isolated();
         let mut notices: Vec<String> = data.notices.iter().map(|one| in_words(one)).collect();
         notices.extend(from_one(&data.name, isolated));
-        Self { batch: data.graphs, first, preset, symmetrize, node_ids: data.node_ids, notices }
+        Self { batch: data.graphs, first, how, node_ids: data.node_ids, notices }
     }
 }
 
@@ -85,15 +91,14 @@ impl Graphs {
         target: &Bound<'_, PyArrayDyn<i64>>,
         weights: Option<&Bound<'_, PyArrayDyn<f64>>>,
         node_offsets: &Bound<'_, PyArrayDyn<i64>>,
-        preset: Option<String>,
-        symmetrize: Option<String>,
+        how: How,
         numbered: bool,
     ) -> PyResult<Self> {
         let (source, target) = (Borrowed::of(source)?, Borrowed::of(target)?);
         let (weights, offsets) = (weights.map(Borrowed::of).transpose()?, Borrowed::of(node_offsets)?);
-        let (count, named) = (source.as_ref().len(), (preset.clone(), symmetrize.clone()));
+        let (count, named) = (source.as_ref().len(), how.clone());
         let made = move |cancel: &Cancel| -> Result<(GraphBatch, Vec<usize>)> {
-            let conventions = conventions(named.0.as_deref(), named.1.as_deref())?;
+            let conventions = conventions(&named)?;
             let (source, target) = (source.as_ref(), target.as_ref());
             let offsets: Vec<usize> =
                 offsets.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect();
@@ -125,23 +130,17 @@ impl Graphs {
         };
         let isolated = if numbered { batch.isolated(&without_first) } else { Isolated::default() };
         let notices = from_one("edge_index", isolated).into_iter().collect();
-        Ok(Self { batch, first: 0, preset, symmetrize, node_ids: None, notices })
+        Ok(Self { batch, first: 0, how, node_ids: None, notices })
     }
 
     /// Reads the data set at a path.
     #[staticmethod]
-    fn read(
-        py: Python<'_>,
-        path: PathBuf,
-        preset: Option<String>,
-        symmetrize: Option<String>,
-        weight_column: Option<usize>,
-    ) -> PyResult<Self> {
-        let named = (preset.clone(), symmetrize.clone());
+    fn read(py: Python<'_>, path: PathBuf, how: How, weight_column: Option<usize>) -> PyResult<Self> {
+        let named = how.clone();
         let read = move |cancel: &Cancel| {
             let mut options = ReadOptions::default().cancel(cancel);
             options.edge_weight_column = weight_column;
-            let conventions = conventions(named.0.as_deref(), named.1.as_deref())?;
+            let conventions = conventions(&named)?;
             if Kind::of_file(&path).is_some() && weight_column.is_none() {
                 let table = TableReader::open(&path, Shard::WHOLE, DEFAULT_BUDGET)?;
                 return fiedler::arrow::read(&path, &table.schema(), table, &Columns::default(), &conventions);
@@ -149,22 +148,17 @@ impl Graphs {
             fiedler::io::read_with(&path, &conventions, &options)
         };
         let data = alone(py, read)?;
-        Ok(Self::of_data(data, preset, symmetrize))
+        Ok(Self::of_data(data, how))
     }
 
     /// Reads the graphs of a table, which is a capsule with a stream of Arrow's. `columns` names columns by their
     /// roles.
     #[staticmethod]
-    fn of_table(
-        table: &Bound<'_, PyCapsule>,
-        columns: HashMap<String, String>,
-        preset: Option<String>,
-        symmetrize: Option<String>,
-    ) -> PyResult<Self> {
-        let conventions = conventions(preset.as_deref(), symmetrize.as_deref());
+    fn of_table(table: &Bound<'_, PyCapsule>, columns: HashMap<String, String>, how: How) -> PyResult<Self> {
+        let conventions = conventions(&how);
         let conventions = conventions.map_err(|error| raised(table.py(), &error))?;
         let data = crate::tables::graphs(table, &columns, &conventions)?;
-        Ok(Self::of_data(data, preset, symmetrize))
+        Ok(Self::of_data(data, how))
     }
 
     /// The number of graphs.
@@ -203,23 +197,24 @@ impl Graphs {
         row_offsets: &Bound<'_, PyArrayDyn<i64>>,
         columns: &Bound<'_, PyArrayDyn<u32>>,
         weights: Option<&Bound<'_, PyAny>>,
+        flows: Option<&Bound<'_, PyArrayDyn<f64>>>,
         first: usize,
-        preset: Option<String>,
-        symmetrize: Option<String>,
+        how: How,
     ) -> PyResult<Self> {
         let offsets = |array| -> PyResult<Vec<usize>> {
             let numbers = Borrowed::<i64>::of(array)?;
             Ok(numbers.as_ref().iter().map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX)).collect())
         };
         let weights = weights.map(|weights| by_type!(weights, [f32, f64], weights_of())).transpose()?;
+        let flows = flows.map(|flows| Ok::<_, PyErr>(Borrowed::of(flows)?.as_ref().to_vec())).transpose()?;
         let (nodes, rows) = (offsets(node_offsets)?, offsets(row_offsets)?);
         let columns = Borrowed::of(columns)?.as_ref().to_vec();
         let made = || {
-            let conventions = conventions(preset.as_deref(), symmetrize.as_deref())?;
-            GraphBatch::from_csr(nodes, rows, columns, weights, conventions)
+            let batch = GraphBatch::from_csr(nodes, rows, columns, weights, conventions(&how)?)?;
+            flows.map_or(Ok(batch.clone()), |flows| batch.with_flows(flows))
         };
         let batch = made().map_err(|error| raised(py, &error))?;
-        Ok(Self { batch, first, preset, symmetrize, node_ids: None, notices: Vec::new() })
+        Ok(Self { batch, first, how, node_ids: None, notices: Vec::new() })
     }
 
     /// What [`Graphs::restored`] takes: the compressed sparse rows of the adjacency matrices, and the settings.
@@ -229,15 +224,16 @@ impl Graphs {
             let signed: Vec<i64> = offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
             returned(py, signed, [offsets.len()])
         };
-        let Self { batch, first, preset, symmetrize, .. } = graphs;
+        let Self { batch, first, how, .. } = graphs;
         let columns = returned(py, batch.columns().to_vec(), [batch.columns().len()])?;
         let weights = match batch.weights() {
             None => None,
             Some(WeightsRef::F32(all)) => Some(returned(py, all.to_vec(), [all.len()])?),
             Some(WeightsRef::F64(all)) => Some(returned(py, all.to_vec(), [all.len()])?),
         };
+        let flows = batch.flows().map(|all| returned(py, all.to_vec(), [all.len()])).transpose()?;
         let (nodes, rows) = (array(batch.node_offsets())?, array(batch.row_offsets())?);
-        let state = (nodes, rows, columns, weights, *first, preset.clone(), symmetrize.clone()).into_pyobject(py)?;
+        let state = (nodes, rows, columns, weights, flows, *first, how.clone()).into_pyobject(py)?;
         Ok((slf.get_type().getattr("restored")?, state))
     }
 }

@@ -3,7 +3,7 @@
 use crate::context::{Door, worth_a_device};
 use crate::encode::Options;
 use crate::errors::{in_words, raised};
-use crate::graphs::conventions;
+use crate::graphs::{How, conventions};
 use crate::wait::waited;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
@@ -95,8 +95,7 @@ fn named(columns: &HashMap<String, String>) -> Result<Columns> {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct TableOptions {
-    preset: Option<String>,
-    symmetrize: Option<String>,
+    how: How,
     columns: HashMap<String, String>,
     fixed: bool,
     edges: bool,
@@ -112,7 +111,7 @@ pub(crate) fn encode_table(
 ) -> PyResult<Table> {
     let (py, door) = (context.py(), context.get());
     let made = || -> Result<Encoder> {
-        let conventions = conventions(of_tables.preset.as_deref(), of_tables.symmetrize.as_deref())?;
+        let conventions = conventions(&of_tables.how)?;
         Ok(Encoder::new(options.encoder(door, 0)?.0)
             .conventions(conventions)
             .columns(named(&of_tables.columns)?)
@@ -149,7 +148,7 @@ pub(crate) fn features_table(
 ) -> PyResult<Table> {
     let (py, door) = (context.py(), context.get());
     let made = || -> Result<FeatureEncoder> {
-        let conventions = conventions(of_tables.preset.as_deref(), of_tables.symmetrize.as_deref())?;
+        let conventions = conventions(&of_tables.how)?;
         let encoder = FeatureEncoder::new(Representation::parse_list(representations)?)?.layers(&layers);
         Ok(encoder.conventions(conventions).columns(named(&of_tables.columns)?))
     };

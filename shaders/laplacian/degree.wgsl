@@ -1,5 +1,5 @@
-// degree[i] is the sum of the weights of row i, or the number of its entries if there are no weights. One
-// invocation per node. The order of the sum is fixed.
+// degree[i] is the sum of the magnitudes of the weights of row i, or the number of its entries if there are no weights.
+// One invocation per node. The order of the sum is fixed.
 
 override WEIGHTED: bool = false;
 override WIDTH: u32 = 64;
@@ -19,7 +19,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
         var sum = f32(end - begin);
         if WEIGHTED {
             sum = 0.0;
-            for (var entry = begin; entry < end; entry += 1u) { sum += weights[entry]; }
+            for (var entry = begin; entry < end; entry += 1u) { sum += abs(weights[entry]); }
         }
         degree[node] = sum;
     }

@@ -33,6 +33,7 @@ use std::sync::Arc;
 /// | --- | --- | --- |
 /// | `eigenvalues` | list of k floats | ascending, null where the graph has no pair |
 /// | `eigenvectors` | list of lists of k floats | a list for each node, 0 where there is no pair |
+/// | `eigenvectors_imaginary` | list of lists of k floats | the imaginary parts, with [`SpectralEncoder::magnetic`]; `eigenvectors` has the real ones |
 /// | `random_walk` | list of lists of floats | a list for each node, with [`SpectralEncoder::walk_steps`] |
 /// | `tie_group` | list of k int32 | as [`Encoding::tie_group`], null where there is no pair |
 /// | `tie_cut` | bool | as [`Encoding::tie_cut`] |
@@ -118,11 +119,12 @@ impl Encoder {
 
     fn layout(&self) -> Layout {
         let (k, walk_steps) = self.encoder.widths();
-        Layout { k, walk_steps, fixed: self.fixed, wide: self.wide }
+        Layout { k, walk_steps, fixed: self.fixed, wide: self.wide, complex: self.encoder.is_complex() }
     }
 
     fn limits(&self, ctx: &Context) -> Limits {
-        let Layout { k, walk_steps, .. } = self.layout();
+        let Layout { k, walk_steps, complex, .. } = self.layout();
+        let k = if complex { 2 * k } else { k };
         // A part of the budget, because the solver needs memory of its own, and the next rows are read meanwhile.
         let bytes = ctx.memory_budget().min(DEFAULT_BUDGET) / 8;
         Limits {
@@ -222,7 +224,7 @@ impl Encoder {
         let kept = self.kept(&batch.schema(), found);
         let (mut first, mut isolated) = (0, Isolated::default());
         loop {
-            let mut listed = ctx.install(|| rows.take(first, limits));
+            let mut listed = ctx.install(|| rows.take(first, limits, self.conventions.signed));
             let begins = &rows.begins()[first..=first + listed.count];
             let mut columns = Vec::new();
             for &at in &kept {

@@ -101,7 +101,7 @@ impl FeatureEncoder {
     fn of_graphs(&self, ctx: &Context, batch: &RecordBatch) -> Result<Made> {
         let (rows, found) = Rows::of(batch, &self.columns)?;
         let all = Limits { per_node: 1, bytes: u64::MAX, alone: ctx.memory_budget(), solving: 0 };
-        let mut listed = rows.take(0, all);
+        let mut listed = rows.take(0, all, self.conventions.signed);
         if listed.count < rows.len() {
             return Err(super::rows::too_many("nodes"));
         }

@@ -9,7 +9,7 @@ use super::runs::Runs;
 use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
-use crate::graph::{Conventions, GraphBatch, WeightsRef};
+use crate::graph::{Conventions, GraphBatch, GraphRef, Symmetrization, WeightsRef};
 use crate::io::{DataSet, Format, NodeIds, TIMESTAMP_BOUND, TableTargets};
 use arrow_array::builder::{Int64Builder, ListBuilder, PrimitiveBuilder, StringBuilder, UInt32Builder};
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
@@ -25,7 +25,8 @@ const ENTRIES: usize = 1 << 20;
 
 /// Returns tables of the graphs of a data set, with the columns `num_nodes`, `src`, `dst`, `weight` if edges have
 /// weights (in f64 if one of all graphs is not exactly an f32), and `node_ids` if nodes have ids. Each edge of an
-/// undirected graph is listed in both directions. A table has as many graphs as have about a million entries together,
+/// undirected graph is listed in both directions; if the graphs keep flows, an edge is listed as it was before the graph
+/// was made symmetric. A table has as many graphs as have about a million entries together,
 /// and one at least; together they have every graph in order.
 pub fn batches_of<'a>(
     graphs: &'a GraphBatch,
@@ -49,7 +50,15 @@ fn batch_of(graphs: &GraphBatch, ids: Option<&NodeIds>, range: Range<usize>) -> 
     let mut targets = ListBuilder::new(UInt32Builder::new());
     for graph in range.clone().map(|graph| graphs.graph(graph)) {
         nodes.append_value(i64::try_from(graph.nodes()).unwrap_or(i64::MAX));
+        let flows = graph.all_flows().is_some();
         for (row, node) in (0..graph.nodes()).zip(0_u32..) {
+            if flows {
+                for (column, _) in listed_row(graph, row).filter(|entry| entry.1 != 0.0) {
+                    sources.values().append_value(node);
+                    targets.values().append_value(u32::try_from(column).unwrap_or(u32::MAX));
+                }
+                continue;
+            }
             let neighbors = graph.neighbors(row);
             sources.values().append_value_n(node, neighbors.len());
             targets.values().append_slice(neighbors);
@@ -65,6 +74,14 @@ fn batch_of(graphs: &GraphBatch, ids: Option<&NodeIds>, range: Range<usize>) -> 
     let own = range.clone().map(|graph| graphs.graph(graph)).filter_map(|graph| graph.all_weights());
     match graphs.weights() {
         None => {}
+        Some(_) if graphs.flows().is_some() => {
+            let of_graph = |graph: GraphRef<'_>| {
+                let of_row = |row| listed_row(graph, row).map(|entry| entry.1).filter(|&weight| weight != 0.0);
+                Cow::Owned((0..graph.nodes()).flat_map(of_row).collect::<Vec<f64>>())
+            };
+            let own = range.clone().map(|graph| of_graph(graphs.graph(graph)));
+            columns.push(("weight", lists::<Float64Type>(own)));
+        }
         Some(WeightsRef::F32(_)) => columns.push(("weight", lists::<Float32Type>(own.map(|w| w.in_f32())))),
         Some(WeightsRef::F64(_)) => columns.push(("weight", lists::<Float64Type>(own.map(|w| w.in_f64())))),
     }
@@ -72,6 +89,21 @@ fn batch_of(graphs: &GraphBatch, ids: Option<&NodeIds>, range: Range<usize>) -> 
         columns.push(("node_ids", ids_of(graphs, ids, range)));
     }
     RecordBatch::try_from_iter(columns).map_err(|error| refused(&error))
+}
+
+/// Returns the columns and the weights of a row of W before it was made symmetric, under conventions that keep flows. A
+/// weight is 0 if only the reverse was listed.
+fn listed_row<'a>(graph: GraphRef<'a>, row: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+    let is_mean = graph.conventions().symmetrization == Symmetrization::Mean;
+    graph.row_with_flows(row).map(move |(column, weight, flow)| {
+        let listed = match is_mean {
+            true => weight + flow / 2.0,
+            // The weight is the one of larger magnitude of both directions, and the flow their difference.
+            false if (weight - flow).abs() <= weight.abs() => weight,
+            false => weight + flow,
+        };
+        (column, listed)
+    })
 }
 
 fn lists<'a, P: ArrowPrimitiveType>(own: impl Iterator<Item = Cow<'a, [P::Native]>>) -> ArrayRef
@@ -119,7 +151,7 @@ pub fn read(
 ) -> Result<DataSet> {
     let limits = Limits { per_node: 1, bytes: u64::MAX, alone: DEFAULT_BUDGET, solving: 0 };
     let found = columns.of(schema)?;
-    let mut listed = Listed::new(found.weights.is_some());
+    let mut listed = Listed::new(found.weights.is_some(), conventions.signed);
     let mut runs = Runs::new(columns.clone());
     let alone = found.is_long() && found.graph.is_none();
     let no_graph = |listed: &Listed| match listed.faults.first() {

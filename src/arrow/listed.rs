@@ -82,10 +82,12 @@ pub(super) struct Listed {
     /// The places of the graphs whose nodes are numbered from 0 by edges that do not name node 0.
     pub(super) without_first: Vec<usize>,
     pub(super) faults: Vec<(usize, Fault)>,
+    /// Whether weights may be negative.
+    pub(super) signed: bool,
 }
 
 impl Listed {
-    pub(super) fn new(weighted: bool) -> Self {
+    pub(super) fn new(weighted: bool, signed: bool) -> Self {
         Self {
             count: 0,
             places: Vec::new(),
@@ -97,6 +99,7 @@ impl Listed {
             ids: Vec::new(),
             without_first: Vec::new(),
             faults: Vec::new(),
+            signed,
         }
     }
 
@@ -123,11 +126,10 @@ impl Listed {
         let (source, target) = (end(source)?, end(target)?);
         if let Some(weights) = &mut self.weights {
             let weight = weight.unwrap_or(1.0);
-            if !weight.is_finite() || weight < 0.0 {
+            if !weight.is_finite() || weight < 0.0 && !self.signed {
+                let but = if self.signed { "" } else { " and not negative" };
                 let edge = format!("({source}, {target})");
-                return Err(Fault::bad(format!(
-                    "expected weights that are finite and not negative, found {weight} at {edge}"
-                )));
+                return Err(Fault::bad(format!("expected weights that are finite{but}, found {weight} at {edge}")));
             }
             weights.push(weight);
         }

@@ -35,6 +35,8 @@ pub(super) struct Layout {
     /// Whether the numbers of a node are a list of fixed size.
     pub(super) fixed: bool,
     pub(super) wide: bool,
+    /// Whether eigenvectors are complex.
+    pub(super) complex: bool,
 }
 
 fn items(kind: DataType, nullable: bool) -> FieldRef {
@@ -56,8 +58,12 @@ impl Layout {
         let list = |kind: DataType, nullable: bool| DataType::List(items(kind, nullable));
         let mut fields = vec![
             Field::new("eigenvalues", list(real.clone(), true), true),
-            Field::new("eigenvectors", list(self.per_node(real, self.k), false), true),
+            Field::new("eigenvectors", list(self.per_node(real.clone(), self.k), false), true),
         ];
+        if self.complex {
+            // Arrow has no complex numbers.
+            fields.push(Field::new("eigenvectors_imaginary", list(self.per_node(real, self.k), false), true));
+        }
         if self.walk_steps > 0 {
             let walks = self.per_node(DataType::Float32, self.walk_steps);
             fields.push(Field::new("random_walk", list(walks, false), true));
@@ -88,17 +94,26 @@ impl Layout {
         let valid: NullBuffer = graphs.iter().map(Option::is_some).collect();
         let rows = Rows { layout: self, graphs: &graphs, valid: Some(valid).filter(|valid| valid.null_count() > 0) };
         let Encoding { eigenvalues, eigenvectors, node_offsets, tie_group, mask, random_walk, .. } = encoding;
+        let complex = encoding.complex_eigenvectors;
         let nodes: Vec<i32> = narrowed(&node_offsets);
         let there = NullBuffer::from(mask.iter().map(|&there| there == 1).collect::<Vec<bool>>());
         let there = Some(there).filter(|there| there.null_count() > 0);
         let values = PrimitiveArray::<T::Arrow>::new(ScalarBuffer::from(eigenvalues), there.clone());
         let ties = PrimitiveArray::<Int32Type>::new(ScalarBuffer::from(narrowed(&tie_group)), there);
         let real = if self.wide { DataType::Float64 } else { DataType::Float32 };
-        let vectors = Arc::new(PrimitiveArray::<T::Arrow>::new(ScalarBuffer::from(eigenvectors), None));
+        let reals = |reals: Vec<T>| Arc::new(PrimitiveArray::<T::Arrow>::new(ScalarBuffer::from(reals), None));
+        let vectors = match self.complex {
+            true => complex.iter().map(|x| x.re).collect(),
+            false => eigenvectors,
+        };
         let mut columns = vec![
             rows.of_graphs(self.k, DataType::clone(&real), Arc::new(values))?,
-            rows.of_nodes(&nodes, self.k, real, vectors)?,
+            rows.of_nodes(&nodes, self.k, real.clone(), reals(vectors))?,
         ];
+        if self.complex {
+            let imaginary = complex.iter().map(|x| x.im).collect();
+            columns.push(rows.of_nodes(&nodes, self.k, real, reals(imaginary))?);
+        }
         if self.walk_steps > 0 {
             let walks = Arc::new(Float32Array::new(ScalarBuffer::from(random_walk), None));
             columns.push(rows.of_nodes(&nodes, self.walk_steps, DataType::Float32, walks)?);

@@ -89,8 +89,8 @@ impl<'a> Rows<'a> {
     }
 
     /// Lists the graphs from `first` on that the limits hold, at least one.
-    pub(super) fn take(&self, first: usize, limits: Limits) -> Listed {
-        let mut listed = Listed::new(self.is_weighted());
+    pub(super) fn take(&self, first: usize, limits: Limits, signed: bool) -> Listed {
+        let mut listed = Listed::new(self.is_weighted(), signed);
         self.list(first, limits, &mut listed);
         listed
     }
@@ -135,8 +135,10 @@ impl<'a> Rows<'a> {
             Ends::Table { ids, weights } => {
                 let (ends, ids) = ids.number(rows.clone(), self.said(rows.clone())?)?;
                 for (at, edge) in rows.zip(ends.chunks_exact(2)) {
-                    let weight =
-                        weights.as_ref().map(|(numbers, column)| weight(numbers, column, at, row)).transpose()?;
+                    let weight = weights
+                        .as_ref()
+                        .map(|(numbers, column)| weight((numbers, column), at, row, listed.signed))
+                        .transpose()?;
                     listed.edge([edge[0], edge[1]].map(|node| Some(node.into())), weight)?;
                 }
                 return Ok(Nodes::Named(ids));
@@ -175,12 +177,13 @@ fn count(nodes: &Numbers<'_>, row: usize) -> Result<Option<i128>, Fault> {
 }
 
 /// Returns the weight of the edge in a row of a graph that begins at another row. As in an edge list, none is missing.
-fn weight(numbers: &Numbers<'_>, column: &str, row: usize, first: usize) -> Result<f64, Fault> {
+fn weight((numbers, column): (&Numbers<'_>, &str), row: usize, first: usize, signed: bool) -> Result<f64, Fault> {
     let weight = numbers.real(row);
-    weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+    weight.filter(|weight| weight.is_finite() && (signed || *weight >= 0.0)).ok_or_else(|| {
         let found = weight.map_or_else(|| "null".to_owned(), |weight| weight.to_string());
         let place = format!("in the column `{column}` in row {}", row - first + 1);
-        Fault::bad(format!("expected a weight that is finite and not negative, found {found} {place}"))
+        let but = if signed { "" } else { " and not negative" };
+        Fault::bad(format!("expected a weight that is finite{but}, found {found} {place}"))
     })
 }
 

@@ -104,7 +104,8 @@ fn extent(graphs: &GraphBatch, graph: usize) -> (Range<usize>, Range<usize>) {
 }
 
 /// Returns the hash of a graph, which does not depend on the other graphs of its batch: weights that are all 1 have the
-/// same hash as no weights, and weights that are all f32 have the same hash beside others that are not.
+/// same hash as no weights, weights that are all f32 have the same hash beside others that are not, and flows that are
+/// all 0 are those of an undirected graph.
 fn hash(hasher: &KeyHasher, graphs: &GraphBatch, graph: usize) -> Key {
     let mut key = hasher.clone();
     let (nodes, entries) = extent(graphs, graph);
@@ -117,6 +118,9 @@ fn hash(hasher: &KeyHasher, graphs: &GraphBatch, graph: usize) -> Key {
         Some(weights @ WeightsRef::F64(wide)) if !weights.are_exact() => key.bytes(bytemuck::cast_slice(wide)),
         Some(weights) => key.bytes(bytemuck::cast_slice(&weights.in_f32())),
     };
+    if let Some(flows) = graphs.graph(graph).all_flows() {
+        key.bytes(bytemuck::cast_slice(flows));
+    }
     key.finish()
 }
 
@@ -155,11 +159,20 @@ fn runs(graphs: &GraphBatch, hashes: &[Key], work: impl Fn(usize) -> u64) -> Vec
 /// compiler reports a new field.
 fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHasher {
     // Neither the method nor how sides are chosen is included, because the routes determine how each graph is solved.
-    let Settings { k, normalization, which, drop_trivial, walk_steps, method: _, by_graph: _, first_graph: _ } =
+    let Settings { k, normalization, charge, which, drop_trivial, walk_steps, method: _, by_graph: _, first_graph: _ } =
         *settings;
-    // The other conventions affect only how the graph is built, so the rows of the graph reflect them.
-    let Conventions { degree, symmetrization: _, self_loops: _, duplicates: _, isolated, zero_degree_scale } =
-        conventions;
+    // The other conventions affect only how the graph is built, so the rows of the graph reflect them, its negative
+    // weights and its flows.
+    let Conventions {
+        degree,
+        isolated,
+        zero_degree_scale,
+        symmetrization: _,
+        self_loops: _,
+        duplicates: _,
+        signed: _,
+        flows: _,
+    } = conventions;
     let mut key = KeyHasher::new(DOMAIN);
     key.number(NUMERICS).bytes(env!("CARGO_PKG_VERSION").as_bytes());
     // Several machines may share a cache folder. The width of SIMD vectors determines whether products use fused
@@ -171,6 +184,9 @@ fn common_part<T: Real>(settings: &Settings, conventions: Conventions) -> KeyHas
     key.bytes(T::NAME.as_bytes());
     key.number(drop_trivial.into()).number(walk_steps as u64);
     key.number(degree as u64).number(isolated as u64).number(zero_degree_scale as u64);
+    if let Some(charge) = charge {
+        key.bytes(b"charge").number(charge.to_bits());
+    }
     key
 }
 

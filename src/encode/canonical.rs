@@ -29,7 +29,7 @@
 /// The tolerance was tested with a backward error of 3 eps |L| on all graphs of MUTAG and on the graphs of PROTEINS
 /// with up to 60 nodes (2026-11-20). With tolerances from 1e-3 to 2e-2, no vector changed by more than the solver's
 /// error. With 1e-4, and with 5e-2 and above, some vectors changed their sign.
-const TIE: f64 = 1e-2;
+pub(super) const TIE: f64 = 1e-2;
 
 /// Replaces the first `wanted` columns of `group` by the first `wanted` vectors of the canonical basis of the space
 /// that all columns span. The other columns become arbitrary. `group` is column-major with `n` rows, and its columns

@@ -22,11 +22,17 @@ pub(super) fn needed<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: 
     closed(&Selection::new(settings, null, values.len()), null, values, Limits::of::<T>(values.len()))
 }
 
-/// Returns the number of known null vectors: one for each component, except isolated nodes whose diagonal entry is 1.
+/// Returns the number of known null vectors: one for each component or, of a signed graph, for each balanced one, except
+/// isolated nodes whose diagonal entry is 1.
 pub(super) fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
     let ones = normalization != Normalization::Combinatorial && graph.conventions().isolated == IsolatedDiagonal::One;
     let alone = if ones { graph.degrees().iter().filter(|&&d| d == 0.0).count() } else { 0 };
-    graph.components().count - alone
+    let (components, signs) = graph.balance();
+    let mut is_balanced = vec![true; components.count];
+    for (&label, _) in components.labels.iter().zip(&signs).filter(|(_, sign)| **sign == 0.0) {
+        is_balanced[label as usize] = false;
+    }
+    is_balanced.into_iter().filter(|&is| is).count() - alone
 }
 
 /// Returns the selection as a range of the whole spectrum. The range is extended at both ends as long as the next
@@ -165,17 +171,9 @@ pub(super) fn decided<T: Real>(
     let bound = operator.bounds(0).upper;
     let rest: Vec<f64> = values[null..].iter().map(|x| x.to_f64()).collect();
     let selected = selection.others.clone();
-    // The distance of an eigenvalue from the next smaller one. The first eigenvalue is compared with the eigenvalue 0
-    // of the null space, if there is a null space.
-    let below = |i: usize| {
-        if i > 0 {
-            rest[i] - rest[i - 1]
-        } else if null > 0 {
-            rest[0]
-        } else {
-            f64::INFINITY
-        }
-    };
+    // The distance of an eigenvalue from the next smaller one. The first eigenvalue is compared with 0, which is that of
+    // the null space. Without a null space, f32 may not tell it from 0, either.
+    let below = |i: usize| if i > 0 { rest[i] - rest[i - 1] } else { rest[0] };
     let gap = |i: usize| below(i).min(if i + 1 < rest.len() { below(i + 1) } else { f64::INFINITY });
     if selected.clone().any(|i| gap(i) <= TOO_CLOSE * bound) {
         return None;

@@ -3,9 +3,13 @@
 use crate::array::Real;
 use crate::ops::{Certificate, Status};
 use nalgebra::{DMatrixView, Dyn};
+use num_complex::Complex;
+use std::ops::Range;
 
 /// A view of the rows of a row-major array that belong to one graph.
 pub type RowMajor<'a, T = f32> = nalgebra::MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn>;
+/// A view of the rows of a row-major array of complex numbers that belong to one graph.
+pub type ComplexRowMajor<'a, T = f32> = RowMajor<'a, Complex<T>>;
 
 /// The spectral encodings of a batch of graphs. Arrays are row-major. If a graph has fewer than k pairs, the remaining
 /// columns are masked: the eigenvalue is NaN, the eigenvector is 0, the tie group is -1 and the mask is 0.
@@ -21,8 +25,12 @@ pub struct Encoding<T = f32> {
     pub walk_steps: usize,
     /// The eigenvalues, with shape `(graphs, k)`, ascending within a graph.
     pub eigenvalues: Vec<T>,
-    /// The eigenvectors, with shape `(nodes, k)`. Within a graph, each column has unit 2-norm.
+    /// The eigenvectors, with shape `(nodes, k)`. Within a graph, each column has unit 2-norm. It is empty if the
+    /// eigenvectors are complex.
     pub eigenvectors: Vec<T>,
+    /// The complex eigenvectors of magnetic Laplacians, with shape `(nodes, k)`. Within a graph, each column has unit
+    /// 2-norm. It is empty if the eigenvectors are real.
+    pub complex_eigenvectors: Vec<Complex<T>>,
     /// The index of each graph's first node, followed by the total number of nodes; `(graphs + 1)` values.
     pub node_offsets: Vec<i64>,
     /// The residual `max_j |L v_j - l_j v_j|_2 / |L|_1` of each graph's pairs. It is computed in f64 from the stored
@@ -66,13 +74,32 @@ impl<T: Real> Encoding<T> {
         &self.eigenvalues[i * self.k..(i + 1) * self.k]
     }
 
-    /// Returns the eigenvectors of graph `i` as an `(n, k)` matrix, where n is the number of nodes.
+    /// Returns the eigenvectors of graph `i` as an `(n, k)` matrix, where n is the number of nodes. Of complex ones, these
+    /// are the real parts.
     ///
     /// # Panics
     /// If the batch has no graph `i`.
     #[must_use]
     pub fn eigenvectors(&self, i: usize) -> RowMajor<'_, T> {
-        self.rows(&self.eigenvectors, i, self.k)
+        if self.complex_eigenvectors.is_empty() {
+            return self.rows(&self.eigenvectors, i, self.k);
+        }
+        let of_graph = self.nodes(i);
+        let (n, parts) = (of_graph.len(), 2 * self.k);
+        let all: &[T] = bytemuck::cast_slice(&self.complex_eigenvectors);
+        let part = &all[of_graph.start * parts..of_graph.end * parts];
+        DMatrixView::from_slice_with_strides_generic(part, Dyn(n), Dyn(self.k), Dyn(parts), Dyn(2))
+    }
+
+    /// Returns the complex eigenvectors of graph `i` as an `(n, k)` matrix, where n is the number of nodes. Returns `None`
+    /// if the encoder computed real ones, without [`SpectralEncoder::magnetic`](super::SpectralEncoder::magnetic).
+    ///
+    /// # Panics
+    /// If the batch has no graph `i`.
+    #[must_use]
+    pub fn complex_eigenvectors(&self, i: usize) -> Option<ComplexRowMajor<'_, T>> {
+        let all = &self.complex_eigenvectors;
+        (!all.is_empty() || self.nodes(i).is_empty()).then(|| self.rows(all, i, self.k))
     }
 
     /// Returns the return probabilities of the random walk on graph `i` as an `(n, walk_steps)` matrix, where n is the
@@ -106,9 +133,13 @@ impl<T: Real> Encoding<T> {
     }
 
     fn rows<'a, U: nalgebra::Scalar>(&self, array: &'a [U], i: usize, columns: usize) -> RowMajor<'a, U> {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "offsets were made from usize")]
-        let (begin, end) = (self.node_offsets[i] as usize, self.node_offsets[i + 1] as usize);
-        let part = &array[begin * columns..end * columns];
-        DMatrixView::from_slice_with_strides_generic(part, Dyn(end - begin), Dyn(columns), Dyn(columns), Dyn(1))
+        let nodes = self.nodes(i);
+        let part = &array[nodes.start * columns..nodes.end * columns];
+        DMatrixView::from_slice_with_strides_generic(part, Dyn(nodes.len()), Dyn(columns), Dyn(columns), Dyn(1))
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "offsets were made from usize")]
+    fn nodes(&self, i: usize) -> Range<usize> {
+        self.node_offsets[i] as usize..self.node_offsets[i + 1] as usize
     }
 }

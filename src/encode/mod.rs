@@ -4,6 +4,7 @@ mod blocks;
 mod canonical;
 mod dense;
 mod encoding;
+mod magnetic;
 mod pairs;
 mod place;
 mod plan;
@@ -17,7 +18,7 @@ mod structural;
 mod walks;
 
 pub use crate::ops::eigen::Which;
-pub use encoding::{Encoding, RowMajor};
+pub use encoding::{ComplexRowMajor, Encoding, RowMajor};
 pub use settings::Method;
 pub use spectral::{Progress, Report, SpectralEncoder};
 pub use structural::{StructuralEncoder, StructuralEncoding};

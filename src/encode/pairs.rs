@@ -22,8 +22,11 @@ use std::ops::Range;
 pub(super) struct Pairs<T> {
     /// The eigenvalues, at most k of them.
     pub(super) values: Vec<T>,
-    /// The eigenvectors as the columns of a column-major matrix, one for each eigenvalue.
+    /// The eigenvectors as the columns of a column-major matrix, one for each eigenvalue. Of complex ones, these are the
+    /// real parts.
     pub(super) vectors: Vec<T>,
+    /// The imaginary parts of complex eigenvectors; empty if they are real.
+    pub(super) imaginary: Vec<T>,
     pub(super) tie_group: Vec<i64>,
     /// Whether only some pairs of a tie group are among the k pairs.
     pub(super) tie_cut: bool,
@@ -49,7 +52,7 @@ impl<T: Real> Pairs<T> {
 }
 
 /// Returns whether T holds only an infinity, or a number with fewer digits, for an eigenvalue.
-fn leaves_range<T: Real>(exact: f64, value: T) -> bool {
+pub(super) fn leaves_range<T: Real>(exact: f64, value: T) -> bool {
     exact != 0.0 && !(T::SMALLEST..f64::INFINITY).contains(&value.to_f64().abs())
 }
 
@@ -119,7 +122,10 @@ pub(super) fn pairs<T: Real>(
     let null = operator.null_vectors();
     let Candidates { mut values, mut vectors, selected, apart, next, status, iterated, relative } = candidates;
     let limits = if iterated { Limits::of::<f32>(n) } else { Limits::of::<T>(n) };
-    if !relative && is_due(&values, null > 0, bounds.upper, limits) {
+    // Eigenvalues near 0 are separated from it if there is a null space, or if a component lacks its null vector
+    // because its balance is upset by edges of little weight.
+    let zero = null > 0 || graph.has_negative_weights();
+    if !relative && is_due(&values, zero, bounds.upper, limits) {
         let small = small(&values, bounds.upper, limits);
         let separated =
             separate(graph, super::sparse::solved_normalization(settings.normalization), &mut vectors[..small * n]);
@@ -152,7 +158,7 @@ pub(super) fn pairs<T: Real>(
     }
     for (group, taken) in ranges {
         let columns = &vectors[taken.start * n..taken.end * n];
-        if !relative && null > 0 && values[group.start] <= DOUBTFUL * bounds.upper {
+        if !relative && zero && values[group.start] <= DOUBTFUL * bounds.upper {
             let beyond = values[group.start..].windows(2).find(|pair| pair[1] - pair[0] > CLOSE * bounds.upper);
             let beyond = beyond.map(|pair| pair[1]).or(next);
             unresolved |= !is_told_from_zero(operator, &values[taken], columns, beyond);
@@ -187,7 +193,8 @@ pub(super) fn pairs<T: Real>(
     let certificate = Certificate { status, ..certificate };
     let components = graph.components().count;
     let random_walk = return_probabilities(graph, settings.walk_steps);
-    Pairs { values, vectors, tie_group, tie_cut, certificate, components, random_walk }
+    let imaginary = Vec::new();
+    Pairs { values, vectors, imaginary, tie_group, tie_cut, certificate, components, random_walk }
 }
 
 /// The most vectors that are refined in twice the digits, which takes up to 0.1 s for all of them.
@@ -220,6 +227,7 @@ pub(super) fn not_finite<T: Real>(
     Pairs {
         values: vec![T::from_f64(f64::NAN); found],
         vectors: vec![T::from_f64(0.0); found * graph.nodes()],
+        imaginary: Vec::new(),
         tie_group: vec![-1; found],
         tie_cut: false,
         certificate: solved,
@@ -245,7 +253,7 @@ fn is_told_from_zero(operator: &Operator<'_, f64>, values: &[f64], columns: &[f6
 }
 
 /// Converts a number to the type of the encoding. Negative zero becomes positive zero.
-fn stored<T: Real>(x: f64) -> T {
+pub(super) fn stored<T: Real>(x: f64) -> T {
     T::from_f64(x) + T::from_f64(0.0)
 }
 
@@ -274,7 +282,7 @@ fn finish<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: &[T], mut b
 const LARGE: usize = 1 << 16;
 
 /// Returns the largest of the `count` numbers that `one` computes, or NaN if one is NaN. `n` is the number of nodes.
-fn largest(n: usize, count: usize, one: impl Fn(usize) -> f64 + Sync) -> f64 {
+pub(super) fn largest(n: usize, count: usize, one: impl Fn(usize) -> f64 + Sync) -> f64 {
     let larger = |worst: f64, found: f64| if found.is_nan() || found > worst { found } else { worst };
     match n {
         LARGE.. => parallel::map(0..count, |_, j| one(j)).into_iter().fold(0.0, larger),

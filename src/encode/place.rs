@@ -3,6 +3,7 @@
 use super::encoding::Encoding;
 use super::pairs::Pairs;
 use crate::array::Real;
+use num_complex::Complex;
 use std::ops::Range;
 
 /// The elements of an encoding's arrays that belong to one graph.
@@ -10,6 +11,7 @@ pub(super) struct Place<'a, T> {
     k: usize,
     eigenvalues: &'a mut [T],
     eigenvectors: &'a mut [T],
+    complex_eigenvectors: &'a mut [Complex<T>],
     residual: &'a mut f32,
     orthogonality: &'a mut f32,
     status: &'a mut u8,
@@ -51,7 +53,10 @@ impl<T: Real> Encoding<T> {
     pub(super) fn places(&mut self, graphs: impl Iterator<Item = usize>) -> Vec<Place<'_, T>> {
         let (k, steps) = (self.k, self.walk_steps);
         let mut eigenvalues = Rest::of(&mut self.eigenvalues);
+        // One of the two arrays is empty.
+        let complex = if self.complex_eigenvectors.is_empty() { 0 } else { k };
         let mut eigenvectors = Rest::of(&mut self.eigenvectors);
+        let mut complex_eigenvectors = Rest::of(&mut self.complex_eigenvectors);
         let mut residual = Rest::of(&mut self.residual);
         let mut orthogonality = Rest::of(&mut self.orthogonality);
         let mut status = Rest::of(&mut self.status);
@@ -67,7 +72,8 @@ impl<T: Real> Encoding<T> {
             Place {
                 k,
                 eigenvalues: eigenvalues.rows(&rows, k),
-                eigenvectors: eigenvectors.rows(&nodes, k),
+                eigenvectors: eigenvectors.rows(&nodes, k - complex),
+                complex_eigenvectors: complex_eigenvectors.rows(&nodes, complex),
                 residual: residual.one(graph),
                 orthogonality: orthogonality.one(graph),
                 status: status.one(graph),
@@ -89,7 +95,13 @@ impl<T: Real> Place<'_, T> {
         self.tie_group[..found].copy_from_slice(&pairs.tie_group);
         *self.tie_cut = pairs.tie_cut.into();
         self.mask[..found].fill(1);
-        let n = self.eigenvectors.len() / self.k.max(1);
+        let n = self.eigenvectors.len().max(self.complex_eigenvectors.len()) / self.k.max(1);
+        for (i, row) in self.complex_eigenvectors.chunks_exact_mut(self.k.max(1)).enumerate() {
+            for (j, x) in row[..found].iter_mut().enumerate() {
+                let imaginary = pairs.imaginary.get(j * n + i).copied();
+                *x = Complex::new(pairs.vectors[j * n + i], imaginary.unwrap_or(T::from_f64(0.0)));
+            }
+        }
         for (i, row) in self.eigenvectors.chunks_exact_mut(self.k.max(1)).enumerate() {
             row.iter_mut().zip(0..found).for_each(|(x, j)| *x = pairs.vectors[j * n + i]);
         }
@@ -113,6 +125,7 @@ mod tests {
             walk_steps: 1,
             eigenvalues: vec![9.0; 6],
             eigenvectors: vec![9.0; 12],
+            complex_eigenvectors: Vec::new(),
             node_offsets: vec![0, 1, 3, 6],
             residual: vec![9.0; 3],
             orthogonality: vec![9.0; 3],
@@ -126,6 +139,7 @@ mod tests {
         let pairs = |n: usize, found: usize| Pairs {
             values: (0..found).map(|j| j as f32).collect(),
             vectors: (0..found).flat_map(|j| (0..n).map(move |i| (10 * i + j) as f32)).collect(),
+            imaginary: Vec::new(),
             tie_group: (0..found as i64).collect(),
             tie_cut: true,
             certificate: Certificate { status: Status::Converged, sweeps: 0, residual: 0.5, orthogonality: 0.25 },

@@ -2,6 +2,7 @@
 //! graph alone, so the side of a graph, and therefore every bit of its encoding, does not depend on how the data set is
 //! divided into chunks.
 
+use super::magnetic::charge_of;
 use super::settings::{Method, Settings};
 use crate::context::{Context, DEFAULT_BUDGET};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,6 +22,8 @@ pub(super) struct Chunk {
     pub(super) sparse: bool,
     /// Whether the edges of the graphs have weights other than 1.
     pub(super) weighted: bool,
+    /// Whether the graphs are solved by their magnetic Laplacians.
+    pub(super) magnetic: bool,
 }
 
 /// All chunks, and the choice that summarizes their sides.
@@ -99,22 +102,29 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
     }
     let sizes: Vec<(usize, usize)> = graphs.iter().map(|graph| (graph.nodes(), graph.entries())).collect();
     let (choice, mut sides) = choose(ctx, settings, &sizes);
+    let magnetic: Vec<bool> = graphs.iter().map(|graph| charge_of(settings, graph).is_some()).collect();
     // The device would take weights for 0 that f32 does not hold, not even divided by a power of two.
-    for (side, graph) in sides.iter_mut().zip(graphs.iter()) {
-        *side = if graph.levels_to_f32() { *side } else { Side::Cpu };
+    for ((side, graph), &magnetic) in sides.iter_mut().zip(graphs.iter()).zip(&magnetic) {
+        *side = if graph.levels_to_f32() && !magnetic { *side } else { Side::Cpu };
     }
     let mut sorted: Vec<usize> = (0..orders.len()).collect();
     // Kernels with weights may round differently than kernels with implied weights of 1, so a chunk contains either
     // weighted or unweighted graphs.
     let weighted: Vec<bool> = graphs.iter().map(|graph| graph.is_weighted()).collect();
-    sorted.sort_by_key(|&i| (sparse[i], weighted[i], orders[i]));
+    sorted.sort_by_key(|&i| (magnetic[i], sparse[i], weighted[i], orders[i]));
     // A large budget makes single graphs possible, and chunks no faster.
     let most = ctx.memory_budget().saturating_sub(graph_bytes(graphs)).min(DEFAULT_BUDGET) / 8;
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut filled = u64::MAX;
     for i in sorted {
-        let (sparse, weighted, side) = (sparse[i], weighted[i], sides[i]);
-        let bytes = if sparse { sparse_bytes(settings, orders[i]) } else { working_bytes(orders[i], side) };
+        let (sparse, weighted, magnetic, side) = (sparse[i], weighted[i], magnetic[i], sides[i]);
+        let real = if sparse { sparse_bytes(settings, orders[i]) } else { working_bytes(orders[i], side) };
+        // Complex numbers take twice the memory, and an iteration finds twice as many vectors of twice the length.
+        let bytes = match (magnetic, sparse) {
+            (false, _) => real,
+            (true, false) => real.saturating_mul(2),
+            (true, true) => real.saturating_mul(4),
+        };
         let budget = if side == Side::Gpu { ctx.device_budget() } else { ctx.memory_budget() };
         if bytes > budget {
             let what = format!(
@@ -127,14 +137,14 @@ pub(super) fn plan(ctx: &Context, settings: &Settings, graphs: &GraphBatch) -> R
         }
         match chunks.last_mut() {
             Some(chunk)
-                if (chunk.side, chunk.sparse, chunk.weighted) == (side, sparse, weighted)
+                if (chunk.side, chunk.sparse, chunk.weighted, chunk.magnetic) == (side, sparse, weighted, magnetic)
                     && filled.saturating_add(bytes) <= most =>
             {
                 chunk.graphs.push(i);
                 filled += bytes;
             }
             _ => {
-                chunks.push(Chunk { graphs: vec![i], side, sparse, weighted });
+                chunks.push(Chunk { graphs: vec![i], side, sparse, weighted, magnetic });
                 filled = bytes;
             }
         }

@@ -6,7 +6,7 @@ use super::plan::Chunk;
 use super::separate::Limits;
 use super::settings::Settings;
 use super::spectral::Progress;
-use super::{dense, sparse};
+use super::{dense, magnetic, sparse};
 use crate::array::Real;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -21,20 +21,22 @@ use crate::policy::{Backend, Side};
 use std::collections::VecDeque;
 
 /// A chunk of graphs whose decomposition has been submitted to the CPU or to the device.
-struct Submitted {
+struct Submitted<T> {
     indices: Vec<usize>,
     graphs: GraphBatch,
     /// The exponents of the powers of two by which the weights of the graphs were divided; empty if none were.
     levels: Vec<i32>,
-    solution: Solution,
+    solution: Solution<T>,
 }
 
 /// The solution of a chunk. A dense decomposition is in f32 on the device and in f64 on the CPU.
-enum Solution {
+enum Solution<T> {
     Gpu(EighRead<f32>),
     Cpu(EighRead<f64>),
     /// The pairs that an iteration found, and whether the iteration ran in f64.
     Sparse(Vec<Solved>, bool),
+    /// The finished pairs of magnetic Laplacians.
+    Magnetic(Vec<Pairs<T>>),
 }
 
 /// How the device is waited for.
@@ -74,7 +76,7 @@ impl<T: Real> Run<'_, T> {
     /// Solves the chunks and waits until they are finished.
     pub(super) async fn through(&mut self, chunks: Vec<Chunk>, progress: &mut impl FnMut(Progress)) -> Result<()> {
         let mut queue = VecDeque::from(chunks);
-        let mut in_flight: Option<Submitted> = None;
+        let mut in_flight: Option<Submitted<T>> = None;
         while let Some(chunk) = queue.pop_front() {
             match self.submit(chunk) {
                 Ok(submitted) => {
@@ -108,12 +110,15 @@ impl<T: Real> Run<'_, T> {
     }
 
     /// Submits a chunk. If this fails, returns the chunk together with the error.
-    fn submit(&self, chunk: Chunk) -> Result<Submitted, (Chunk, Error)> {
+    fn submit(&self, chunk: Chunk) -> Result<Submitted<T>, (Chunk, Error)> {
         let (graphs, levels) = self.ctx.stopwatch().time("gather", || {
             let graphs = self.graphs.select(&chunk.graphs);
             graphs.leveled().unwrap_or((graphs, Vec::new()))
         });
         let solution = match chunk.side {
+            _ if chunk.magnetic => {
+                magnetic::encode(self.settings, self.ctx, &graphs, chunk.sparse).map(Solution::Magnetic)
+            }
             Side::Gpu if chunk.sparse => {
                 self.iterate::<f32>(&graphs, Backend::Gpu, &[]).map(|found| Solution::Sparse(found, false))
             }
@@ -157,7 +162,7 @@ impl<T: Real> Run<'_, T> {
 
     /// Waits for a chunk and writes the encodings of its graphs. Graphs for which the f32 results leave a decision
     /// uncertain are solved again in f64.
-    async fn collect(&mut self, submitted: Submitted) -> Result<()> {
+    async fn collect(&mut self, submitted: Submitted<T>) -> Result<()> {
         let Submitted { indices, graphs, levels, solution } = submitted;
         let decompose = |run: &Self, chosen: &GraphBatch, _: &[usize]| {
             let found = run.solve::<f64>(chosen, Backend::Cpu)?.wait()?;
@@ -172,6 +177,10 @@ impl<T: Real> Run<'_, T> {
             Solution::Cpu(read) => {
                 let found = read.wait()?;
                 let finished = each(self.ctx, &graphs, |i| self.decomposed(graphs.graph(i), &found, i))?;
+                self.write_all((&indices, &levels), &graphs, finished, decompose)
+            }
+            Solution::Magnetic(finished) => {
+                let finished = finished.into_iter().map(Some).collect();
                 self.write_all((&indices, &levels), &graphs, finished, decompose)
             }
             Solution::Sparse(found, in_f64) => {

@@ -9,7 +9,8 @@
 //! normalized Laplacian, `y = D^-1/2 v` and `z = D^-1/2 w`. If a vector is constant on a cluster, its differences
 //! within the cluster are only rounding errors, and the sum contains their squares, which are of order eps^2. Every
 //! entry of the small matrix of this form is therefore accurate relative to the diagonal entries in its row and column,
-//! and Jacobi's method preserves this accuracy (Demmel and Veselic 1992).
+//! and Jacobi's method preserves this accuracy (Demmel and Veselic 1992). In a signed graph, the sum is that of `|W_ij|
+//! (y_i - s y_j) (z_i - s z_j)`, where s is the sign of W_ij, and a negative self-loop adds `2 |W_ii| y_i z_i`.
 
 use crate::array::Real;
 use crate::graph::{GraphRef, IsolatedDiagonal};
@@ -131,9 +132,15 @@ fn form(graph: GraphRef<'_>, normalization: Normalization, columns: &[f64], m: u
         };
         for i in first..(first + ROWS).min(n) {
             let own = scale(i);
-            for (j, weight) in graph.row(i).filter(|&(j, _)| j > i) {
+            for (j, weight) in graph.row(i).filter(|&(j, _)| j >= i) {
                 let other = scale(j);
-                add(&mut sum, weight, &|l| own * columns[l * n + i] - other * columns[l * n + j]);
+                if j == i && weight < 0.0 {
+                    add(&mut sum, 2.0 * weight.abs(), &|l| own * columns[l * n + i]);
+                } else if j > i && weight < 0.0 {
+                    add(&mut sum, weight.abs(), &|l| own * columns[l * n + i] + other * columns[l * n + j]);
+                } else if j > i {
+                    add(&mut sum, weight, &|l| own * columns[l * n + i] - other * columns[l * n + j]);
+                }
             }
             if alone && degrees[i] == 0.0 {
                 add(&mut sum, 1.0, &|l| columns[l * n + i]);

@@ -8,6 +8,8 @@ use crate::ops::laplacian::Normalization;
 pub(super) struct Settings {
     pub(super) k: usize,
     pub(super) normalization: Normalization,
+    /// The charge of the magnetic Laplacian; `None` for real eigenvectors.
+    pub(super) charge: Option<f64>,
     pub(super) which: Which,
     pub(super) drop_trivial: bool,
     pub(super) walk_steps: usize,
@@ -35,15 +37,25 @@ pub enum Method {
 impl Settings {
     /// Returns the settings as a JSON object. The patterns name every field, so that the compiler reports a new one.
     pub(super) fn described(&self, conventions: crate::graph::Conventions, in_f64: bool) -> String {
-        let Self { k, normalization, which, drop_trivial, walk_steps, method, by_graph: _, first_graph: _ } = *self;
-        let crate::graph::Conventions { degree, symmetrization, self_loops, duplicates, isolated, zero_degree_scale } =
-            conventions;
+        let Self { k, normalization, charge, which, drop_trivial, walk_steps, method, by_graph: _, first_graph: _ } =
+            *self;
+        let crate::graph::Conventions {
+            degree,
+            symmetrization,
+            self_loops,
+            duplicates,
+            isolated,
+            zero_degree_scale,
+            signed,
+            flows,
+        } = conventions;
         let word = |name: &dyn std::fmt::Debug| format!("{name:?}").to_lowercase();
         serde_json::json!({
-            "k": k, "laplacian": word(&normalization), "which": word(&which), "drop_trivial": drop_trivial,
+            "k": k, "laplacian": word(&normalization), "charge": charge, "which": word(&which), "drop_trivial": drop_trivial,
             "walk_steps": walk_steps, "method": word(&method), "precision": if in_f64 { "f64" } else { "f32" },
             "degree": word(&degree), "symmetrization": word(&symmetrization), "self_loops": word(&self_loops),
             "duplicates": word(&duplicates), "isolated": word(&isolated), "zero_degree_scale": word(&zero_degree_scale),
+            "signed": signed, "flows": flows,
         })
         .to_string()
     }

@@ -1,6 +1,7 @@
 //! Laplacian encodings: k eigenpairs of the Laplacian of every graph in a batch.
 
 use super::encoding::Encoding;
+use super::magnetic::charge_of;
 #[cfg(feature = "arrow")]
 use super::plan::sparse_bytes;
 use super::plan::{Plan, choose, plan};
@@ -16,7 +17,9 @@ use crate::graph::Conventions;
 use crate::graph::{GraphBatch, GraphRef};
 use crate::ops::eigen::Which;
 use crate::ops::laplacian::Normalization;
+use crate::ops::laplacian::magnetic::check_charge;
 use crate::policy::{Backend, Choice, Side};
+use num_complex::Complex;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task;
@@ -79,7 +82,9 @@ impl SpectralEncoder {
         let which = Which::Smallest;
         let method = Method::Auto;
         let (drop_trivial, walk_steps, by_graph, first_graph) = (false, 0, false, 0);
-        let settings = Settings { k, normalization, which, drop_trivial, walk_steps, method, by_graph, first_graph };
+        let charge = None;
+        let settings =
+            Settings { k, normalization, charge, which, drop_trivial, walk_steps, method, by_graph, first_graph };
         Self(settings, Stores::default())
     }
 
@@ -87,6 +92,32 @@ impl SpectralEncoder {
     #[must_use]
     pub fn laplacian(mut self, normalization: Normalization) -> Self {
         self.0.normalization = normalization;
+        self
+    }
+
+    /// Computes the complex eigenpairs of the magnetic Laplacian ([`MagneticLaplacian`](crate::ops::MagneticLaplacian))
+    /// of the selected normalization, which is Hermitian. The graphs have to keep their
+    /// [flows](crate::graph::Conventions::flows). The `charge` is from 0 to 1/2; Geisler et al. (2023) use charges of
+    /// about one over the number of directed edges. The eigenvectors are in
+    /// [`Encoding::complex_eigenvectors`], and the entry of largest magnitude of each is real and positive; ties,
+    /// the null space and certificates are as for real vectors. Graphs whose flows are all 0, and all graphs at the charge
+    /// 0, have the bits of their real encoding. Others are solved on the CPU, and their small eigenvalues have an error
+    /// of a few eps of the largest.
+    ///
+    /// ```
+    /// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}, ops::Normalization};
+    /// // The eigenvalues of a directed cycle of n nodes are 2 - 2 cos(2 pi (k / n + q)).
+    /// let conventions = Conventions { flows: true, ..Conventions::default() };
+    /// let cycle = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)], &conventions)?;
+    /// let encoder = SpectralEncoder::new(2).laplacian(Normalization::Combinatorial).magnetic(0.125);
+    /// let encoding = encoder.encode(&Context::cpu(), &cycle.into())?;
+    /// assert!((encoding.eigenvalues(0)[0] - (2.0 - 2.0_f32.sqrt())).abs() < 1e-6);
+    /// assert!(encoding.complex_eigenvectors(0).is_some());
+    /// # Ok::<(), fiedler::Error>(())
+    /// ```
+    #[must_use]
+    pub fn magnetic(mut self, charge: f64) -> Self {
+        self.0.charge = Some(charge);
         self
     }
 
@@ -196,7 +227,8 @@ impl SpectralEncoder {
     /// Encodes every graph.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a graph is directed, if f32 does not hold its largest weight or twice a degree,
+    /// [`crate::ErrorKind::Domain`] if a graph is directed, if the charge of a magnetic Laplacian is not from 0 to 1/2, the
+    /// graphs do not keep flows, or the context asks for the GPU; if f32 does not hold its largest weight or twice a degree,
     /// which bound the eigenvalues of a combinatorial Laplacian, or if there is not enough memory for the encoding;
     /// [`crate::ErrorKind::Limit`] if a graph is too large for the memory budget or, with [`Backend::Gpu`], for the
     /// device; device errors.
@@ -266,6 +298,12 @@ impl SpectralEncoder {
         (self.0.k, self.0.walk_steps)
     }
 
+    /// Returns whether the eigenvectors are complex.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn is_complex(&self) -> bool {
+        self.0.charge.is_some()
+    }
+
     /// Returns the bytes for each node that the encoding of a large graph takes at least.
     #[cfg(feature = "arrow")]
     pub(crate) fn bytes_per_node(&self) -> u64 {
@@ -292,6 +330,7 @@ impl SpectralEncoder {
             let what = format!("graph {number} is directed; choose a symmetrization (sum, mean or max)");
             return Err(Error::domain("encode", what));
         }
+        self.check_charge(ctx, graphs)?;
         for (number, graph) in (self.0.first_graph..).zip(graphs.iter()) {
             self.check_range::<T>(graph).map_err(|what| Error::domain("encode", format!("graph {number}: {what}")))?;
         }
@@ -314,6 +353,22 @@ impl SpectralEncoder {
         Ok((run.encoding, Report { choice, on_cpu, on_gpu, solved_again: run.solved_again, stored, chunks }))
     }
 
+    /// Checks that graphs have what a magnetic Laplacian needs.
+    fn check_charge(&self, ctx: &Context, graphs: &GraphBatch) -> Result<()> {
+        let Some(charge) = self.0.charge else { return Ok(()) };
+        check_charge("encode", charge)?;
+        let what = if charge > 0.0 && !graphs.conventions().flows {
+            "a magnetic Laplacian needs the flows of edges, which the conventions of these graphs do not keep (flows)"
+        } else if graphs.iter().any(|graph| charge_of(&self.0, graph).is_some())
+            && ctx.explain(&Default::default(), false).side == Side::Gpu
+        {
+            "magnetic Laplacians are solved on the CPU only, found a context that asks for the GPU"
+        } else {
+            return Ok(());
+        };
+        Err(Error::domain("encode", what))
+    }
+
     /// Checks that T holds the largest weight of a graph, and the bound of the eigenvalues of D - W if they are wanted.
     /// The error says what is wrong with the graph.
     pub(crate) fn check_range<T: Real>(&self, graph: GraphRef<'_>) -> Result<(), String> {
@@ -332,13 +387,15 @@ impl SpectralEncoder {
     fn empty<T: Real>(&self, graphs: &GraphBatch) -> Result<Encoding<T>> {
         let Settings { k, walk_steps, .. } = self.0;
         let (count, nodes) = (graphs.len(), graphs.nodes());
+        let (complex, zero) = (self.0.charge.is_some(), T::from_f64(0.0));
         #[expect(clippy::cast_possible_wrap, reason = "counts of nodes in memory")]
         let node_offsets = graphs.node_offsets().iter().map(|&offset| offset as i64).collect();
         Ok(Encoding {
             k,
             walk_steps,
             eigenvalues: filled(count, k, T::from_f64(f64::NAN))?,
-            eigenvectors: filled(nodes, k, T::from_f64(0.0))?,
+            eigenvectors: filled(if complex { 0 } else { nodes }, k, T::from_f64(0.0))?,
+            complex_eigenvectors: filled(if complex { nodes } else { 0 }, k, Complex::new(zero, zero))?,
             node_offsets,
             residual: vec![0.0; count],
             orthogonality: vec![0.0; count],

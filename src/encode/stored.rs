@@ -91,10 +91,10 @@ impl Stores {
                 call.blocks.push(block);
             }
         }
-        for Chunk { graphs, side, sparse, weighted } in chunks {
+        for Chunk { graphs, side, sparse, weighted, magnetic } in chunks {
             // A subset of a chunk's graphs fits the memory budget, because the whole chunk does.
             for (call, own) in parts(&graphs, &call_of) {
-                calls[call].chunks.push(Chunk { graphs: own, side, sparse, weighted });
+                calls[call].chunks.push(Chunk { graphs: own, side, sparse, weighted, magnetic });
             }
         }
         Left { found, calls }
@@ -146,13 +146,16 @@ fn parts(graphs: &[usize], call_of: &[usize]) -> Vec<(usize, Vec<usize>)> {
 }
 
 /// Returns the bytes of all arrays of the encoding for a run of graphs. A cache stores these bytes in this order.
-fn arrays<'a, T: Real>(encoding: &'a mut Encoding<T>, graphs: &GraphBatch, run: &Range<usize>) -> [&'a mut [u8]; 10] {
+fn arrays<'a, T: Real>(encoding: &'a mut Encoding<T>, graphs: &GraphBatch, run: &Range<usize>) -> [&'a mut [u8]; 11] {
     let nodes = graphs.node_offsets()[run.start]..graphs.node_offsets()[run.end];
     let (k, steps) = (encoding.k, encoding.walk_steps);
     let of = |rows: &Range<usize>, width: usize| rows.start * width..rows.end * width;
+    // One of the two arrays of eigenvectors is empty.
+    let complex = if encoding.complex_eigenvectors.is_empty() { 0 } else { k };
     [
         bytemuck::cast_slice_mut(&mut encoding.eigenvalues[of(run, k)]),
-        bytemuck::cast_slice_mut(&mut encoding.eigenvectors[of(&nodes, k)]),
+        bytemuck::cast_slice_mut(&mut encoding.eigenvectors[of(&nodes, k - complex)]),
+        bytemuck::cast_slice_mut(&mut encoding.complex_eigenvectors[of(&nodes, complex)]),
         bytemuck::cast_slice_mut(&mut encoding.residual[run.clone()]),
         bytemuck::cast_slice_mut(&mut encoding.orthogonality[run.clone()]),
         &mut encoding.status[run.clone()],

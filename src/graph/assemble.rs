@@ -47,6 +47,8 @@ struct Rows<W> {
     offsets: Vec<usize>,
     columns: Vec<u32>,
     weights: Vec<W>,
+    /// The net flow of each entry, if the conventions ask for flows and the rows are symmetrized.
+    flows: Vec<f64>,
 }
 
 /// The edges of an [`EdgeList`], whose weights have the type W.
@@ -58,7 +60,8 @@ struct Listed<W> {
 }
 
 pub(super) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<GraphBatch, Refusal> {
-    check(&edges, cancel)?;
+    check_conventions(conventions)?;
+    check(&edges, conventions.signed, cancel)?;
     // Sums and means may have more digits than an f32 has. Those of up to 2^22 ones do not.
     let sums = conventions.duplicates == Duplicates::Sum
         || matches!(conventions.symmetrization, Symmetrization::Sum | Symmetrization::Mean);
@@ -121,14 +124,28 @@ where
             append_row(&mut out, &rows, &transposed, row, conventions, weighted).map_err(refused)?;
         }
     }
-    let Rows { offsets: row_offsets, mut columns, weights } = out;
+    let Rows { offsets: row_offsets, mut columns, weights, flows } = out;
     columns.shrink_to_fit();
     let weights = Weights::from(weights).stored();
-    Ok(GraphBatch { node_offsets, row_offsets, columns, weights, conventions: *conventions })
+    let flows = Some(flows).filter(|flows| flows.iter().any(|&flow| flow != 0.0));
+    Ok(GraphBatch { node_offsets, row_offsets, columns, weights, flows, conventions: *conventions })
 }
 
-/// Checks the requirements for all lists: every node exists, and every weight is finite and not negative.
-fn check(edges: &EdgeList, cancel: &Cancel) -> Result<()> {
+fn check_conventions(conventions: &Conventions) -> Result<()> {
+    match conventions.symmetrization {
+        // An undirected edge may be listed once, so its flow is not known.
+        found @ (Symmetrization::Sum | Symmetrization::Keep) if conventions.flows => {
+            let found = format!("{found:?}").to_lowercase();
+            let what = format!("expected the symmetrization max, mean or error of a graph with flows, found {found}");
+            Err(Error::domain(BUILD, what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks the requirements for all lists: every node exists, and every weight is finite and, unless the graphs are
+/// signed, not negative.
+fn check(edges: &EdgeList, signed: bool, cancel: &Cancel) -> Result<()> {
     let nodes = edges.nodes();
     for (edge, (&source, &target)) in edges.source.iter().zip(&edges.target).enumerate() {
         cancel.check_at(edge)?;
@@ -138,8 +155,9 @@ fn check(edges: &EdgeList, cancel: &Cancel) -> Result<()> {
         }
     }
     for (edge, weight) in edges.weights().iter().flat_map(|weights| weights.iter()).enumerate() {
-        if !weight.is_finite() || weight < 0.0 {
-            let what = format!("edge {edge} has the weight {weight}; expected a finite one that is not negative");
+        if !weight.is_finite() || weight < 0.0 && !signed {
+            let but = if signed { "" } else { " that is not negative" };
+            let what = format!("edge {edge} has the weight {weight}; expected a finite one{but}");
             return Err(Error::domain(BUILD, what));
         }
     }
@@ -153,6 +171,8 @@ fn check(edges: &EdgeList, cancel: &Cancel) -> Result<()> {
 /// conventions may refuse stays as it is, because an error names the first refused edge in the order of the sources.
 fn is_better_reversed<W>(edges: &Listed<W>, conventions: &Conventions) -> bool {
     edges.node_offsets.len() == 2
+        // The flows of the transpose are the negative ones.
+        && !conventions.flows
         && matches!(conventions.symmetrization, Symmetrization::Max | Symmetrization::Mean)
         && matches!(conventions.duplicates, Duplicates::Max | Duplicates::First | Duplicates::Last)
         && !edges.source.is_sorted()
@@ -173,7 +193,7 @@ fn group_by_source<W: Weight>(edges: Listed<W>, weighted: bool, cancel: &Cancel)
     if source.is_sorted() {
         let ones = || vec![W::of(1.0); target.len()];
         let weights = if weighted { weights.unwrap_or_else(ones) } else { Vec::new() };
-        return Ok((node_offsets, Rows { offsets, columns: target, weights }));
+        return Ok((node_offsets, Rows { offsets, columns: target, weights, flows: Vec::new() }));
     }
     let mut columns = vec![0; target.len()];
     let mut sorted = if weighted { vec![W::of(1.0); target.len()] } else { Vec::new() };
@@ -187,7 +207,7 @@ fn group_by_source<W: Weight>(edges: Listed<W>, weighted: bool, cancel: &Cancel)
         *place += 1;
     }
     ends_to_starts(&mut offsets);
-    Ok((node_offsets, Rows { offsets, columns, weights: sorted }))
+    Ok((node_offsets, Rows { offsets, columns, weights: sorted, flows: Vec::new() }))
 }
 
 /// Computes the start of each bucket of a counting sort by `keys`. `offsets` must contain a zero for each bucket and
@@ -307,11 +327,17 @@ impl<W: Weight> Rows<W> {
     }
 }
 
+/// Returns the weight of larger magnitude, and of w and -w the positive one.
+fn larger(one: f64, other: f64) -> f64 {
+    let is_larger = other.abs() > one.abs() || other > one && other == -one;
+    if is_larger { other } else { one }
+}
+
 /// Merges the weights of a nonempty run of duplicates into one weight, which may overflow.
 fn merged(run: &[(usize, f64)], rule: Duplicates) -> f64 {
     match rule {
         Duplicates::Sum => run.iter().map(|entry| entry.1).sum(),
-        Duplicates::Max => run.iter().map(|entry| entry.1).fold(0.0, f64::max),
+        Duplicates::Max => run.iter().map(|entry| entry.1).fold(0.0, larger),
         Duplicates::First | Duplicates::Error => run[0].1,
         Duplicates::Last => run[run.len() - 1].1,
     }
@@ -333,6 +359,9 @@ fn append_row<W: Weight>(
     if !weighted && conventions.symmetrization == Symmetrization::Max && apart() {
         out.columns.extend_from_slice(forward);
         out.columns.extend_from_slice(backward);
+        if conventions.flows {
+            out.flows.extend(forward.iter().map(|_| 1.0).chain(backward.iter().map(|_| -1.0)));
+        }
         out.offsets.push(out.columns.len());
         return Ok(());
     }
@@ -349,14 +378,17 @@ fn append_row<W: Weight>(
         let refused = |reason| Refused::Edge(row, column as usize, reason);
         let weight = combined(own, other, conventions.symmetrization);
         let weight = weight.ok_or_else(|| refused(Reason::Asymmetric(own, other)))?;
-        if !weight.is_finite() {
+        if !weight.is_finite() || conventions.flows && !(own - other).is_finite() {
             return Err(refused(Reason::Overflow));
         }
         // An edge of weight 0 is dropped, because it changes no matrix and must not connect two components.
-        if weight > 0.0 {
+        if weight != 0.0 {
             out.columns.push(column);
             if weighted {
                 out.weights.push(W::of(weight));
+            }
+            if conventions.flows {
+                out.flows.push(own - other);
             }
         }
     }
@@ -372,7 +404,7 @@ fn combined(own: f64, other: f64, rule: Symmetrization) -> Option<f64> {
         Symmetrization::Keep => Some(own),
         Symmetrization::Sum => Some(own + other),
         Symmetrization::Mean => Some(own / 2.0 + other / 2.0),
-        Symmetrization::Max => Some(own.max(other)),
+        Symmetrization::Max => Some(larger(own, other)),
         Symmetrization::Error => (own == other).then_some(own),
     }
 }

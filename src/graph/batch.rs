@@ -9,14 +9,16 @@ use crate::error::{Error, Result};
 ///
 /// The nodes of graph g have the indices `node_offsets[g]..node_offsets[g + 1]` in the batch. The entries of node r are
 /// at `row_offsets[r]..row_offsets[r + 1]` of the columns and weights. Columns count from 0 within each graph and
-/// ascend within each row. Weights are finite and positive; if none are stored, every weight is 1. They are in f64 if
-/// one of them is not exactly an f32.
+/// ascend within each row. Weights are finite and positive or, under [`Conventions::signed`], not 0; if none are stored,
+/// every weight is 1. They are in f64 if one of them is not exactly an f32.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphBatch {
     pub(super) node_offsets: Vec<usize>,
     pub(super) row_offsets: Vec<usize>,
     pub(super) columns: Vec<u32>,
     pub(super) weights: Option<Weights>,
+    /// The net flow of each entry, parallel to the columns; `None` if each is 0.
+    pub(super) flows: Option<Vec<f64>>,
     pub(super) conventions: Conventions,
 }
 
@@ -26,7 +28,7 @@ impl GraphBatch {
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) for a node index out of range, for an edge between two graphs, for a weight
-    /// that is negative or not finite, for weights whose sum overflows an f64, and for a duplicate or an asymmetry that
+    /// that is not finite, or negative without [`Conventions::signed`], for weights whose sum overflows an f64, and for a duplicate or an asymmetry that
     /// the conventions treat as an error.
     pub fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
         Self::from_edge_list_with(edges, conventions, &Cancel::new())
@@ -60,6 +62,7 @@ impl GraphBatch {
         let mut row_offsets = vec![0];
         let mut columns = Vec::new();
         let mut weights = graphs.iter().any(|graph| graph.0.weights.is_some()).then(Weights::default);
+        let mut flows = graphs.iter().any(|graph| graph.0.flows.is_some()).then(Vec::new);
         for Graph(graph) in graphs {
             row_offsets.extend(graph.row_offsets[1..].iter().map(|offset| columns.len() + offset));
             columns.extend_from_slice(&graph.columns);
@@ -69,10 +72,16 @@ impl GraphBatch {
                     None => weights.extend(Weights::ones(graph.columns.len()).view()),
                 }
             }
+            if let Some(flows) = &mut flows {
+                match &graph.flows {
+                    Some(own) => flows.extend_from_slice(own),
+                    None => flows.resize(columns.len(), 0.0),
+                }
+            }
             node_offsets.push(row_offsets.len() - 1);
         }
         let EdgeList { node_offsets, .. } = EdgeList::batch(node_offsets)?;
-        Ok(Self { node_offsets, row_offsets, columns, weights, conventions })
+        Ok(Self { node_offsets, row_offsets, columns, weights, flows, conventions })
     }
 
     /// Returns a batch of the graphs at the given indices, in the given order.
@@ -86,6 +95,7 @@ impl GraphBatch {
             row_offsets: vec![0],
             columns: Vec::new(),
             weights: self.weights.as_ref().map(|_| Weights::default()),
+            flows: self.flows.as_ref().map(|_| Vec::new()),
             conventions: self.conventions,
         };
         for &index in indices {
@@ -96,11 +106,15 @@ impl GraphBatch {
             if let (Some(weights), Some(own)) = (&mut batch.weights, graph.weights) {
                 weights.extend(own);
             }
+            if let (Some(flows), Some(own)) = (&mut batch.flows, graph.flows) {
+                flows.extend_from_slice(own);
+            }
             batch.node_offsets.push(batch.row_offsets.len() - 1);
         }
         // If all weights of the selected graphs are 1, none are stored, even if other graphs of the original batch have
         // weights.
         batch.weights = batch.weights.and_then(Weights::stored);
+        batch.flows = batch.flows.filter(|flows| flows.iter().any(|&flow| flow != 0.0));
         batch
     }
 
@@ -152,6 +166,13 @@ impl GraphBatch {
         self.weights.as_ref().map(Weights::view)
     }
 
+    /// Returns the net flow `W(i, j) - W(j, i)` of each entry before W was made symmetric, parallel to the columns, or
+    /// `None` if each is 0 or the conventions do not keep flows.
+    #[must_use]
+    pub fn flows(&self) -> Option<&[f64]> {
+        self.flows.as_deref()
+    }
+
     /// Returns the conventions under which the graphs were built and under which their Laplacians are built.
     #[must_use]
     pub fn conventions(&self) -> Conventions {
@@ -169,7 +190,8 @@ impl GraphBatch {
         GraphRef {
             row_offsets,
             columns: &self.columns[entries.clone()],
-            weights: self.weights().map(|weights| weights.range(entries)),
+            weights: self.weights().map(|weights| weights.range(entries.clone())),
+            flows: self.flows.as_deref().map(|flows| &flows[entries]),
             conventions: self.conventions,
         }
     }
@@ -228,7 +250,8 @@ impl Graph {
     /// and symmetric. Under the default conventions, any edge list of these edges also gives this graph.
     pub(super) fn from_rows(row_offsets: Vec<usize>, columns: Vec<u32>) -> Self {
         let node_offsets = vec![0, row_offsets.len() - 1];
-        Self(GraphBatch { node_offsets, row_offsets, columns, weights: None, conventions: Conventions::default() })
+        let (weights, flows, conventions) = (None, None, Conventions::default());
+        Self(GraphBatch { node_offsets, row_offsets, columns, weights, flows, conventions })
     }
 
     /// Returns a view of the graph, which is the type that operations accept.

@@ -25,7 +25,8 @@ pub enum Symmetrization {
     Sum,
     /// W becomes (W + Wᵀ) / 2.
     Mean,
-    /// W becomes the elementwise maximum of W and Wᵀ.
+    /// W becomes the elementwise maximum of W and Wᵀ. In a signed graph, the weight of larger magnitude is used, and of
+    /// w and -w the positive one.
     Max,
     /// An asymmetric W is an error.
     Error,
@@ -45,7 +46,8 @@ pub enum SelfLoops {
 pub enum Duplicates {
     /// The weights are added, as in a sparse matrix that is built from triplets.
     Sum,
-    /// The largest weight is used, so the order of the edges does not matter.
+    /// The largest weight is used, so the order of the edges does not matter. In a signed graph, the weight of largest
+    /// magnitude is used, and of w and -w the positive one.
     Max,
     /// The weight of the edge that is listed first is used.
     First,
@@ -102,6 +104,17 @@ pub struct Conventions {
     pub isolated: IsolatedDiagonal,
     /// The diagonal entry of D^-1/2 and D^-1 for a node of degree zero.
     pub zero_degree_scale: ZeroDegreeScale,
+    /// Whether weights may be negative. Degrees are then sums of the magnitudes of weights, which makes every Laplacian
+    /// the signed Laplacian (Kunegis et al., Spectral analysis of signed graphs, SDM 2010). Its eigenvalues are not
+    /// negative, and 0 is one of them for each balanced component: one whose nodes have two sides, with positive
+    /// weights within a side and negative weights between the sides. A graph without negative weights is the same
+    /// either way.
+    pub signed: bool,
+    /// Whether a graph keeps the net flow `W(i, j) - W(j, i)` of each edge, before W is made symmetric: what is left of
+    /// the directions of edges in an undirected graph. The magnetic Laplacian needs them
+    /// ([`SpectralEncoder::magnetic`](crate::encode::SpectralEncoder::magnetic)). The symmetrization has to be
+    /// [`Mean`](Symmetrization::Mean), [`Max`](Symmetrization::Max) or [`Error`](Symmetrization::Error).
+    pub flows: bool,
 }
 
 impl Default for Conventions {
@@ -113,6 +126,8 @@ impl Default for Conventions {
             duplicates: Duplicates::Max,
             isolated: IsolatedDiagonal::Zero,
             zero_degree_scale: ZeroDegreeScale::One,
+            signed: false,
+            flows: false,
         }
     }
 }
@@ -129,6 +144,8 @@ impl Conventions {
             duplicates: Duplicates::Sum,
             isolated: IsolatedDiagonal::Zero,
             zero_degree_scale: ZeroDegreeScale::One,
+            signed: false,
+            flows: false,
         }
     }
 
@@ -144,6 +161,8 @@ impl Conventions {
             duplicates: Duplicates::Last,
             isolated: IsolatedDiagonal::Zero,
             zero_degree_scale: ZeroDegreeScale::Zero,
+            signed: false,
+            flows: false,
         }
     }
 
@@ -159,6 +178,8 @@ impl Conventions {
             duplicates: Duplicates::Sum,
             isolated: IsolatedDiagonal::One,
             zero_degree_scale: ZeroDegreeScale::Zero,
+            signed: false,
+            flows: false,
         }
     }
 
@@ -174,6 +195,8 @@ impl Conventions {
             duplicates: Duplicates::Sum,
             isolated: IsolatedDiagonal::One,
             zero_degree_scale: ZeroDegreeScale::One,
+            signed: false,
+            flows: false,
         }
     }
 }

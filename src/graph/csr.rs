@@ -18,7 +18,8 @@ impl GraphBatch {
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) if offsets descend, arrays do not fit together, the columns of a row do not
-    /// ascend or name a node outside its graph, or a weight is negative or not finite.
+    /// ascend or name a node outside its graph, or a weight is not finite, or negative without
+    /// [`Conventions::signed`].
     pub fn from_csr(
         node_offsets: Vec<usize>,
         row_offsets: Vec<usize>,
@@ -46,9 +47,10 @@ impl GraphBatch {
                 weights.len()
             )));
         }
-        let wrong_weight = |weights: WeightsRef<'_>| weights.iter().find(|weight| !weight.is_finite() || *weight < 0.0);
-        if let Some(weight) = view.and_then(wrong_weight) {
-            return Err(wrong(format!("expected weights that are finite and not negative, found {weight}")));
+        let is_wrong = |weight: &f64| !weight.is_finite() || *weight < 0.0 && !conventions.signed;
+        if let Some(weight) = view.and_then(|weights: WeightsRef<'_>| weights.iter().find(is_wrong)) {
+            let but = if conventions.signed { "" } else { " and not negative" };
+            return Err(wrong(format!("expected weights that are finite{but}, found {weight}")));
         }
         for nodes in node_offsets.windows(2) {
             for row in nodes[0]..nodes[1] {
@@ -59,7 +61,38 @@ impl GraphBatch {
                 }
             }
         }
-        Ok(Self { node_offsets, row_offsets, columns, weights: weights.map(Weights::narrowed), conventions })
+        let weights = weights.map(Weights::narrowed);
+        Ok(Self { node_offsets, row_offsets, columns, weights, flows: None, conventions })
+    }
+
+    /// Returns the batch with the flows that [`GraphBatch::flows`] returned.
+    ///
+    /// # Errors
+    /// [`Shape`](crate::ErrorKind::Shape) if there is not one flow for each entry; [`Domain`](crate::ErrorKind::Domain)
+    /// if the conventions do not keep flows, a flow is not finite, or it is not the negative of that of the reverse.
+    pub fn with_flows(mut self, flows: Vec<f64>) -> Result<Self> {
+        if flows.len() != self.entries() {
+            let expected = format!("a flow for each of {} entries", self.entries());
+            return Err(Error::shape("graph", expected, flows.len().to_string()));
+        }
+        if !self.conventions.flows {
+            return Err(Error::domain("graph", "expected conventions that keep flows, found others"));
+        }
+        self.flows = Some(flows);
+        for graph in self.iter() {
+            let flow_of = |row: usize, other: usize| {
+                let place = graph.neighbors(row).binary_search_by(|&column| (column as usize).cmp(&other));
+                place.ok().and_then(|place| graph.row_with_flows(row).nth(place)).map_or(f64::NAN, |(.., flow)| flow)
+            };
+            for row in 0..graph.nodes() {
+                let is_wrong = |&(column, _, flow): &(usize, f64, f64)| !(flow + flow_of(column, row) == 0.0);
+                if let Some((column, _, flow)) = graph.row_with_flows(row).find(is_wrong) {
+                    let what = format!("the flow {flow} from {row} to {column}, whose reverse has another");
+                    return Err(Error::domain("graph", format!("expected flows that are antisymmetric, found {what}")));
+                }
+            }
+        }
+        Ok(self)
     }
 }
 

@@ -34,6 +34,7 @@ impl GraphBatch {
             row_offsets: vec![0],
             columns: Vec::new(),
             weights: self.weights.as_ref().map(|_| Weights::default()),
+            flows: self.flows.as_ref().map(|_| Vec::new()),
             conventions: self.conventions,
         };
         let mut nodes = Vec::new();
@@ -50,6 +51,9 @@ impl GraphBatch {
                 if let (Some(all), Some(own)) = (&mut graphs.weights, graph.weights(row)) {
                     all.extend(own);
                 }
+                if let Some(flows) = &mut graphs.flows {
+                    flows.extend(graph.row_with_flows(row).map(|(_, _, flow)| flow));
+                }
                 graphs.row_offsets.push(graphs.columns.len());
             }
             nodes.extend(rows.iter().map(|row| first + row));
@@ -57,6 +61,7 @@ impl GraphBatch {
         }
         // If all remaining weights are 1, none are stored.
         graphs.weights = graphs.weights.and_then(Weights::stored);
+        graphs.flows = graphs.flows.filter(|flows| flows.iter().any(|&flow| flow != 0.0));
         LargestComponents { graphs, nodes }
     }
 }

@@ -16,11 +16,11 @@ fn exponent(x: f64) -> i32 {
 }
 
 impl GraphRef<'_> {
-    /// Returns the smallest and the largest positive weight. Returns `None` if every weight in the batch that contains
-    /// the graph is 1, and for a graph without edges.
+    /// Returns the smallest and the largest magnitude of a weight that is not 0. Returns `None` if every weight in the
+    /// batch that contains the graph is 1, and for a graph without edges.
     pub(crate) fn extremes(&self) -> Option<(f64, f64)> {
-        let positive = self.weights?.iter().filter(|&weight| weight > 0.0);
-        positive.fold(None, |found, weight| match found {
+        let sizes = self.weights?.iter().map(f64::abs).filter(|&weight| weight > 0.0);
+        sizes.fold(None, |found, weight| match found {
             None => Some((weight, weight)),
             Some((least, most)) => Some((weight.min(least), weight.max(most))),
         })

@@ -1,6 +1,7 @@
 //! Graphs in compressed sparse row form, singly or in batches, and the conventions for building them from edges.
 
 mod assemble;
+mod balance;
 mod batch;
 mod components;
 mod conventions;

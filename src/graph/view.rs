@@ -9,6 +9,7 @@ pub struct GraphRef<'a> {
     pub(super) row_offsets: &'a [usize],
     pub(super) columns: &'a [u32],
     pub(super) weights: Option<WeightsRef<'a>>,
+    pub(super) flows: Option<&'a [f64]>,
     pub(super) conventions: Conventions,
 }
 
@@ -60,6 +61,24 @@ impl<'a> GraphRef<'a> {
         self.neighbors(row).iter().enumerate().map(move |(position, &column)| (column as usize, weight(position)))
     }
 
+    /// Iterates over the entries `(column, weight, flow)` of a row of W in ascending order of the columns. The flow is
+    /// `W(row, column) - W(column, row)` before W was made symmetric, or 0 if the conventions do not keep flows.
+    ///
+    /// # Panics
+    /// If `row` is not less than [`GraphRef::nodes`].
+    pub fn row_with_flows(&self, row: usize) -> impl Iterator<Item = (usize, f64, f64)> + use<'a> {
+        let flows = self.flows.map(|flows| &flows[self.span(row)]);
+        let flow = move |position: usize| flows.map_or(0.0, |flows| flows[position]);
+        self.row(row).enumerate().map(move |(position, (column, weight))| (column, weight, flow(position)))
+    }
+
+    /// Returns the net flows of all entries, parallel to [`GraphRef::columns`], or `None` if each is 0 or the conventions
+    /// do not keep flows.
+    #[must_use]
+    pub fn all_flows(&self) -> Option<&'a [f64]> {
+        self.flows.filter(|flows| flows.iter().any(|&flow| flow != 0.0))
+    }
+
     /// Returns the offset of each row's first entry, followed by the offset of the end; (nodes + 1) values. The offsets
     /// refer to the whole batch: the first is the offset at which [`GraphRef::columns`] begins in the columns of the
     /// batch.
@@ -87,19 +106,19 @@ impl<'a> GraphRef<'a> {
         self.conventions
     }
 
-    /// Returns the degrees, which are row sums or column sums of W depending on the conventions. A self-loop counts
-    /// once.
+    /// Returns the degrees, which are row sums or column sums of the magnitudes of W depending on the conventions. A
+    /// self-loop counts once.
     #[must_use]
     pub fn degrees(&self) -> Vec<f64> {
         match self.conventions.degree {
             DegreeDirection::Out => {
-                (0..self.nodes()).map(|row| self.row(row).map(|(_, weight)| weight).sum()).collect()
+                (0..self.nodes()).map(|row| self.row(row).map(|(_, weight)| weight.abs()).sum()).collect()
             }
             DegreeDirection::In => {
                 let mut degrees = vec![0.0; self.nodes()];
                 for row in 0..self.nodes() {
                     for (column, weight) in self.row(row) {
-                        degrees[column] += weight;
+                        degrees[column] += weight.abs();
                     }
                 }
                 degrees

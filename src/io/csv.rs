@@ -20,6 +20,8 @@ struct Column<'a> {
     /// The number of array elements from one row to the next. `place` is the offset of this column within a row.
     stride: usize,
     place: usize,
+    /// Whether it has the imaginary parts of complex numbers, whose real parts are another column.
+    imaginary: bool,
 }
 
 impl<'a> Table<'a> {
@@ -52,13 +54,25 @@ impl<'a> Table<'a> {
                 let expected = format!("{rows} rows of {}, with one axis or two", array.name);
                 return Err(Error::shape(OPERATION, expected, format!("{:?}", array.shape)));
             }
-            let column = |title, stride, place| Column { title, array, stride, place };
+            let column = |title, stride, place| Column { title, array, stride, place, imaginary: false };
+            let is_complex = matches!(array.data, Data::C64(_) | Data::C128(_));
+            // CSV has no complex numbers, so their parts are two columns.
+            let parts = |name: String, stride, place| {
+                let imaginary = column(format!("{name}_imaginary"), stride, place);
+                [column(format!("{name}_real"), stride, place), Column { imaginary: true, ..imaginary }]
+            };
             match array.shape.get(1) {
                 None if array.name == "node_ids" => columns.push((0, column("node_id".into(), 1, 0))),
+                None if is_complex => columns.extend(parts(array.name.into(), 1, 0).map(|column| (1, column))),
                 None => columns.push((1, column(array.name.into(), 1, 0))),
                 Some(&width) => {
                     let name = array.name.strip_suffix('s').unwrap_or(array.name);
-                    columns.extend((0..width).map(|i| (2, column(format!("{name}_{}", i + 1), width, i))));
+                    for (i, title) in (0..width).map(|i| (i, format!("{name}_{}", i + 1))) {
+                        match is_complex {
+                            true => columns.extend(parts(title, width, i).map(|column| (2, column))),
+                            false => columns.push((2, column(title, width, i))),
+                        }
+                    }
                 }
             }
         }
@@ -85,8 +99,14 @@ impl<'a> Table<'a> {
                         Data::F32(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
                         Data::F64(data) => write_cell(&mut table, &mut cell, format_args!("{:?}", data[place]))?,
                         Data::F16(data) => write_cell(&mut table, &mut cell, data[place])?,
-                        Data::C64(data) => write_cell(&mut table, &mut cell, data[place])?,
-                        Data::C128(data) => write_cell(&mut table, &mut cell, data[place])?,
+                        Data::C64(data) => {
+                            let part = if column.imaginary { data[place].im } else { data[place].re };
+                            write_cell(&mut table, &mut cell, format_args!("{part:?}"))?;
+                        }
+                        Data::C128(data) => {
+                            let part = if column.imaginary { data[place].im } else { data[place].re };
+                            write_cell(&mut table, &mut cell, format_args!("{part:?}"))?;
+                        }
                         Data::I64(data) => write_cell(&mut table, &mut cell, data[place])?,
                         Data::U8(data) => write_cell(&mut table, &mut cell, data[place])?,
                         Data::Text(data) => table.write_field(&data[place])?,

@@ -193,8 +193,9 @@ impl ReadOptions {
         self
     }
 
-    fn terms(&self) -> Terms {
-        Terms { budget: self.memory_budget.unwrap_or(DEFAULT_BUDGET), cancel: self.cancel.clone() }
+    fn terms(&self, conventions: &Conventions) -> Terms {
+        let budget = self.memory_budget.unwrap_or(DEFAULT_BUDGET);
+        Terms { budget, cancel: self.cancel.clone(), signed: conventions.signed }
     }
 
     fn check(&self) -> Result<()> {
@@ -237,7 +238,7 @@ pub fn read(path: &Path, conventions: &Conventions) -> Result<DataSet> {
 /// [`Cancelled`](crate::ErrorKind::Cancelled) once [`ReadOptions::cancel`] is set.
 pub fn read_with(path: &Path, conventions: &Conventions, options: &ReadOptions) -> Result<DataSet> {
     options.check()?;
-    listed_as(&detect::at(path, &options.terms())?, conventions, options)
+    listed_as(&detect::at(path, &options.terms(conventions))?, conventions, options)
 }
 
 /// Reads a data set from a stream, such as standard input or bytes in memory, as [`read`] does from a file. `name` is
@@ -254,7 +255,7 @@ pub fn read_from(
     options: &ReadOptions,
 ) -> Result<DataSet> {
     options.check()?;
-    let source = Source::stream(name.as_ref(), reader, &options.terms())?;
+    let source = Source::stream(name.as_ref(), reader, &options.terms(conventions))?;
     listed_as(&detect::within(source)?, conventions, options)
 }
 

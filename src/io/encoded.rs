@@ -4,18 +4,23 @@ use super::data_set::NodeIds;
 use super::named::{Data, NamedArray, Rows};
 use crate::array::Real;
 use crate::encode::{Encoding, StructuralEncoding};
+use num_complex::Complex;
 
 /// Returns the arrays of an encoding, in the order in which `fiedler encode` writes them, for
 /// [`write`](fn@super::write) and [`to_bytes`](super::to_bytes). Their names are those of the fields of [`Encoding`],
-/// and their shapes are stated there. `ids` becomes the array `node_ids`.
+/// and their shapes are stated there; complex eigenvectors are complex numbers under the name `eigenvectors`. `ids` becomes the array `node_ids`.
 #[must_use]
 pub fn encoding_arrays<'a, T: Real>(encoding: &'a Encoding<T>, ids: Option<&'a NodeIds>) -> Vec<NamedArray<'a>> {
     let (graphs, k) = (encoding.graphs(), encoding.k);
     let nodes = encoding.node_offsets.last().and_then(|&nodes| usize::try_from(nodes).ok()).unwrap_or(0);
     let array = |name, rows, shape: &[usize], data| NamedArray { name, rows, shape: shape.to_vec(), data };
+    let vectors = match encoding.complex_eigenvectors.is_empty() {
+        true => numbers(&encoding.eigenvectors),
+        false => complex_numbers(&encoding.complex_eigenvectors),
+    };
     let mut all = vec![
         array("eigenvalues", Rows::Graphs, &[graphs, k], numbers(&encoding.eigenvalues)),
-        array("eigenvectors", Rows::Nodes, &[nodes, k], numbers(&encoding.eigenvectors)),
+        array("eigenvectors", Rows::Nodes, &[nodes, k], vectors),
         array("node_offsets", Rows::Other, &[graphs + 1], Data::I64(&encoding.node_offsets)),
         array("residual", Rows::Graphs, &[graphs], Data::F32(&encoding.residual)),
         array("orthogonality", Rows::Graphs, &[graphs], Data::F32(&encoding.orthogonality)),
@@ -46,7 +51,8 @@ pub fn structural_arrays<'a, T: Real>(encoding: &'a StructuralEncoding<T>) -> Ve
     let graphs = encoding.graphs();
     let nodes = encoding.node_offsets.last().and_then(|&nodes| usize::try_from(nodes).ok()).unwrap_or(0);
     let (times, restarts) = (encoding.heat_times.len(), encoding.restarts.len());
-    let electrostatic = if encoding.electrostatic.is_empty() { 0 } else { encoding.electrostatic.len() / nodes };
+    let asked = encoding.asked();
+    let electrostatic = if asked.electrostatic { encoding.electrostatic_columns() } else { 0 };
     let array = |name, rows, shape: &[usize], data| NamedArray { name, rows, shape: shape.to_vec(), data };
     let columns =
         |name, data, count: usize| (count > 0).then(|| array(name, Rows::Nodes, &[nodes, count], numbers(data)));
@@ -62,17 +68,17 @@ pub fn structural_arrays<'a, T: Real>(encoding: &'a StructuralEncoding<T>) -> Ve
     .into_iter()
     .flatten()
     .collect();
-    if !encoding.edge_index.is_empty() {
+    if asked.resistances {
         let shape = [2, encoding.edge_index.len() / 2];
         all.push(array("edge_index", Rows::Other, &shape, Data::I64(&encoding.edge_index)));
         all.push(flat("resistance", Rows::Other, &encoding.resistance));
         all.push(flat("commute_time", Rows::Other, &encoding.commute_time));
     }
-    if !encoding.pair_offsets.is_empty() {
+    if asked.all_pairs {
         all.push(array("pair_offsets", Rows::Other, &[graphs + 1], Data::I64(&encoding.pair_offsets)));
         all.push(flat("resistance_matrix", Rows::Other, &encoding.resistance_matrix));
     }
-    if !encoding.spectral_gap.is_empty() {
+    if asked.invariants {
         all.push(flat("spectral_gap", Rows::Graphs, &encoding.spectral_gap));
         all.push(flat("kirchhoff_index", Rows::Graphs, &encoding.kirchhoff_index));
         all.push(flat("log_spanning_trees", Rows::Graphs, &encoding.log_spanning_trees));
@@ -81,6 +87,13 @@ pub fn structural_arrays<'a, T: Real>(encoding: &'a StructuralEncoding<T>) -> Ve
     all.push(array("structural_residual", Rows::Graphs, &[graphs], Data::F32(&encoding.residual)));
     all.push(array("structural_orthogonality", Rows::Graphs, &[graphs], Data::F32(&encoding.orthogonality)));
     all
+}
+
+fn complex_numbers<T: Real>(numbers: &[Complex<T>]) -> Data<'_> {
+    match size_of::<T>() {
+        4 => Data::C64(bytemuck::cast_slice(numbers)),
+        _ => Data::C128(bytemuck::cast_slice(numbers)),
+    }
 }
 
 /// Returns the numbers in their own precision: [`Real`] is f32 or f64.

@@ -39,6 +39,8 @@ struct Tokens {
     reader: BufReader<Box<dyn Read + Send>>,
     name: PathBuf,
     line: u64,
+    /// Whether weights may be negative.
+    signed: bool,
 }
 
 impl Tokens {
@@ -162,7 +164,7 @@ impl Tokens {
 /// otherwise. The weight of an edge is its `weight`, or else its `value`.
 pub(super) fn read(source: &Source, conventions: &Conventions) -> Result<Listed> {
     let reader = BufReader::with_capacity(1 << 16, source.open()?);
-    let mut tokens = Tokens { reader, name: source.name().into(), line: 1 };
+    let mut tokens = Tokens { reader, name: source.name().into(), line: 1, signed: source.signed() };
     if tokens.peek()? == Some(0xef) {
         // A byte order mark, which the format's detection has seen.
         for _ in 0..3 {
@@ -231,7 +233,7 @@ fn read_graph(tokens: &mut Tokens, conventions: &Conventions) -> Result<Graph> {
                 let (Some(source), Some(target)) = (source, target) else {
                     return Err(tokens.error("an edge with a source and a target", "none"));
                 };
-                let weight = weight.or(value).map(|field| nodes::weight(&field));
+                let weight = weight.or(value).map(|field| nodes::weight(&field, tokens.signed));
                 let weight = weight.transpose().map_err(|wrong| refuse(tokens, wrong))?;
                 // Whether edges are directed may be said after them.
                 let added = graph.nodes.edge([&source, &target], weight, true, line);

@@ -39,6 +39,8 @@ pub(super) struct Lines {
     odd: bool,
     /// The number of the current line, counted from 1; 0 before the first line is read.
     number: u64,
+    /// Whether weights may be negative.
+    pub(super) signed: bool,
 }
 
 impl Lines {
@@ -47,8 +49,9 @@ impl Lines {
         let buffer = vec![0; CHUNK];
         let (path, bytes) = (source.name().into(), source.len().unwrap_or(0));
         let (line, next, filled, number) = ((0, 0), 0, 0, 0);
-        let (longest, known) = (LONGEST_LINE, false);
-        Ok(Self { reader, path, bytes, buffer, line, next, filled, at_end: false, longest, known, odd: false, number })
+        let (longest, known, signed) = (LONGEST_LINE, false, source.signed());
+        let (at_end, odd) = (false, false);
+        Ok(Self { reader, path, bytes, buffer, line, next, filled, at_end, longest, known, odd, number, signed })
     }
 
     /// Opens a file whose format is known, and whose lines may be long, because each has a graph or all neighbors of a
@@ -208,7 +211,7 @@ impl Lines {
 
     /// Parses an edge's weight.
     pub(super) fn weight(&self, field: &[u8]) -> Result<f64> {
-        weights::parsed(field).map_err(|expected| self.error(expected, quoted(field)))
+        weights::parsed(field, self.signed).map_err(|expected| self.error(expected, quoted(field)))
     }
 }
 

@@ -56,7 +56,7 @@ impl Metis {
 
     /// Returns the neighbors in the line of the given node, in ascending order, or `None` if the line does not have the
     /// form of a node's line.
-    fn neighbors(&self, line: &[u8], node: u64) -> Option<Vec<u64>> {
+    fn neighbors(&self, line: &[u8], node: u64, signed: bool) -> Option<Vec<u64>> {
         let mut words = fields(line);
         for _ in 0..self.before {
             words.next().and_then(natural)?;
@@ -65,7 +65,7 @@ impl Metis {
         while let Some(word) = words.next() {
             neighbors.push(natural(word)?);
             if self.weighted {
-                super::weights::parsed(words.next()?).ok()?;
+                super::weights::parsed(words.next()?, signed).ok()?;
             }
         }
         neighbors.sort_unstable();
@@ -197,7 +197,7 @@ pub(super) fn find(source: &Source) -> Result<Option<Metis>> {
         if node > metis.nodes && line.is_empty() {
             continue;
         }
-        let list = metis.neighbors(line, node).filter(|_| node <= metis.nodes);
+        let list = metis.neighbors(line, node, source.signed()).filter(|_| node <= metis.nodes);
         // For most edge lists, the search ends here within the first few lines.
         let Some(list) = list.filter(|list| knows_back(&lists, list, node)) else { return Ok(None) };
         let earlier = list.partition_point(|&other| other < node);

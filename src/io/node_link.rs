@@ -33,13 +33,15 @@ struct Document {
     /// Whether an edge without `weight` has another number, `value`.
     has_values: bool,
     weighted: bool,
+    /// Whether weights may be negative.
+    signed: bool,
     /// What is wrong with the graph, rather than with the JSON.
     wrong: Option<Wrong>,
 }
 
 /// Reads the graph of a document. The weights are the edges' values of `weight`.
 pub(super) fn read(source: &Source, conventions: &Conventions) -> Result<Listed> {
-    let mut document = Document { nodes: Nodes::new(conventions), ..Document::default() };
+    let mut document = Document { nodes: Nodes::new(conventions), signed: conventions.signed, ..Document::default() };
     let mut reader = BufReader::with_capacity(1 << 16, source.open()?);
     skip_mark(source, &mut reader)?;
     let mut parser = serde_json::Deserializer::from_reader(reader);
@@ -344,7 +346,7 @@ impl Document {
         let ends = [name(source, "the `source` of an edge")?, name(target, "the `target` of an edge")?];
         let weight = match weight {
             None => None,
-            Some(Value::Number(number)) => Some(weight_of(number)?),
+            Some(Value::Number(number)) => Some(weight_of(number, self.signed)?),
             Some(other) => return Err(("a weight that is a number".to_owned(), shown(other))),
         };
         self.weighted |= weight.is_some();
@@ -353,8 +355,8 @@ impl Document {
     }
 }
 
-fn weight_of(number: &Number) -> Result<f64, Wrong> {
-    checked(number.as_f64().unwrap_or(f64::NAN)).map_err(|expected| (expected.to_owned(), number.to_string()))
+fn weight_of(number: &Number, signed: bool) -> Result<f64, Wrong> {
+    checked(number.as_f64().unwrap_or(f64::NAN), signed).map_err(|expected| (expected.to_owned(), number.to_string()))
 }
 
 /// Returns the name of a node. A tuple of Python is a list in JSON.

@@ -14,10 +14,10 @@ use std::collections::HashMap;
 /// What is wrong with a node or an edge: what was expected, and what was found.
 pub(super) type Wrong = (String, String);
 
-/// Parses a weight that is text.
-pub(super) fn weight(field: &str) -> Result<f64, Wrong> {
+/// Parses a weight that is text, which may be negative in a signed graph.
+pub(super) fn weight(field: &str, signed: bool) -> Result<f64, Wrong> {
     let field = field.trim().as_bytes();
-    parsed(field).map_err(|expected| (expected.to_owned(), quoted(field)))
+    parsed(field, signed).map_err(|expected| (expected.to_owned(), quoted(field)))
 }
 
 /// Returns the list of a batch from those of its parts, of which there is at least one. Each has one graph or several,

@@ -46,22 +46,26 @@ impl Weights {
     }
 }
 
-/// Parses an edge's weight. The error says what is expected.
-pub(super) fn parsed(field: &[u8]) -> Result<f64, &'static str> {
+/// Parses an edge's weight, which may be negative in a signed graph. The error says what is expected.
+pub(super) fn parsed(field: &[u8], signed: bool) -> Result<f64, &'static str> {
     let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
     match number {
-        Some(0.0) if has_digits(field) && !field.starts_with(b"-") => Err("a weight of 0, or of at least 4.9e-324"),
-        Some(weight) if !(weight.is_sign_negative() && has_digits(field)) => checked(weight),
-        _ => Err(NOT_NEGATIVE),
+        Some(0.0) if has_digits(field) && (signed || !field.starts_with(b"-")) => {
+            Err("a weight of 0, or of at least 4.9e-324")
+        }
+        Some(weight) if signed || !(weight.is_sign_negative() && has_digits(field)) => checked(weight, signed),
+        _ => Err(expected(signed)),
     }
 }
 
 /// Checks a weight. The error says what is expected.
-pub(super) fn checked(weight: f64) -> Result<f64, &'static str> {
-    if weight.is_finite() && weight >= 0.0 { Ok(weight) } else { Err(NOT_NEGATIVE) }
+pub(super) fn checked(weight: f64, signed: bool) -> Result<f64, &'static str> {
+    if weight.is_finite() && (signed || weight >= 0.0) { Ok(weight) } else { Err(expected(signed)) }
 }
 
-const NOT_NEGATIVE: &str = "a weight that is finite and not negative";
+fn expected(signed: bool) -> &'static str {
+    if signed { "a weight that is finite" } else { "a weight that is finite and not negative" }
+}
 
 /// The bound above which weights may be timestamps. The number of seconds since 1970 exceeded this bound in 1973,
 /// whereas the weights of a graph seldom all exceed it.

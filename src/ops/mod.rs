@@ -41,7 +41,7 @@ pub use eigen::{
 pub use eigsh::{Eigsh, EigshMethod, EigshOptions, eigsh};
 pub use fft::{fft, fft_async, fft2, ifft, ifft2, irfft, power_spectrum, rfft};
 pub use gradient::{Degeneracy, Gradient, GradientCertificate, eigh_ragged_vjp, eigh_vjp, eigsh_vjp, svd_vjp};
-pub use laplacian::{Normalization, laplacian};
+pub use laplacian::{MagneticLaplacian, Normalization, laplacian};
 pub use matmul::{Gemm, matmul, matmul_async};
 pub use pca::{Pca, PcaOptions, pca, pca_of_stream};
 pub use sparse::spmm;

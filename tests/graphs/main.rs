@@ -6,8 +6,10 @@ mod eigsh;
 mod encode;
 mod encode_fast;
 mod laplacian;
+mod magnetic;
 mod relative;
 mod sameness;
+mod signed;
 mod spmm;
 mod structural;
 mod structural_walks;
@@ -22,8 +24,10 @@ fn main() -> std::process::ExitCode {
         encode::tests(),
         encode_fast::tests(),
         laplacian::tests(),
+        magnetic::tests(),
         relative::tests(),
         sameness::tests(),
+        signed::tests(),
         spmm::tests(),
         structural::tests(),
         structural_walks::tests(),

@@ -43,6 +43,11 @@ pub(super) fn base(text: &str) -> Result<f64, String> {
     number(text, "a finite number above 1", |x| x.is_finite() && x > 1.0)
 }
 
+/// Parses the charge of a magnetic Laplacian.
+pub(super) fn charge(text: &str) -> Result<f64, String> {
+    number(text, "a charge from 0 to 0.5", |x| (0.0..=0.5).contains(&x))
+}
+
 /// Parses a number from 0 to 1: a probability, or the position of a quantile.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     number(text, "a number from 0 to 1", |x| (0.0..=1.0).contains(&x))
@@ -50,7 +55,7 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{base, counted, finite, not_negative, positive, share, whole};
+    use super::{base, charge, counted, finite, not_negative, positive, share, whole};
 
     #[test]
     fn every_value_is_one_or_the_wish_is_said() {
@@ -69,6 +74,8 @@ mod tests {
             (not_negative("-0.5"), "0 or more"),
             (base("1"), "above 1"),
             (share("1.1"), "from 0 to 1"),
+            (charge("0.6"), "from 0 to 0.5"),
+            (charge("nan"), "from 0 to 0.5"),
         ] {
             assert!(found.as_ref().is_err_and(|said| said.contains(wish)), "{found:?} for {wish}");
         }

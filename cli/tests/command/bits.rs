@@ -69,6 +69,8 @@ fn results_do_not_depend_on_the_threads() {
         "encode mesh.txt -k 6",
         "encode social.txt -k 6 --method fast",
         "encode social.txt -k 6 --which largest",
+        "encode grid.txt -k 6 --method exact --charge 0.2",
+        "encode social.txt -k 4 --charge 0.01",
         "run eigh symmetric.npy",
         "run eigh narrow.npy",
         "run eigvalsh symmetric.npy",

@@ -22,6 +22,7 @@ mod readers;
 mod row_groups;
 mod run;
 mod sampling;
+mod signed_magnetic;
 mod stored;
 mod strangers_tables;
 mod strangers_training;

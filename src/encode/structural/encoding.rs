@@ -67,6 +67,7 @@ pub struct StructuralEncoding<T = f32> {
     /// The natural logarithm of the number of spanning trees of each graph, or of spanning forests if it has several
     /// components. With weights, each counts with the product of its weights.
     pub log_spanning_trees: Vec<T>,
+    asked: StructuralEncoder,
 }
 
 /// The part of an encoding that belongs to one graph.
@@ -158,6 +159,7 @@ impl<T: Real> StructuralEncoding<T> {
             spectral_gap: Vec::new(),
             kirchhoff_index: Vec::new(),
             log_spanning_trees: Vec::new(),
+            asked: encoder.clone(),
         }
     }
 
@@ -174,7 +176,7 @@ impl<T: Real> StructuralEncoding<T> {
         self.resistance.extend(own.resistance);
         self.commute_time.extend(own.commute_time);
         self.resistance_matrix.extend(own.resistance_matrix);
-        if !self.pair_offsets.is_empty() {
+        if self.asked.all_pairs {
             self.pair_offsets.push(i64::try_from(self.resistance_matrix.len()).unwrap_or(i64::MAX));
         }
         if let [gap, index, trees] = own.invariants[..] {
@@ -190,10 +192,14 @@ impl<T: Real> StructuralEncoding<T> {
         self.status.len()
     }
 
-    /// Returns the number of columns of [`StructuralEncoding::electrostatic`].
-    #[must_use]
-    pub const fn electrostatic_columns() -> usize {
+    /// Returns the number of columns of [`StructuralEncoding::electrostatic`], if they were asked for.
+    pub(crate) const fn electrostatic_columns(&self) -> usize {
         ELECTROSTATIC
+    }
+
+    /// Returns the encoder, which says what was asked for.
+    pub(crate) const fn asked(&self) -> &StructuralEncoder {
+        &self.asked
     }
 
     /// Returns the number of graphs whose status is not `Converged`.

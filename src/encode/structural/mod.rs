@@ -47,10 +47,10 @@ pub struct StructuralEncoder {
     heat_times: Vec<f64>,
     wave_energies: usize,
     restarts: Vec<f64>,
-    electrostatic: bool,
-    resistances: bool,
-    all_pairs: bool,
-    invariants: bool,
+    pub(crate) electrostatic: bool,
+    pub(crate) resistances: bool,
+    pub(crate) all_pairs: bool,
+    pub(crate) invariants: bool,
     normalization: Normalization,
     drop_trivial: bool,
     first_graph: usize,
@@ -218,6 +218,12 @@ impl StructuralEncoder {
         }
         if ctx.explain(&Default::default(), false).side == Side::Gpu {
             return wrong("it is computed on the CPU only, found a context that asks for the GPU".to_owned());
+        }
+        let negative =
+            |graph: GraphRef<'_>| graph.all_weights().is_some_and(|all| all.iter().any(|weight| weight < 0.0));
+        if let Some(graph) = graphs.iter().position(negative) {
+            let number = graph + self.first_graph;
+            return wrong(format!("expected weights that are not negative, found a negative one in graph {number}"));
         }
         match graphs.iter().position(|graph| !graph.is_symmetric()) {
             Some(graph) => {

@@ -114,20 +114,24 @@ pub(super) struct Elements {
     big: bool,
     reader: Box<dyn Read + Send>,
     of_numpy: bool,
+    /// Whether weights may be negative.
+    pub(super) signed: bool,
 }
 
 impl Elements {
     fn open(member: &Member) -> Result<Self> {
         let (path, name) = (member.source.name().to_owned(), member.name.clone());
+        let signed = member.source.signed();
         let mut reader = member.source.open()?;
         if let Some((kind, shape)) = member.described.clone() {
-            return Ok(Self { path, name, shape, by_columns: false, kind, big: false, reader, of_numpy: false });
+            let (by_columns, big, of_numpy) = (false, false, false);
+            return Ok(Self { path, name, shape, by_columns, kind, big, reader, of_numpy, signed });
         }
         let (header, _) = npy::Header::read(&path, &mut reader)?;
         let (order, kind) = header.descr.split_at_checked(1).unwrap_or_default();
         let by_columns = header.fortran_order && header.shape.len() > 1;
         let (kind, big) = (kind.to_owned(), order == ">");
-        Ok(Self { path, name, shape: header.shape, by_columns, kind, big, reader, of_numpy: true })
+        Ok(Self { path, name, shape: header.shape, by_columns, kind, big, reader, of_numpy: true, signed })
     }
 
     fn kind(&self) -> Option<Kind> {

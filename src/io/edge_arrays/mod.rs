@@ -160,10 +160,11 @@ fn weights_of(arrays: &Arrays, edges: usize, notices: &mut Vec<String>) -> Resul
 /// Reads weights. Without an edge there are none, as in other formats.
 fn read_weights(arrays: &Arrays, name: &str, array: Elements) -> Result<Option<Weights>> {
     let mut found = Weights::default();
+    let signed = array.signed;
     array.floats(|weight| {
         let refused =
             |expected| arrays.error(expected, format!("{weight} as element {} of {name}", found.view().len()));
-        found.push(checked(weight).map_err(refused)?);
+        found.push(checked(weight, signed).map_err(refused)?);
         Ok(())
     })?;
     Ok(Some(found).filter(|found| !found.view().is_empty()))
@@ -319,7 +320,7 @@ fn read_adjacency(arrays: &Arrays, matrix: Elements) -> Result<Listed> {
     if rows != columns {
         return Err(matrix.error("a square matrix", format!("the shape ({rows}, {columns})")));
     }
-    let turned = matrix.by_columns;
+    let (turned, signed) = (matrix.by_columns, matrix.signed);
     // A matrix without elements states no number of nodes that memory would not hold.
     let mut edges = EdgeList::new(0)?;
     let mut place = 0_usize;
@@ -327,7 +328,7 @@ fn read_adjacency(arrays: &Arrays, matrix: Elements) -> Result<Listed> {
         if weight != 0.0 {
             let (row, column) = (place / columns, place % columns);
             let refused = |expected| arrays.error(expected, format!("{weight} in row {row} and column {column}"));
-            let weight = checked(weight).map_err(refused)?;
+            let weight = checked(weight, signed).map_err(refused)?;
             let index = |node: usize| u32::try_from(node).map_err(|_| arrays.error("fewer than 2^32 nodes", "more"));
             let (row, column) = (index(row)?, index(column)?);
             let (source, target) = if turned { (column, row) } else { (row, column) };

@@ -290,6 +290,11 @@ impl Source {
         &self.name
     }
 
+    /// Returns whether the weights in it may be negative.
+    pub(super) fn signed(&self) -> bool {
+        self.terms.signed
+    }
+
     /// Returns the name without the ending of a compression.
     pub(super) fn plain_name(&self) -> &Path {
         let compressed = self.steps.iter().any(|step| matches!(step, Step::Gzip | Step::Zstd));

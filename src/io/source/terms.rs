@@ -12,11 +12,13 @@ pub(in crate::io) struct Terms {
     pub(in crate::io) budget: u64,
     /// The switch that ends the reading.
     pub(in crate::io) cancel: Cancel,
+    /// Whether weights may be negative.
+    pub(in crate::io) signed: bool,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { budget: DEFAULT_BUDGET, cancel: Cancel::new() }
+        Self { budget: DEFAULT_BUDGET, cancel: Cancel::new(), signed: false }
     }
 }
 

@@ -83,7 +83,7 @@ impl Document {
                 let directed = tag.get("type").map(|kind| is_directed(elements, kind)).transpose()?;
                 let end = |key| elements.required(tag, key).map(str::to_owned);
                 let (source, target, line) = (end("source")?, end("target")?, elements.line);
-                let weight = tag.get("weight").map(nodes::weight);
+                let weight = tag.get("weight").map(|field| nodes::weight(field, elements.signed));
                 let weight = weight.transpose().map_err(|wrong| elements.wrong(wrong))?;
                 let directed = directed.unwrap_or(self.directed);
                 self.edge = Some(Edge { source, target, directed, line, weight });
@@ -94,7 +94,7 @@ impl Document {
                     && edge.weight.is_none()
                 {
                     let field = elements.required(tag, "value")?;
-                    edge.weight = Some(nodes::weight(field).map_err(|wrong| elements.wrong(wrong))?);
+                    edge.weight = Some(nodes::weight(field, elements.signed).map_err(|wrong| elements.wrong(wrong))?);
                 }
             }
             _ => {}

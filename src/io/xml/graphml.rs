@@ -109,13 +109,13 @@ impl Document {
     fn end(&mut self, elements: &Elements, name: &str, (source, conventions): (&Source, &Conventions)) -> Result<()> {
         match name {
             "default" if self.in_weight => {
-                let weight = nodes::weight(&elements.text).map_err(|wrong| elements.wrong(wrong))?;
+                let weight = nodes::weight(&elements.text, elements.signed).map_err(|wrong| elements.wrong(wrong))?;
                 if self.default.replace(weight).is_some() {
                     return Err(elements.error("one default of the edges' weight", "another"));
                 }
             }
             "data" if self.in_weight => {
-                let weight = nodes::weight(&elements.text).map_err(|wrong| elements.wrong(wrong))?;
+                let weight = nodes::weight(&elements.text, elements.signed).map_err(|wrong| elements.wrong(wrong))?;
                 if self.edges.last_mut().and_then(|edge| edge.weight.replace(weight)).is_some() {
                     return Err(elements.error("one weight of an edge", "another"));
                 }

@@ -50,6 +50,8 @@ struct Elements {
     /// The text after the last start tag.
     text: String,
     buffer: Vec<u8>,
+    /// Whether weights may be negative.
+    signed: bool,
 }
 
 impl Elements {
@@ -59,7 +61,8 @@ impl Elements {
         let mut reader = Reader::from_reader(counted);
         reader.config_mut().expand_empty_elements = true;
         let (text, buffer) = (String::new(), Vec::new());
-        Ok(Self { reader, name: source.name().into(), lines, line: 1, depth: 0, text, buffer })
+        let (name, signed) = (source.name().into(), source.signed());
+        Ok(Self { reader, name, lines, line: 1, depth: 0, text, buffer, signed })
     }
 
     /// Returns the next start or end of an element, or `None` at the end of the document.

@@ -6,7 +6,9 @@ use crate::error::{Error, Result};
 use crate::graph::{GraphRef, IsolatedDiagonal, ZeroDegreeScale};
 use nalgebra::DMatrix;
 
-/// The kind of Laplacian. W is the adjacency matrix of the graph, and D is the diagonal matrix of its degrees.
+/// The kind of Laplacian. W is the adjacency matrix of the graph, and D is the diagonal matrix of its degrees. Degrees
+/// are sums of the magnitudes of weights, so the Laplacians of a [signed](crate::graph::Conventions::signed) graph are
+/// the signed Laplacians.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Normalization {
     /// D - W.

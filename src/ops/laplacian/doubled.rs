@@ -285,7 +285,10 @@ fn times(graph: GraphRef<'_>, v: &[Vec<Doubled>]) -> Vec<Vec<Doubled>> {
     let one = |v: &Vec<Doubled>| {
         let x: Vec<Doubled> = v.iter().zip(&inverses).map(|(&x, &inverse)| x * inverse).collect();
         let along = |i: usize| {
-            graph.row(i).fold(Doubled::default(), |sum, (other, weight)| sum + (x[i] - x[other]) * weight.into())
+            graph.row(i).fold(Doubled::default(), |sum, (other, weight)| {
+                let difference = if weight < 0.0 { x[i] + x[other] } else { x[i] - x[other] };
+                sum + difference * weight.abs().into()
+            })
         };
         (0..x.len()).map(|i| along(i) * inverses[i]).collect()
     };

@@ -90,12 +90,17 @@ pub(crate) fn are_accurate(
     let conditions: Vec<f64> = walk.iter().zip(&lengths).map(|(x, length)| length * left(x)).collect();
     selected.into_iter().all(|j| {
         let (x, allowed) = (&walk[j], allowed * lengths[j]);
-        let along = |i: usize| graph.row(i).map(|(other, weight)| weight * (x[i] - x[other])).sum::<f64>();
+        let along = |i: usize| graph.row(i).map(|(other, weight)| difference(weight, x[i], x[other])).sum::<f64>();
         let away = |i: usize| if degrees[i] > 0.0 { along(i) / degrees[i] - values[j] * x[i] } else { 0.0 };
         let residual = length(&mut (0..n).map(away));
         let small = |k: usize| lengths[k] * f64::EPSILON <= allowed || conditions[k] * residual <= allowed;
         residual <= allowed && (0..walk.len()).all(|k| groups[k] == groups[j] || small(k))
     })
+}
+
+/// Returns the share of an edge in the product of its Laplacian with x, at the node with the entry `own`.
+fn difference(weight: f64, own: f64, other: f64) -> f64 {
+    weight.abs() * if weight < 0.0 { own + other } else { own - other }
 }
 
 /// Returns `L v - l v` for every pair, where L is the symmetric Laplacian.
@@ -107,7 +112,7 @@ fn residuals(graph: GraphRef<'_>, values: &[f64], vectors: &[f64]) -> Mat<f64> {
     for (j, (&value, column)) in values.iter().zip(vectors.chunks_exact(n.max(1))).enumerate() {
         let x: Vec<f64> = column.iter().zip(&roots).map(|(v, root)| if *root > 0.0 { v / root } else { 0.0 }).collect();
         for (i, to) in residuals.col_as_slice_mut(j).iter_mut().enumerate().filter(|&(i, _)| roots[i] > 0.0) {
-            let along: f64 = graph.row(i).map(|(other, weight)| weight * (x[i] - x[other])).sum();
+            let along: f64 = graph.row(i).map(|(other, weight)| difference(weight, x[i], x[other])).sum();
             *to = (along - value * degrees[i] * x[i]) / roots[i];
         }
     }

@@ -8,6 +8,11 @@
 //! well-conditioned matrix times a diagonal one, and one-sided Jacobi finds its singular values relative to themselves
 //! (Demmel et al., Computing the singular value decomposition with high relative accuracy, Linear Algebra Appl. 299,
 //! 1999). Every column of G is orthogonal to the null space of L.
+//!
+//! In a signed graph, positive and negative weights cancel in the mesh. What they lose goes to the diagonal: beside the
+//! weights, each node has the part of its diagonal entry that exceeds the magnitudes of its weights, and the elimination
+//! computes these parts, too, as sums of positive numbers. The factor is then as accurate in the sense that matters
+//! here, column by column (Ye 2008). In a balanced component, nothing cancels, and its parts stay 0.
 
 use super::Normalization;
 use crate::graph::{GraphRef, IsolatedDiagonal};
@@ -56,7 +61,7 @@ fn factor(graph: GraphRef<'_>, normalization: Normalization) -> Factor {
     let normalized = normalization != Normalization::Combinatorial;
     let edges =
         || (0..n).flat_map(|i| graph.row(i).filter(move |&(j, _)| j != i).map(move |(j, weight)| (i, j, weight)));
-    let largest = edges().fold(0.0, |most: f64, (_, _, weight)| most.max(weight));
+    let largest = edges().fold(0.0, |most: f64, (_, _, weight)| most.max(weight.abs()));
     let up = if largest > 0.0 { LARGEST - exponent_of(largest) } else { 0 };
     // Half of the power at a time, because the whole may not be a number.
     let halves = [up / 2, up - up / 2].map(power_of_two);
@@ -65,6 +70,8 @@ fn factor(graph: GraphRef<'_>, normalization: Normalization) -> Factor {
     let mut columns = f64::in_lanes(Eliminate {
         n,
         edges: &mut edges().map(|(i, j, weight)| (i, j, weight * halves[0] * halves[1])),
+        excess: (0..n).map(|i| -2.0 * graph.weight(i, i).min(0.0) * halves[0] * halves[1]).collect(),
+        signed: graph.has_negative_weights(),
         scale: scale.as_deref(),
     });
     if normalized && graph.conventions().isolated == IsolatedDiagonal::One {
@@ -90,6 +97,11 @@ struct Eliminate<'a> {
     n: usize,
     /// The edges between different nodes, in both directions.
     edges: &'a mut dyn Iterator<Item = (usize, usize, f64)>,
+    /// By how much each diagonal entry exceeds the magnitudes of the weights of the node. It is that of a negative
+    /// self-loop.
+    excess: Vec<f64>,
+    /// Whether weights may be negative.
+    signed: bool,
     /// The diagonal of D^-1/2, if the Laplacian is normalized.
     scale: Option<&'a [f64]>,
 }
@@ -99,7 +111,7 @@ impl Task<f64> for Eliminate<'_> {
 
     #[inline(always)]
     fn run<V: Vector<Scalar = f64>>(self, token: V::Token) -> Vec<f64> {
-        let Self { n, edges, scale } = self;
+        let Self { n, edges, mut excess, signed, scale } = self;
         let zero = V::splat(token, 0.0);
         let ld = n.div_ceil(V::LANES);
         // The weights between the nodes that are left, row by row. A node that was eliminated changes places with the
@@ -109,12 +121,12 @@ impl Task<f64> for Eliminate<'_> {
         for (i, j, weight) in edges {
             weights[i * ld + j / V::LANES].as_mut_slice()[j % V::LANES] = weight;
         }
-        for (degree, row) in degrees.iter_mut().zip(weights.chunks_exact(ld.max(1))) {
-            *degree = row.iter().fold(zero, |sum, x| sum + *x).sum();
+        for ((degree, row), excess) in degrees.iter_mut().zip(weights.chunks_exact(ld.max(1))).zip(&excess) {
+            *degree = row.iter().fold(zero, |sum, x| sum + x.abs()).sum() + excess;
         }
         let mut nodes: Vec<usize> = (0..n).collect();
         let mut columns = Vec::with_capacity(n * n);
-        for left in (2..=n).rev() {
+        for left in (1..=n).rev() {
             let last = left - 1;
             let square = |i: usize| scale.map_or(1.0, |scale| scale[nodes[i]] * scale[nodes[i]]);
             let size = |i: usize| if degrees[i] > 0.0 { degrees[i] * square(i) } else { 0.0 };
@@ -124,6 +136,7 @@ impl Task<f64> for Eliminate<'_> {
             }
             if pivot != last {
                 degrees.swap(pivot, last);
+                excess.swap(pivot, last);
                 nodes.swap(pivot, last);
                 for i in 0..left {
                     let row = &mut weights[i * ld..(i + 1) * ld];
@@ -143,7 +156,7 @@ impl Task<f64> for Eliminate<'_> {
             let (root, own) = (degree.sqrt(), |i: usize| scale.map_or(1.0, |scale| scale[nodes[i]]));
             for i in 0..last {
                 let weight = star[i / V::LANES].as_slice()[i % V::LANES];
-                if weight > 0.0 {
+                if weight != 0.0 {
                     columns[first + nodes[i]] = -(weight / root) * own(i);
                 }
             }
@@ -155,13 +168,21 @@ impl Task<f64> for Eliminate<'_> {
                 }
                 let row = &mut head[i * ld..i * ld + used];
                 let share = V::splat(token, weight / degree);
+                if signed {
+                    let lost = row.iter().zip(star.iter()).fold(zero, |sum, (x, star)| {
+                        let more = share * *star;
+                        let along = V::select(more.lt(zero), -*x, *x);
+                        sum + V::select(along.lt(zero), x.abs().min(more.abs()), zero)
+                    });
+                    excess[i] += weight.abs() / degree * excess[last] + 2.0 * lost.sum();
+                }
                 for (x, star) in row.iter_mut().zip(star.iter()) {
                     *x = share.mul_add(*star, *x);
                 }
                 for at in [i, last] {
                     row[at / V::LANES].as_mut_slice()[at % V::LANES] = 0.0;
                 }
-                degrees[i] = row.iter().fold(zero, |sum, x| sum + *x).sum();
+                degrees[i] = row.iter().fold(zero, |sum, x| sum + x.abs()).sum() + excess[i];
             }
         }
         columns

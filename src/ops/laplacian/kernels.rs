@@ -47,7 +47,7 @@ fn assemble_variants() -> Vec<Vec<(&'static str, f64)>> {
 }
 
 kernels! {
-    /// Computes the degree of each node, which is the sum of the weights in its row.
+    /// Computes the degree of each node, which is the sum of the magnitudes of the weights in its row.
     Degree = ["laplacian/degree.wgsl"] variants degree_variants {
         uniform params: Nodes,
         read row_offsets: u32,

@@ -6,8 +6,10 @@ pub(crate) mod entrywise;
 pub(crate) mod factor;
 mod gpu;
 pub(super) mod kernels;
+pub(crate) mod magnetic;
 
 pub use cpu::{Laplacian, Normalization};
+pub use magnetic::MagneticLaplacian;
 
 use crate::array::{Ragged, Real, Storage};
 use crate::context::Context;

@@ -1,4 +1,5 @@
-//! The null space that a Laplacian is known to have: one vector for each connected component.
+//! The null space that a Laplacian is known to have: one vector for each connected component or, of a signed graph, for
+//! each balanced one.
 
 use crate::array::Real;
 use std::ops::Range;
@@ -24,7 +25,7 @@ pub struct NullSpace<T> {
 
 impl<T: Real> NullSpace<T> {
     /// Returns the null space of an empty batch of problems.
-    pub(super) fn new() -> Self {
+    pub(in crate::ops) fn new() -> Self {
         Self { labels: Vec::new(), values: Vec::new(), counts: Vec::new() }
     }
 
@@ -54,7 +55,7 @@ impl<T: Real> NullSpace<T> {
 
     /// Appends a problem. `components` has the connected component of each row. `value` returns the entry of a row
     /// before the vectors are scaled to unit norm; it returns 0 for all rows of a component without a null vector.
-    pub(super) fn push(&mut self, components: &[u32], value: impl Fn(usize) -> f64) {
+    pub(in crate::ops) fn push(&mut self, components: &[u32], value: impl Fn(usize) -> f64) {
         let known = components.iter().max().map_or(0, |&last| last as usize + 1);
         let mut squares = vec![0.0; known];
         for (node, &component) in components.iter().enumerate() {
@@ -73,6 +74,17 @@ impl<T: Real> NullSpace<T> {
             self.values.push(T::from_f64(if square > 0.0 { value(node) / square.sqrt() } else { 0.0 }));
         }
         self.counts.push(count);
+    }
+
+    /// Returns the null space of two problems that are one: vectors of the first, then the same of the second.
+    pub(in crate::ops) fn twice(&self) -> Self {
+        let count = u32::try_from(self.len()).unwrap_or(NONE);
+        let second = |&label: &u32| if label == NONE { NONE } else { label + count };
+        Self {
+            labels: self.labels.iter().copied().chain(self.labels.iter().map(second)).collect(),
+            values: self.values.repeat(2),
+            counts: vec![2 * self.len()],
+        }
     }
 
     /// Returns the null space of one problem.
@@ -95,13 +107,15 @@ impl<T: Real> NullSpace<T> {
         }
     }
 
-    /// Converts to f64; `value` gives the entry of a row before the vectors are scaled to unit norm.
+    /// Converts to f64; `value` gives the magnitude of the entry of a row before the vectors are scaled to unit norm.
     pub(super) fn widened(&self, value: impl Fn(usize) -> f64) -> NullSpace<f64> {
         let mut squares = vec![0.0; self.len()];
         let members = || self.labels.iter().enumerate().filter(|(_, label)| **label != NONE);
         members().for_each(|(row, &label)| squares[label as usize] += value(row) * value(row));
         let mut values = vec![0.0; self.labels.len()];
-        members().for_each(|(row, &label)| values[row] = value(row) / squares[label as usize].sqrt());
+        members().for_each(|(row, &label)| {
+            values[row] = (value(row) / squares[label as usize].sqrt()).copysign(self.values[row].to_f64())
+        });
         NullSpace { labels: self.labels.clone(), values, counts: self.counts.clone() }
     }
 
@@ -125,7 +139,7 @@ impl<T: Real> NullSpace<T> {
     /// has a magnitude within 1 % of the largest magnitude in the vectors that have no pivot yet. No row is nonzero in
     /// two of the null vectors, so each column is one of the vectors, and only the order of the vectors has to be
     /// found.
-    pub(super) fn canonical(&self, count: usize) -> Vec<f64> {
+    pub(crate) fn canonical(&self, count: usize) -> Vec<f64> {
         // The largest magnitude in each null vector.
         let mut peaks = vec![0.0_f64; self.len()];
         for (&label, value) in self.labels.iter().zip(&self.values).filter(|(label, _)| **label != NONE) {
@@ -142,17 +156,18 @@ impl<T: Real> NullSpace<T> {
             }
         }
         let mut columns = vec![0.0; count * self.labels.len()];
-        let mut number = vec![usize::MAX; self.len()];
+        // The column of each null vector, and the factor that makes the entry of its pivot positive.
+        let mut chosen = vec![None; self.len()];
         for column in 0..count {
             let largest = left.iter().map(|x| x.2).fold(0.0, f64::max);
-            let Some(&(_, label, _)) = left.iter().find(|x| x.2 >= (1.0 - TIE) * largest) else { break };
-            number[label as usize] = column;
+            let Some(&(pivot, label, _)) = left.iter().find(|x| x.2 >= (1.0 - TIE) * largest) else { break };
+            chosen[label as usize] = Some((column, 1.0_f64.copysign(self.values[pivot].to_f64())));
             left.retain(|x| x.1 != label);
         }
         let n = self.labels.len();
         for (row, (&label, value)) in self.labels.iter().zip(&self.values).enumerate() {
-            if let Some(&column) = number.get(label as usize).filter(|&&column| column != usize::MAX) {
-                columns[column * n + row] = value.to_f64();
+            if let Some(&Some((column, sign))) = chosen.get(label as usize) {
+                columns[column * n + row] = sign * value.to_f64();
             }
         }
         columns

@@ -118,13 +118,15 @@ impl<'a, T: Real> Operator<'a, T> {
             if normalized {
                 scale.extend(degrees.iter().map(|&d| T::from_f64(if connected(d) { 1.0 / d.sqrt() } else { 0.0 })));
             }
-            null.push(&graph.components().labels, |node| {
+            let (components, signs) = graph.balance();
+            null.push(&components.labels, |node| {
                 let d = degrees[node];
-                match (connected(d), normalized) {
+                let size = match (connected(d), normalized) {
                     (true, true) => d.sqrt(),
                     (false, true) if isolated > 0.0 => 0.0,
                     _ => 1.0,
-                }
+                };
+                signs[node] * size
             });
         }
         Ok(Self {
@@ -263,7 +265,7 @@ impl<'a, T: Real> Operator<'a, T> {
     pub(in crate::ops) fn widened(&self) -> Operator<'_, f64> {
         let wide = |numbers: &[T]| numbers.iter().map(|x| x.to_f64()).collect();
         let weight = |place: usize| self.weights.as_ref().map_or(1.0, |weights| weights[place].to_f64());
-        let degree = |row: usize| self.entries_of(row).map(weight).sum::<f64>();
+        let degree = |row: usize| self.entries_of(row).map(|place| weight(place).abs()).sum::<f64>();
         let degrees: Option<Vec<f64>> = self.scale.as_ref().map(|_| (0..self.rows()).map(degree).collect());
         let inverse_root = |d: &f64| if *d > 0.0 { 1.0 / d.sqrt() } else { 0.0 };
         let of_row = |row: usize| match &degrees {
@@ -372,7 +374,7 @@ fn combinatorial_bounds(graph: &GraphRef<'_>, degrees: &[f64]) -> Bounds {
     let mut bounds = Bounds::default();
     for (row, &degree) in degrees.iter().enumerate() {
         let own = graph.weight(row, row);
-        bounds.norm = bounds.norm.max(2.0 * (degree - own));
+        bounds.norm = bounds.norm.max((degree - own.abs()) + (degree - own));
         let neighbors = graph.neighbors(row).iter();
         bounds.upper = neighbors.fold(bounds.upper, |upper, &column| upper.max(degree + degrees[column as usize]));
     }
@@ -396,7 +398,7 @@ fn normalized_norm(graph: &GraphRef<'_>, degrees: &[f64], isolated: f64, level: 
         for (column, weight) in graph.row(row) {
             sum += match column == row {
                 true => -weight * factor / degree,
-                false => weight * factor / root_of_product(degree, degrees[column]),
+                false => weight.abs() * factor / root_of_product(degree, degrees[column]),
             };
         }
         sum

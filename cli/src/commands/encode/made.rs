@@ -63,6 +63,8 @@ fn of_arrays(call: &Encode) -> Result<Both, Failure> {
         let words = |count: usize| many(count, of, &format!("{of}s"));
         (words(asked), words(found))
     };
+    let is_complex = find("eigenvectors").is_some_and(|(_, kind, _)| matches!(kind.as_str(), "<c8" | "<c16" | "C64"));
+    let real = |real: bool| (if real { "real eigenvectors" } else { "complex eigenvectors" }).to_owned();
     let bits = |precision: Precision| format!("{precision:?}").to_lowercase();
     let columns = |wanted: &str| find(wanted).map_or(0, |(_, _, shape)| if shape.len() == 2 { shape[1] } else { 1 });
     let structural =
@@ -73,6 +75,7 @@ fn of_arrays(call: &Encode) -> Result<Both, Failure> {
         counts(call.k, k, "eigenpair"),
         (format!("--walk-steps {}", call.walk_steps), format!("--walk-steps {walk_steps}")),
         (bits(call.precision), bits(precision)),
+        (real(call.charge.is_none()), real(!is_complex)),
     ];
     Ok(Some(pairs.into_iter().chain(structural).collect()))
 }
@@ -86,6 +89,7 @@ fn of_table(call: &Encode) -> Result<Both, Failure> {
     };
     let conventions = match Kind::of_file(&call.input).is_some() || call.tables.streams_in(&call.input) {
         true => call.conventions(),
+        false if call.conventions().flows => call.conventions(),
         // The graphs were symmetrized when they were read.
         false => Conventions { symmetrization: Symmetrization::Max, ..call.conventions() },
     };

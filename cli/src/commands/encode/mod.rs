@@ -10,7 +10,7 @@ use super::printing::Printing;
 use super::profile::Profiling;
 use super::reading::{Reading, notify};
 use super::stores::{Form, Stores, Storing};
-use super::values::whole;
+use super::values::{charge, whole};
 use super::{Failure, Outcome, Where, print};
 use clap::{Args, ValueEnum};
 use fiedler::array::Real;
@@ -44,6 +44,10 @@ pub(super) struct Encode {
     /// The Laplacian.
     #[arg(long, value_enum, default_value_t = LaplacianName::Symmetric)]
     laplacian: LaplacianName,
+    /// Use the magnetic Laplacian with the charge Q, from 0 to 0.5: the directions of edges become phases, and eigenvectors
+    /// are complex. W is made symmetric by --symmetrize max or mean. Computed on the CPU.
+    #[arg(long, value_name = "Q", value_parser = charge)]
+    charge: Option<f64>,
     /// The method: exact decomposes dense matrices, fast uses iterative methods on sparse matrices, and auto chooses.
     #[arg(long, value_enum, default_value_t = Method::Auto)]
     method: Method,
@@ -69,9 +73,14 @@ pub(super) struct Encode {
     /// What to do with an edge that is listed in only one direction.
     #[arg(long, value_enum, default_value_t = Symmetrize::Max)]
     symmetrize: Symmetrize,
+    /// Accept negative weights. Degrees are then sums of the magnitudes of weights, which makes every Laplacian the signed
+    /// Laplacian; of duplicates and directions, the weight of largest magnitude counts.
+    #[arg(long)]
+    signed: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Leave out the null space: one eigenpair with the eigenvalue 0 for each connected component.
+    /// Leave out the null space: one eigenpair with the eigenvalue 0 for each connected component or, with --signed, for
+    /// each balanced one.
     #[arg(long)]
     drop_trivial: bool,
     /// Also write the diagonals of the first N powers of D^-1 W, where W is the adjacency matrix and D is the diagonal
@@ -155,13 +164,17 @@ enum Symmetrize {
 const ARRAYS_AND_RECIPE: &str = "Arrays:
   eigenvalues    (graphs, k)  ascending; NaN where there is no pair
   eigenvectors   (nodes, k)   of unit 2-norm within a graph. The entry of largest magnitude is positive; among entries
-                              within 1 % of the largest, the one with the lowest index counts
+                              within 1 % of the largest, the one with the lowest index counts. With --charge they
+                              are complex, and this entry is real: complex numbers in .npz and .safetensors (f32
+                              alone), columns _real and _imaginary in .csv, and a column eigenvectors_imaginary
+                              beside the real parts in tables
   node_offsets   (graphs + 1) the row at which each graph begins
   residual       (graphs)     max |L v - l v|_2 / |L|_1 over the pairs, measured in f64 on the written values
   orthogonality  (graphs)     max |V'V - I|; for random-walk, of the vectors of the similar symmetric matrix
   status         (graphs)     0 converged; 1 not converged; 2 not finite; 3 unresolved
   components     (graphs)     the number of connected components. It is also the number of zero eigenvalues, unless
-                              isolated nodes have 1 on the diagonal (presets pyg and dgl)
+                              isolated nodes have 1 on the diagonal (presets pyg and dgl) or, with --signed, some
+                              components are not balanced
   tie_group      (graphs, k)  pairs with the same number are tied: the square roots of their values differ by at most
                               1e-10 times the square root of the spectrum's bound. Their vectors are the canonical basis
                               of the space that they span. The null space is a separate group
@@ -218,6 +231,15 @@ impl Encode {
     /// Checks where the call is to be computed.
     fn check_place(&self) -> Result<(), Failure> {
         self.profiling.check(self.overwriting)?;
+        if self.charge.is_some() && matches!(self.symmetrize, Symmetrize::Sum) {
+            let what = "--charge: expected --symmetrize max, mean or error, found sum, which does not tell directions";
+            return Err(Failure::Call(what.to_owned()));
+        }
+        if self.charge.is_some_and(|charge| charge > 0.0) && self.place.insists() {
+            let what =
+                "--charge: magnetic Laplacians are solved on the CPU alone: expected --backend cpu or auto, found gpu";
+            return Err(Failure::Call(what.to_owned()));
+        }
         if self.precision == Precision::F64 && self.place.insists() {
             let what = "--precision f64 is computed on the CPU alone: expected --backend cpu or auto, found gpu";
             return Err(Failure::Call(what.to_owned()));
@@ -314,7 +336,8 @@ impl Encode {
         };
         // A file may list an undirected edge once or twice. What happens to directed edges is decided by --symmetrize,
         // not by the preset.
-        Conventions { symmetrization, ..preset.map(Preset::conventions).unwrap_or_default() }
+        let others = preset.map(Preset::conventions).unwrap_or_default();
+        Conventions { symmetrization, signed: self.signed, flows: self.charge.is_some(), ..others }
     }
 
     fn encoder(&self, stores: &Stores) -> SpectralEncoder {
@@ -323,7 +346,9 @@ impl Encode {
 
     /// Returns the encoder without a cache.
     fn settings(&self) -> SpectralEncoder {
-        SpectralEncoder::new(self.k)
+        let encoder = SpectralEncoder::new(self.k);
+        let encoder = self.charge.map_or(encoder.clone(), |charge| encoder.magnetic(charge));
+        encoder
             .laplacian(match self.laplacian {
                 LaplacianName::Combinatorial => Normalization::Combinatorial,
                 LaplacianName::Symmetric => Normalization::Symmetric,

@@ -202,8 +202,10 @@ impl Encode {
                     let found = format!("{}: expected graphs, found none", self.input.display());
                     return Err(Failure::Call(found));
                 };
-                // The graphs were symmetrized when they were read, and list both directions.
-                let conventions = Conventions { symmetrization: Symmetrization::Max, ..data.graphs.conventions() };
+                // The graphs were symmetrized when they were read, and list both directions, unless they keep flows.
+                let own = data.graphs.conventions();
+                let symmetrization = if own.flows { own.symmetrization } else { Symmetrization::Max };
+                let conventions = Conventions { symmetrization, ..own };
                 let encoder = encoder.conventions(conventions);
                 let schema = encoder.schema(&ctx, &first.schema())?;
                 let done = self.through(&ctx, &encoder, kind, &schema, batches);

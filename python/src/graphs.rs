@@ -27,8 +27,8 @@ pub(crate) struct Graphs {
     notices: Vec<String>,
 }
 
-/// How edges become graphs, as `fiedler/_graphs.py` passes it: the names of a preset and of a symmetrization, and whether
-/// weights may be negative and flows are kept.
+/// How edges become graphs, as `fiedler/_graphs.py` passes it: the names of a preset and of a symmetrization, and
+/// whether weights may be negative and flows are kept.
 #[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
 pub(crate) struct How(pub(crate) Option<String>, pub(crate) Option<String>, pub(crate) bool, pub(crate) bool);
 
@@ -84,7 +84,6 @@ impl Graphs {
     /// Builds graphs from the sources and targets of edges, which number the nodes through all graphs. Graph g has the
     /// nodes `node_offsets[g]` to `node_offsets[g + 1]`. `numbered` says that nodes are known by the edges alone.
     #[staticmethod]
-    #[expect(clippy::too_many_arguments, reason = "the arrays of the edges, and what was said of them")]
     fn of_edges(
         py: Python<'_>,
         source: &Bound<'_, PyArrayDyn<i64>>,

@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// | --- | --- | --- |
 /// | `eigenvalues` | list of k floats | ascending, null where the graph has no pair |
 /// | `eigenvectors` | list of lists of k floats | a list for each node, 0 where there is no pair |
-/// | `eigenvectors_imaginary` | list of lists of k floats | the imaginary parts, with [`SpectralEncoder::magnetic`]; `eigenvectors` has the real ones |
+/// | `eigenvectors_imaginary` | list of lists of floats | as many imaginary parts, with [`SpectralEncoder::magnetic`] |
 /// | `random_walk` | list of lists of floats | a list for each node, with [`SpectralEncoder::walk_steps`] |
 /// | `tie_group` | list of k int32 | as [`Encoding::tie_group`], null where there is no pair |
 /// | `tie_cut` | bool | as [`Encoding::tie_cut`] |

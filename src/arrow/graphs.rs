@@ -25,9 +25,9 @@ const ENTRIES: usize = 1 << 20;
 
 /// Returns tables of the graphs of a data set, with the columns `num_nodes`, `src`, `dst`, `weight` if edges have
 /// weights (in f64 if one of all graphs is not exactly an f32), and `node_ids` if nodes have ids. Each edge of an
-/// undirected graph is listed in both directions; if the graphs keep flows, an edge is listed as it was before the graph
-/// was made symmetric. A table has as many graphs as have about a million entries together,
-/// and one at least; together they have every graph in order.
+/// undirected graph is listed in both directions; if the graphs keep flows, an edge is listed as it was before the
+/// graph was made symmetric. A table has as many graphs as have about a million entries together, and one at least;
+/// together they have every graph in order.
 pub fn batches_of<'a>(
     graphs: &'a GraphBatch,
     ids: Option<&'a NodeIds>,

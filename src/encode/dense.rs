@@ -22,8 +22,8 @@ pub(super) fn needed<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: 
     closed(&Selection::new(settings, null, values.len()), null, values, Limits::of::<T>(values.len()))
 }
 
-/// Returns the number of known null vectors: one for each component or, of a signed graph, for each balanced one, except
-/// isolated nodes whose diagonal entry is 1.
+/// Returns the number of known null vectors: one for each component or, of a signed graph, for each balanced one,
+/// except isolated nodes whose diagonal entry is 1.
 pub(super) fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
     let ones = normalization != Normalization::Combinatorial && graph.conventions().isolated == IsolatedDiagonal::One;
     let alone = if ones { graph.degrees().iter().filter(|&&d| d == 0.0).count() } else { 0 };
@@ -171,8 +171,8 @@ pub(super) fn decided<T: Real>(
     let bound = operator.bounds(0).upper;
     let rest: Vec<f64> = values[null..].iter().map(|x| x.to_f64()).collect();
     let selected = selection.others.clone();
-    // The distance of an eigenvalue from the next smaller one. The first eigenvalue is compared with 0, which is that of
-    // the null space. Without a null space, f32 may not tell it from 0, either.
+    // The distance of an eigenvalue from the next smaller one. The first eigenvalue is compared with 0, which is that
+    // of the null space. Without a null space, f32 may not tell it from 0, either.
     let below = |i: usize| if i > 0 { rest[i] - rest[i - 1] } else { rest[0] };
     let gap = |i: usize| below(i).min(if i + 1 < rest.len() { below(i + 1) } else { f64::INFINITY });
     if selected.clone().any(|i| gap(i) <= TOO_CLOSE * bound) {

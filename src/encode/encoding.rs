@@ -74,8 +74,8 @@ impl<T: Real> Encoding<T> {
         &self.eigenvalues[i * self.k..(i + 1) * self.k]
     }
 
-    /// Returns the eigenvectors of graph `i` as an `(n, k)` matrix, where n is the number of nodes. Of complex ones, these
-    /// are the real parts.
+    /// Returns the eigenvectors of graph `i` as an `(n, k)` matrix, where n is the number of nodes. Of complex ones,
+    /// these are the real parts.
     ///
     /// # Panics
     /// If the batch has no graph `i`.
@@ -91,8 +91,9 @@ impl<T: Real> Encoding<T> {
         DMatrixView::from_slice_with_strides_generic(part, Dyn(n), Dyn(self.k), Dyn(parts), Dyn(2))
     }
 
-    /// Returns the complex eigenvectors of graph `i` as an `(n, k)` matrix, where n is the number of nodes. Returns `None`
-    /// if the encoder computed real ones, without [`SpectralEncoder::magnetic`](super::SpectralEncoder::magnetic).
+    /// Returns the complex eigenvectors of graph `i` as an `(n, k)` matrix, where n is the number of nodes. Returns
+    /// `None` if the encoder computed real ones, without
+    /// [`SpectralEncoder::magnetic`](super::SpectralEncoder::magnetic).
     ///
     /// # Panics
     /// If the batch has no graph `i`.

@@ -22,8 +22,8 @@ use std::ops::Range;
 pub(super) struct Pairs<T> {
     /// The eigenvalues, at most k of them.
     pub(super) values: Vec<T>,
-    /// The eigenvectors as the columns of a column-major matrix, one for each eigenvalue. Of complex ones, these are the
-    /// real parts.
+    /// The eigenvectors as the columns of a column-major matrix, one for each eigenvalue. Of complex ones, these are
+    /// the real parts.
     pub(super) vectors: Vec<T>,
     /// The imaginary parts of complex eigenvectors; empty if they are real.
     pub(super) imaginary: Vec<T>,

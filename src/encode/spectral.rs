@@ -100,9 +100,9 @@ impl SpectralEncoder {
     /// [flows](crate::graph::Conventions::flows). The `charge` is from 0 to 1/2; Geisler et al. (2023) use charges of
     /// about one over the number of directed edges. The eigenvectors are in
     /// [`Encoding::complex_eigenvectors`], and the entry of largest magnitude of each is real and positive; ties,
-    /// the null space and certificates are as for real vectors. Graphs whose flows are all 0, and all graphs at the charge
-    /// 0, have the bits of their real encoding. Others are solved on the CPU, and their small eigenvalues have an error
-    /// of a few eps of the largest.
+    /// the null space and certificates are as for real vectors. Graphs whose flows are all 0, and all graphs at the
+    /// charge 0, have the bits of their real encoding. Others are solved on the CPU, and their small eigenvalues have
+    /// an error of a few eps of the largest.
     ///
     /// ```
     /// use fiedler::{Context, encode::SpectralEncoder, graph::{Conventions, Graph}, ops::Normalization};
@@ -227,11 +227,11 @@ impl SpectralEncoder {
     /// Encodes every graph.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Domain`] if a graph is directed, if the charge of a magnetic Laplacian is not from 0 to 1/2, the
-    /// graphs do not keep flows, or the context asks for the GPU; if f32 does not hold its largest weight or twice a degree,
-    /// which bound the eigenvalues of a combinatorial Laplacian, or if there is not enough memory for the encoding;
-    /// [`crate::ErrorKind::Limit`] if a graph is too large for the memory budget or, with [`Backend::Gpu`], for the
-    /// device; device errors.
+    /// [`crate::ErrorKind::Domain`] if a graph is directed, if the charge of a magnetic Laplacian is not from 0 to 1/2,
+    /// the graphs do not keep flows, or the context asks for the GPU; if f32 does not hold its largest weight or twice
+    /// a degree, which bound the eigenvalues of a combinatorial Laplacian, or if there is not enough memory for the
+    /// encoding; [`crate::ErrorKind::Limit`] if a graph is too large for the memory budget or, with [`Backend::Gpu`],
+    /// for the device; device errors.
     pub fn encode(&self, ctx: &Context, graphs: &GraphBatch) -> Result<Encoding> {
         self.encode_with(ctx, graphs, |_| ()).map(|(encoding, _)| encoding)
     }

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 ///
 /// The nodes of graph g have the indices `node_offsets[g]..node_offsets[g + 1]` in the batch. The entries of node r are
 /// at `row_offsets[r]..row_offsets[r + 1]` of the columns and weights. Columns count from 0 within each graph and
-/// ascend within each row. Weights are finite and positive or, under [`Conventions::signed`], not 0; if none are stored,
-/// every weight is 1. They are in f64 if one of them is not exactly an f32.
+/// ascend within each row. Weights are finite and positive or, under [`Conventions::signed`], not 0; if none are
+/// stored, every weight is 1. They are in f64 if one of them is not exactly an f32.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphBatch {
     pub(super) node_offsets: Vec<usize>,
@@ -28,8 +28,8 @@ impl GraphBatch {
     ///
     /// # Errors
     /// [`Domain`](crate::ErrorKind::Domain) for a node index out of range, for an edge between two graphs, for a weight
-    /// that is not finite, or negative without [`Conventions::signed`], for weights whose sum overflows an f64, and for a duplicate or an asymmetry that
-    /// the conventions treat as an error.
+    /// that is not finite, or negative without [`Conventions::signed`], for weights whose sum overflows an f64, and for
+    /// a duplicate or an asymmetry that the conventions treat as an error.
     pub fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
         Self::from_edge_list_with(edges, conventions, &Cancel::new())
     }

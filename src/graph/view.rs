@@ -72,8 +72,8 @@ impl<'a> GraphRef<'a> {
         self.row(row).enumerate().map(move |(position, (column, weight))| (column, weight, flow(position)))
     }
 
-    /// Returns the net flows of all entries, parallel to [`GraphRef::columns`], or `None` if each is 0 or the conventions
-    /// do not keep flows.
+    /// Returns the net flows of all entries, parallel to [`GraphRef::columns`], or `None` if each is 0 or the
+    /// conventions do not keep flows.
     #[must_use]
     pub fn all_flows(&self) -> Option<&'a [f64]> {
         self.flows.filter(|flows| flows.iter().any(|&flow| flow != 0.0))

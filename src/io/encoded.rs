@@ -8,7 +8,8 @@ use num_complex::Complex;
 
 /// Returns the arrays of an encoding, in the order in which `fiedler encode` writes them, for
 /// [`write`](fn@super::write) and [`to_bytes`](super::to_bytes). Their names are those of the fields of [`Encoding`],
-/// and their shapes are stated there; complex eigenvectors are complex numbers under the name `eigenvectors`. `ids` becomes the array `node_ids`.
+/// and their shapes are stated there; complex eigenvectors are complex numbers under the name `eigenvectors`. `ids`
+/// becomes the array `node_ids`.
 #[must_use]
 pub fn encoding_arrays<'a, T: Real>(encoding: &'a Encoding<T>, ids: Option<&'a NodeIds>) -> Vec<NamedArray<'a>> {
     let (graphs, k) = (encoding.graphs(), encoding.k);

@@ -26,8 +26,8 @@ pub fn write_texts(folder: &Path, files: &[(&str, &str)]) -> Result<()> {
 
 /// Writes arrays to `path`. `.npz` and `.safetensors` files can store any arrays; a `.npy` file stores one array,
 /// without its name. A `.csv` file is a table with one row per node: the values of a graph are repeated for each of its
-/// nodes, a second axis becomes numbered columns, and the parts of complex numbers two columns. A table needs the array `node_offsets`, which says which graph a
-/// node belongs to, and takes the ids of the nodes from the array `node_ids`.
+/// nodes, a second axis becomes numbered columns, and the parts of complex numbers two columns. A table needs the array
+/// `node_offsets`, which says which graph a node belongs to, and takes the ids of the nodes from the array `node_ids`.
 ///
 /// The file is either written completely or not at all. The same arrays always produce the same bytes.
 ///

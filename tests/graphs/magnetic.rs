@@ -92,8 +92,8 @@ fn norm_1(l: &DMatrix<C>) -> f64 {
     l.column_iter().map(|column| column.iter().map(|x| x.norm()).sum()).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-/// The eigenvalues of a directed cycle of n nodes are `2 - 2 cos(2 pi (k / n + q))`, and half of that if normalized. With
-/// q n whole, the least one is the known 0, and exactly 0.
+/// The eigenvalues of a directed cycle of n nodes are `2 - 2 cos(2 pi (k / n + q))`, and half of that if normalized.
+/// With q n whole, the least one is the known 0, and exactly 0.
 fn cycles(ctx: &Context) -> Checked {
     for n in 3..14_usize {
         let edges: Edges = (0..n as u32).map(|i| (i, (i + 1) % n as u32, 1.0)).collect();
@@ -175,8 +175,8 @@ fn check(encoding: &Encoding<f64>, g: usize, l: &DMatrix<C>, want: &[f64], which
         if (x.norm() - 1.0).abs() > 4.0 * EPS * n as f64 {
             return Err(format!("vector {j} has the length {}", x.norm()));
         }
-        // The pivot, the first entry within 1 % of the largest, is real and positive. Rounding may decide which is first
-        // where magnitudes are near this limit, so any entry near it may be the pivot.
+        // The pivot, the first entry within 1 % of the largest, is real and positive. Rounding may decide which is
+        // first where magnitudes are near this limit, so any entry near it may be the pivot.
         let most = x.iter().map(|x| x.norm()).fold(0.0, f64::max);
         let pivots = x.iter().filter(|x| x.norm() >= 0.989 * most);
         if !pivots.clone().any(|x| x.re > 0.0 && x.im == 0.0) {
@@ -278,8 +278,8 @@ fn sample_graph(n: usize, seed: u64) -> Edges {
     edges
 }
 
-/// The pivots are those of the conjugate, so the vectors are conjugate up to the error of the decompositions, which is a
-/// few eps over the gap: 1e-12 for gaps of 1e-3.
+/// The pivots are those of the conjugate, so the vectors are conjugate up to the error of the decompositions, which is
+/// a few eps over the gap: 1e-12 for gaps of 1e-3.
 fn reversed(ctx: &Context) -> Checked {
     let edges = sample_graph(20, 9);
     let back: Edges = edges.iter().map(|&(a, b, w)| (b, a, w)).collect();
@@ -320,8 +320,8 @@ fn renumbered(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// Values of both methods differ by the squares of residuals of 1e-10 over gaps of 1e-3, which is below the error of the
-/// decomposition, 30 eps of the norm for each side; vectors by residuals over gaps, 1e-7.
+/// Values of both methods differ by the squares of residuals of 1e-10 over gaps of 1e-3, which is below the error of
+/// the decomposition, 30 eps of the norm for each side; vectors by residuals over gaps, 1e-7.
 fn iterated(ctx: &Context) -> Checked {
     let n = 420;
     let mut path: Edges = sample_graph(n, 12);
@@ -426,7 +426,10 @@ fn stored(ctx: &Context) -> Checked {
         ] {
             let (cold, first) = encoder.encode_with(ctx, graphs, |_| ())?;
             let (warm, second) = encoder.encode_with(ctx, graphs, |_| ())?;
-            assert_eq!((first.stored, second.stored), (0, graphs.len()), "{name}");
+            // Of a graph without edges, only what is real differs.
+            let alike = (0..graphs.len()).filter(|&g| graphs.graph(g).entries() == 0).count();
+            assert!(first.stored <= alike, "{name}: {} were stored", first.stored);
+            assert_eq!(second.stored, graphs.len(), "{name}");
             assert!(complex_bits(&cold) == complex_bits(&warm) && cold.eigenvectors == warm.eigenvectors, "{name}");
         }
     }

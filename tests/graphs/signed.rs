@@ -171,8 +171,8 @@ impl Precision for f64 {
     }
 }
 
-/// A change of the signs of some nodes changes no eigenvalue, and changes the eigenvectors in the same way. Weights span
-/// decades, and each value is compared relative to itself: both are promised to `4 n eps`.
+/// A change of the signs of some nodes changes no eigenvalue, and changes the eigenvectors in the same way. Weights
+/// span decades, and each value is compared relative to itself: both are promised to `4 n eps`.
 fn balanced(ctx: &Context) -> Checked {
     let seeds: Vec<u64> = (1..9).collect();
     for seed in sample(ctx, seeds) {
@@ -319,8 +319,8 @@ fn weak_loop(ctx: &Context) -> Checked {
     Ok(())
 }
 
-/// The eigenvalues of a cycle with one negative edge are `2 - 2 cos((2 k + 1) pi / n)`, each of them twice; those of one
-/// with two are those of the cycle. Both by iteration, in f64 and in f32.
+/// The eigenvalues of a cycle with one negative edge are `2 - 2 cos((2 k + 1) pi / n)`, each of them twice; those of
+/// one with two are those of the cycle. Both by iteration, in f64 and in f32.
 fn long_cycle(ctx: &Context) -> Checked {
     let n = 1200_u32;
     for negative in [1, 2] {

@@ -1,4 +1,5 @@
-//! `fiedler encode` of signed graphs and of magnetic Laplacians: what each format of the output has, and what is refused.
+//! `fiedler encode` of signed graphs and of magnetic Laplacians: what each format of the output has, and what is
+//! refused.
 
 use crate::call::{Files, run};
 use arrow_array::Array;
@@ -115,13 +116,12 @@ fn signed_graphs() {
     assert!(code == Some(1) && words.contains("expected a weight that is finite and not negative"), "{words}");
     done(&["encode", &input, "-o", &out, "-k", "5", "--signed", "--laplacian", "combinatorial"]);
     let mut archive = NpzArchive::open(&out).unwrap();
-    let mut array = |name: &str| archive.by_name(name).unwrap().unwrap();
-    let values: Vec<f32> = array("eigenvalues").into_vec().unwrap();
-    let components: Vec<i64> = array("components").into_vec().unwrap();
+    let values: Vec<f32> = archive.by_name("eigenvalues").unwrap().unwrap().into_vec().unwrap();
+    let components: Vec<i64> = archive.by_name("components").unwrap().unwrap().into_vec().unwrap();
     // The triangle is not balanced; the pair is, and its other eigenvalue is twice the weight.
     assert_eq!((components[0], values[0]), (2, 0.0));
     assert!((values[1] - 2e-3).abs() < 1e-9 && values[2] > 0.1, "{values:?}");
-    let vectors: Vec<f32> = array("eigenvectors").into_vec().unwrap();
+    let vectors: Vec<f32> = archive.by_name("eigenvectors").unwrap().unwrap().into_vec().unwrap();
     let half = 0.5_f32.sqrt();
     assert!((vectors[3 * 5] - half).abs() < 1e-6 && (vectors[4 * 5] + half).abs() < 1e-6, "{vectors:?}");
     // A weight may be anything finite, in every format that has weights.

@@ -1,18 +1,18 @@
 //! Canonical phases and bases of complex eigenvectors: the rules of `encode::canonical`, with phases in place of signs.
 //!
-//! The phase of an eigenvector is arbitrary, and so is the unitary basis of the eigenspace of a repeated eigenvalue. The
-//! basis of a tie group is the pivoted Cholesky factor of the group's projector `P = V V*`. The pivot is the row with
-//! the largest remaining diagonal entry and, among rows whose norms are equal within 1 %, the lowest. The pivot's entry
-//! is real and positive in its own column, and 0 in the columns after it.
+//! The phase of an eigenvector is arbitrary, and so is the unitary basis of the eigenspace of a repeated eigenvalue.
+//! The basis of a tie group is the pivoted Cholesky factor of the group's projector `P = V V*`. The pivot is the row
+//! with the largest remaining diagonal entry and, among rows whose norms are equal within 1 %, the lowest. The pivot's
+//! entry is real and positive in its own column, and 0 in the columns after it.
 
 use crate::encode::canonical::TIE;
 use num_complex::Complex;
 
 type C = Complex<f64>;
 
-/// Replaces the first `wanted` columns of `group` by the first `wanted` vectors of the canonical basis of the space that
-/// all columns span. The other columns become arbitrary. `group` is column-major with `n` rows, and its columns must be
-/// orthonormal up to rounding. If an entry is not finite, `group` is unchanged.
+/// Replaces the first `wanted` columns of `group` by the first `wanted` vectors of the canonical basis of the space
+/// that all columns span. The other columns become arbitrary. `group` is column-major with `n` rows, and its columns
+/// must be orthonormal up to rounding. If an entry is not finite, `group` is unchanged.
 pub(super) fn canonical_basis(group: &mut [C], n: usize, wanted: usize) {
     if n == 0 || !group.iter().all(|x| x.is_finite()) {
         return;

@@ -1,7 +1,7 @@
 //! Encodings by magnetic Laplacians, whose eigenvectors are complex. All steps run in f64 on the CPU.
 //!
 //! A graph without flows has a real Laplacian, and is encoded as one. Others are solved after a change of gauge
-//! (`ops::laplacian::magnetic`), in which the null space of consistent components is known and real. Tie groups,
+//! (`ops::sparse::magnetic`), in which the null space of consistent components is known and real. Tie groups,
 //! canonical vectors and the certificate follow the rules of `encode::pairs`. Eigenvalues have an error of a few eps of
 //! the bound of the spectrum; small ones are not accurate relative to themselves, as those of real Laplacians are.
 
@@ -18,7 +18,8 @@ use crate::error::Result;
 use crate::graph::{GraphBatch, GraphRef};
 use crate::ops::eigen::{Certificate, eigh_ragged};
 use crate::ops::eigsh::{Wanted, solve_each};
-use crate::ops::laplacian::magnetic::{Gauged, MagneticLaplacian};
+use crate::ops::laplacian::MagneticLaplacian;
+use crate::ops::sparse::Gauged;
 use crate::ops::ties::{TIE, fine_tie, tie_groups};
 use crate::ops::{EigshOptions, ITERATED, Normalization, Status};
 use crate::parallel;

@@ -1,20 +1,20 @@
 //! The eigenpairs of magnetic Laplacians, by a dense decomposition or by an iteration.
 //!
-//! All matrices are those after a change of gauge (`ops::laplacian::magnetic`), in which the known null space is real.
+//! All matrices are those after a change of gauge (`ops::sparse::magnetic`), in which the known null space is real.
 
 use super::Found;
 use crate::ops::Status;
 use crate::ops::eigen::Which;
 use crate::ops::eigsh::Solved;
-use crate::ops::laplacian::magnetic::Gauged;
+use crate::ops::sparse::Gauged;
 use nalgebra::DMatrix;
 use num_complex::Complex;
 
 type C = Complex<f64>;
 
-/// Small eigenvalues, relative to the bound of the spectrum, up to which the pairs of a decomposition are separated from
-/// the null space and from each other. An error of a few eps is at most 1e-9 of the distance of any other eigenvalue
-/// from 0, and its square is below rounding.
+/// Small eigenvalues, relative to the bound of the spectrum, up to which the pairs of a decomposition are separated
+/// from the null space and from each other. An error of a few eps is at most 1e-9 of the distance of any other
+/// eigenvalue from 0, and its square is below rounding.
 const SMALL: f64 = 1e-6;
 
 /// Returns all pairs but those of the null space from a decomposition, whose eigenvalues ascend.

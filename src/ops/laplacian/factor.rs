@@ -10,9 +10,9 @@
 //! 1999). Every column of G is orthogonal to the null space of L.
 //!
 //! In a signed graph, positive and negative weights cancel in the mesh. What they lose goes to the diagonal: beside the
-//! weights, each node has the part of its diagonal entry that exceeds the magnitudes of its weights, and the elimination
-//! computes these parts, too, as sums of positive numbers. The factor is then as accurate in the sense that matters
-//! here, column by column (Ye 2008). In a balanced component, nothing cancels, and its parts stay 0.
+//! weights, each node has the part of its diagonal entry that exceeds the magnitudes of its weights, and the
+//! elimination computes these parts, too, as sums of positive numbers. The factor is then as accurate in the sense that
+//! matters here, column by column (Ye 2008). In a balanced component, nothing cancels, and its parts stay 0.
 
 use super::Normalization;
 use crate::graph::{GraphRef, IsolatedDiagonal};

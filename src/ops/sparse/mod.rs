@@ -14,6 +14,7 @@ mod edges;
 mod general;
 pub(in crate::ops) mod gpu;
 pub(super) mod kernels;
+mod magnetic;
 mod null;
 mod operator;
 mod resident;
@@ -24,6 +25,7 @@ pub use null::NullSpace;
 pub use operator::{Bounds, Operator};
 pub use resident::OnDevice;
 
+pub(crate) use magnetic::Gauged;
 pub(in crate::ops) use null::NONE;
 
 use crate::array::{Array, Real};

@@ -25,7 +25,7 @@ pub struct NullSpace<T> {
 
 impl<T: Real> NullSpace<T> {
     /// Returns the null space of an empty batch of problems.
-    pub(in crate::ops) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { labels: Vec::new(), values: Vec::new(), counts: Vec::new() }
     }
 
@@ -55,7 +55,7 @@ impl<T: Real> NullSpace<T> {
 
     /// Appends a problem. `components` has the connected component of each row. `value` returns the entry of a row
     /// before the vectors are scaled to unit norm; it returns 0 for all rows of a component without a null vector.
-    pub(in crate::ops) fn push(&mut self, components: &[u32], value: impl Fn(usize) -> f64) {
+    pub(super) fn push(&mut self, components: &[u32], value: impl Fn(usize) -> f64) {
         let known = components.iter().max().map_or(0, |&last| last as usize + 1);
         let mut squares = vec![0.0; known];
         for (node, &component) in components.iter().enumerate() {
@@ -77,7 +77,7 @@ impl<T: Real> NullSpace<T> {
     }
 
     /// Returns the null space of two problems that are one: vectors of the first, then the same of the second.
-    pub(in crate::ops) fn twice(&self) -> Self {
+    pub(super) fn twice(&self) -> Self {
         let count = u32::try_from(self.len()).unwrap_or(NONE);
         let second = |&label: &u32| if label == NONE { NONE } else { label + count };
         Self {

@@ -44,8 +44,8 @@ pub(super) struct Encode {
     /// The Laplacian.
     #[arg(long, value_enum, default_value_t = LaplacianName::Symmetric)]
     laplacian: LaplacianName,
-    /// Use the magnetic Laplacian with the charge Q, from 0 to 0.5: the directions of edges become phases, and eigenvectors
-    /// are complex. W is made symmetric by --symmetrize max or mean. Computed on the CPU.
+    /// Use the magnetic Laplacian with the charge Q, from 0 to 0.5: the directions of edges become phases, and
+    /// eigenvectors are complex. W is made symmetric by --symmetrize max or mean. Computed on the CPU.
     #[arg(long, value_name = "Q", value_parser = charge)]
     charge: Option<f64>,
     /// The method: exact decomposes dense matrices, fast uses iterative methods on sparse matrices, and auto chooses.
@@ -73,14 +73,14 @@ pub(super) struct Encode {
     /// What to do with an edge that is listed in only one direction.
     #[arg(long, value_enum, default_value_t = Symmetrize::Max)]
     symmetrize: Symmetrize,
-    /// Accept negative weights. Degrees are then sums of the magnitudes of weights, which makes every Laplacian the signed
-    /// Laplacian; of duplicates and directions, the weight of largest magnitude counts.
+    /// Accept negative weights. Degrees are then sums of the magnitudes of weights, which makes every Laplacian the
+    /// signed Laplacian; of duplicates and directions, the weight of largest magnitude counts.
     #[arg(long)]
     signed: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Leave out the null space: one eigenpair with the eigenvalue 0 for each connected component or, with --signed, for
-    /// each balanced one.
+    /// Leave out the null space: one eigenpair with the eigenvalue 0 for each connected component or, with --signed,
+    /// for each balanced one.
     #[arg(long)]
     drop_trivial: bool,
     /// Also write the diagonals of the first N powers of D^-1 W, where W is the adjacency matrix and D is the diagonal

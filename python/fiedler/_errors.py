@@ -86,6 +86,10 @@ class UncertifiedWarning(RuntimeWarning):
     """Some results lack the status converged; the others are as promised."""
 
 
+class Notice(UserWarning):
+    """What a file or an array was taken for, where another program might read it differently, such as ids from 1."""
+
+
 class UndefinedGradientError(Error, ArithmeticError):
     """A loss has no gradient, because it depends on the basis of tied vectors, or tells tied values apart."""
 
@@ -97,7 +101,7 @@ class UndefinedGradientWarning(RuntimeWarning):
 def warn_of(notices: list[str]) -> None:
     """Warns once of what another program might read differently, if there is anything."""
     if notices:
-        warn(" ".join(notices))
+        warn(" ".join(notices), Notice)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

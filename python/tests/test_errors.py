@@ -56,7 +56,7 @@ def test_classes(name, bases):
 )
 def test_warnings_are_at_the_line_of_the_caller(tmp_path, call):
     np.save(tmp_path / "edge_index.npy", RING + 1)
-    with pytest.warns(UserWarning, match="ids seem to begin at 1") as caught:
+    with pytest.warns(fiedler.Notice, match="ids seem to begin at 1") as caught:
         call(RING + 1, tmp_path / "edge_index.npy")
     assert [one.filename for one in caught] == [__file__]
 
@@ -71,14 +71,14 @@ def test_warnings_are_at_the_line_of_the_caller(tmp_path, call):
 )
 def test_how_a_file_was_read_is_a_warning(tmp_path, name, text, words):
     (tmp_path / name).write_text(text)
-    with pytest.warns(UserWarning, match=words) as caught:
+    with pytest.warns(fiedler.Notice, match=words) as caught:
         fiedler.encode(tmp_path / name, 2, cache=False)
     assert [one.filename for one in caught] == [__file__]
 
 
 def test_an_array_of_two_edges_is_a_warning(tmp_path):
     np.save(tmp_path / "two.npy", np.array([[0, 1], [1, 2]]))
-    with pytest.warns(UserWarning, match="its rows were read as the sources and the targets"):
+    with pytest.warns(fiedler.Notice, match="its rows were read as the sources and the targets"):
         fiedler.encode(tmp_path / "two.npy", 2, cache=False)
 
 

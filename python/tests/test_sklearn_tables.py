@@ -53,10 +53,8 @@ def test_signatures_are_supersets_of_scikit_learns(ours):
         (PCA(3, svd_solver="full"), "pca", False),
         (PCA(3, svd_solver="covariance_eigh"), "pca", False),
         (PCA(3, svd_solver="covariance_eigh"), "eigh", True),
-        (PCA(3, svd_solver="arpack"), "svd_truncated", False),
         (PCA(3, svd_solver="randomized"), "svd_truncated", False),
         (TruncatedSVD(2), "svd_truncated", False),
-        (TruncatedSVD(2, algorithm="arpack"), "svd_truncated", False),
         (TruncatedSVD(2), "eigsh", True),
     ],
 )

@@ -106,7 +106,7 @@ class PCA(theirs.PCA):
     --------
     >>> points = np.array([[1.0, 1.0], [2.0, 2.5], [3.0, 3.0]])
     >>> PCA(n_components=0.9).fit(points).explained_variance_ratio_.round(3)
-    array([0.979])
+    array([0.98])
     """
 
     __init__ = extended(theirs.PCA, device=None)

@@ -58,9 +58,7 @@ def _samples(X: Array) -> int:
     return int(X.shape[0])
 
 
-def _leading(
-    X: Array, k: int, estimator: Any, *, iterations: int | None = None, tol: float = 0
-) -> tuple[Array, Array, Array]:
+def _leading(X: Array, k: int, estimator: Any, iterations: int | None) -> tuple[Array, Array, Array]:
     """Returns k leading singular triplets of a matrix.
 
     A number of iterations that the caller chose is no reason for a warning.
@@ -70,7 +68,7 @@ def _leading(
     if scipy.sparse.issparse(X) and 4 * k <= min(X.shape):
         # The pairs of [0 X; X' 0] at its upper end are the singular values, and both vectors one above the other.
         both = scipy.sparse.block_array([[None, X], [X.T, None]], format="csr")
-        pairs = linalg.eigsh(both, k, which="LA", tol=tol, seed=seed, device=device)
+        pairs = linalg.eigsh(both, k, which="LA", seed=seed, device=device)
         warn_unless_certified(pairs.certificates.status, "the components")
         # Where the rank is less than k, the right halves are not independent. Those of the decomposition are.
         basis, _, turn = linalg.svd(pairs.eigenvectors[X.shape[0] :], full_matrices=False, device=device)
@@ -91,11 +89,11 @@ class PCA(theirs.PCA):
     Parameters
     ----------
     n_components, copy, whiten, svd_solver, tol, iterated_power, n_oversamples, power_iteration_normalizer, random_state
-        As in scikit-learn, apart from the following. The truncated SVD of 'randomized' and 'arpack' is block Lanczos
+        As in scikit-learn, apart from the following. The truncated SVD of 'randomized' is block Lanczos
         bidiagonalization, which ``random_state`` starts; None is the seed 0. With a number as ``iterated_power`` it ends
         after as many iterations as scikit-learn's, otherwise when it has converged. It needs no
-        ``power_iteration_normalizer``, and ``copy=False`` overwrites nothing. Sparse X with 'arpack' is left to ARPACK,
-        the only case in which ``tol`` counts.
+        ``power_iteration_normalizer``, and ``copy=False`` overwrites nothing. 'arpack', which sparse X has by default,
+        is ARPACK, as in scikit-learn.
     device : {'auto', 'gpu', 'cpu'}, optional
 
     Attributes
@@ -108,7 +106,7 @@ class PCA(theirs.PCA):
     --------
     >>> points = np.array([[1.0, 1.0], [2.0, 2.5], [3.0, 3.0]])
     >>> PCA(n_components=0.9).fit(points).explained_variance_ratio_.round(3)
-    array([0.979])
+    array([0.98])
     """
 
     __init__ = extended(theirs.PCA, device=None)
@@ -172,17 +170,17 @@ class PCA(theirs.PCA):
         return self._kept(X, xp, found, k)
 
     def _fit_truncated(self, X: Array, n_components: Any, xp: Any) -> tuple[Any, ...]:
-        """Computes the leading components of dense X, in place of scikit-learn's randomized SVD and ARPACK."""
+        """Computes the leading components of dense X, in place of scikit-learn's randomized SVD."""
         most, solver = min(X.shape), self._fit_svd_solver
-        lanczos = not scipy.sparse.issparse(X) and not isinstance(n_components, str)
-        if not lanczos or not 1 <= n_components <= most - (solver == "arpack"):
-            # Products with a sparse matrix center it by themselves in ARPACK; and the errors are scikit-learn's.
-            return super()._fit_truncated(X, n_components, xp)
+        if solver == "arpack" or isinstance(n_components, str) or not 1 <= n_components <= most:
+            # Those who name ARPACK want its digits; and the errors are scikit-learn's.
+            made: tuple[Any, ...] = super()._fit_truncated(X, n_components, xp)
+            return made
         samples, own = _samples(X), as_numpy(X, "X")[0]
         mean = own.mean(axis=0)
         total = own.var(axis=0, ddof=1).sum()
-        limited = solver == "randomized" and self.iterated_power != "auto"
-        _, s, vh = _leading(own - mean, n_components, self, iterations=self.iterated_power if limited else None)
+        iterations = None if self.iterated_power == "auto" else self.iterated_power
+        _, s, vh = _leading(own - mean, n_components, self, iterations)
         variances = s**2 / (samples - 1)
         left = most - n_components
         found = {
@@ -203,9 +201,9 @@ class TruncatedSVD(theirs.TruncatedSVD):
     ----------
     n_components, algorithm, n_iter, n_oversamples, power_iteration_normalizer, random_state, tol
         As in scikit-learn, apart from the following. 'randomized' ends after ``n_iter`` iterations of block Lanczos
-        bidiagonalization, whose results are nearer to the truth than those of as many power iterations; 'arpack' ends
-        when they have converged. Sparse matrices are decomposed until they have converged in either case, by
-        `fiedler.linalg.eigsh`, for which alone ``tol`` counts. ``random_state=None`` is the seed 0.
+        bidiagonalization, whose results are nearer to the truth than those of as many power iterations. Sparse matrices
+        are decomposed by `fiedler.linalg.eigsh` until it has converged. ``random_state=None`` is the seed 0. 'arpack'
+        is ARPACK, as in scikit-learn.
     device : {'auto', 'gpu', 'cpu'}, optional
 
     Attributes
@@ -225,14 +223,12 @@ class TruncatedSVD(theirs.TruncatedSVD):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X: Array, y: Any = None) -> Array:
         """Computes the components of X, (samples, features), and returns its coordinates, (samples, n_components)."""
+        if self.algorithm == "arpack":
+            return super().fit_transform(X, y)
         X = validate_data(self, X, accept_sparse=["csr", "csc"], ensure_min_features=2)
-        most = min(X.shape) - 1 if self.algorithm == "arpack" else X.shape[1]
-        if self.n_components > most:
-            limit = "less than either side of X" if self.algorithm == "arpack" else f"<= n_features({X.shape[1]})"
-            raise ValueError(f"n_components({self.n_components}) must be {limit}.")
-        iterations = self.n_iter if self.algorithm == "randomized" else None
-        k = min(self.n_components, *X.shape)
-        _, self.singular_values_, vh = _leading(X, k, self, iterations=iterations, tol=self.tol)
+        if self.n_components > X.shape[1]:
+            raise ValueError(f"n_components({self.n_components}) must be <= n_features({X.shape[1]}).")
+        _, self.singular_values_, vh = _leading(X, min(self.n_components, *X.shape), self, self.n_iter)
         self.components_ = svd_flip(None, vh, u_based_decision=False)[1]
         made = safe_sparse_dot(X, self.components_.T)
         sparse = scipy.sparse.issparse(X)

@@ -53,10 +53,8 @@ def test_signatures_are_supersets_of_scikit_learns(ours):
         (PCA(3, svd_solver="full"), "pca", False),
         (PCA(3, svd_solver="covariance_eigh"), "pca", False),
         (PCA(3, svd_solver="covariance_eigh"), "eigh", True),
-        (PCA(3, svd_solver="arpack"), "svd_truncated", False),
         (PCA(3, svd_solver="randomized"), "svd_truncated", False),
         (TruncatedSVD(2), "svd_truncated", False),
-        (TruncatedSVD(2, algorithm="arpack"), "svd_truncated", False),
         (TruncatedSVD(2), "eigsh", True),
     ],
 )
@@ -199,7 +197,7 @@ def test_truncated_svd_of_a_lower_rank():
         np.testing.assert_allclose(found.singular_values_, [4, 3, 2, 1, 0, 0], atol=1e-7)
         np.testing.assert_allclose(found.components_ @ found.components_.T, np.eye(6), atol=1e-10)
     for words in ({"n_components": 61}, {"n_components": 60, "algorithm": "arpack"}):
-        with pytest.raises(ValueError, match="n_components"):
+        with pytest.raises(ValueError, match="n_components|0 < k < "):
             TruncatedSVD(**words).fit(np.eye(70, 60))
 
 

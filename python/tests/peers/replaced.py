@@ -52,6 +52,7 @@ def reason_of(nodeid):
 
 
 PATTERNS = patterns()
+AT_TIMES = "at times"
 
 
 def pytest_configure(config):
@@ -119,7 +120,8 @@ def pytest_terminal_summary(terminalreporter, config):
         "failed": names("failed", "error"),
         # The suites have tests of their own that are expected to fail.
         "left out": [name for name in names("xfailed") if reason_of(name)],
-        "left out, but passed": [name for name in names("xpassed") if reason_of(name)],
+        # What fails at times may pass.
+        "left out, but passed": [name for name in names("xpassed") if (reason_of(name) or AT_TIMES)[:8] != AT_TIMES],
     }
     if "PEER_COUNTS" in os.environ:
         Path(os.environ["PEER_COUNTS"]).write_text(json.dumps(found))

@@ -36,7 +36,8 @@ def _one(
     scale = {"backward": 1 / period if inverse else 1.0, "ortho": root, "forward": 1.0 if inverse else 1 / period}
     reals = three.view(three.real.dtype)  # the parts of complex numbers are transformed alike
     made: np.ndarray[Any, Any] = _fiedler.trigonometric(where.native, reals, sine, kind, scale[norm], orthogonal)
-    return made.view(three.dtype).reshape((*x.shape[:axis], length, *x.shape[axis + 1 :]))
+    found: np.ndarray[Any, Any] = made.view(three.dtype)
+    return found.reshape((*x.shape[:axis], length, *x.shape[axis + 1 :]))
 
 
 def _options(sine: bool, inverse: bool, kind: Any, norm: Any, orthogonalize: Any) -> tuple[bool, bool, int, str, bool]:
@@ -100,7 +101,8 @@ def dct(
         As in SciPy, for programs that pass them; they have no effect.
     orthogonalize : bool, optional
         Whether the terms that the matrix of a type has once are scaled so that its rows are orthogonal: x_0 in type 3,
-        y_0 in type 2, and the first and last element of both in type 1. By default with 'ortho' alone.
+        y_0 in type 2, and the first and last element of both in type 1; for sines the last ones in types 2 and 3. By
+        default with 'ortho' alone.
 
     Returns
     -------
@@ -165,8 +167,8 @@ def dst(
     - type 3: ``(-1)^k x_(n-1) + 2 sum_(j < n - 1) x_j sin(pi (j + 1) (2 k + 1) / (2 n))``
     - type 4: ``2 sum_j x_j sin(pi (2 j + 1) (2 k + 1) / (4 n))``
 
-    >>> fft.dst([0.0, 1.0, 0.0], 1).round(6)
-    array([ 1.414214,  0.      , -1.414214])
+    >>> fft.dst([1.0, 0.0, 0.0], 1).round(6)
+    array([1.414214, 2.      , 1.414214])
     """
     check_scipy(overwrite_x, workers)
     return _along(x, n, axis, _options(True, False, type, norm, orthogonalize), Where(device, context))

@@ -283,7 +283,7 @@ class SpectralEncoding(torch.nn.Module):
         keys, order = torch.cat([keys, (keys % n * n + keys // n)[off]]).sort()
         merged, rows = torch.cat([elements, elements[off]])[order], keys // n
         pattern = np.searchsorted(rows.numpy(), np.arange(n + 1)), (keys % n).numpy()
-        options = {"k": self.k, "which": "smallest", "tolerance": None, "sigma": None, "seed": 0}
+        options = {"k": self.k, "which": "smallest", "tolerance": None, "sigma": None, "seed": 0, "dense": False}
         values, vectors, residual, *_ = _gradients_graphs.eigsh(merged, pattern, options, where)
         # Eigenvalues are known up to their residuals, which are relative to the 1-norm.
         norm = merged.new_zeros(n).index_add(0, rows, merged.detach().abs()).max()

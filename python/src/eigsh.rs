@@ -156,8 +156,8 @@ fn handed<T: Number>(py: Python<'_>, mut found: Eigsh<T>, n: usize) -> PyResult<
     (values, vectors, residual, orthogonality, status, found.null_space).into_pyobject(py)
 }
 
-/// Computes k eigenpairs of a symmetric map on vectors of n elements. `product` takes a vector of float64 and returns its
-/// product; `epsilon` is the relative error of that.
+/// Computes k eigenpairs of a symmetric map on vectors of n elements. `product` takes a vector of float64 and returns
+/// its product; `epsilon` is the relative error of that.
 #[pyfunction]
 pub(crate) fn eigsh_products<'py>(
     context: &Bound<'py, Door>,

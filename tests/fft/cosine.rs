@@ -44,12 +44,8 @@ fn factor(sine: bool, kind: CosineType, n: usize, [j, k]: [usize; 2]) -> f64 {
         CosineType::Two | CosineType::Four => false,
     };
     let angle = TAU * (turns % period) as f64 / period as f64;
-    if single {
-        1.0
-    } else {
-        2.0
-    }
-    *if sine { angle.sin() } else { angle.cos() }
+    let value = if sine { angle.sin() } else { angle.cos() };
+    if single { value } else { 2.0 * value }
 }
 
 fn sums(sine: bool, kind: CosineType, line: &[f64]) -> Vec<f64> {
@@ -160,16 +156,16 @@ fn orthogonal(ctx: &Context) -> Checked {
 fn refused(ctx: &Context) -> Checked {
     let a = Array::from_vec(Shape::new(1, 3, 1), vec![1.0_f32; 3])?;
     let found = dct(ctx, &a, CosineType::One, CosineOptions::default(), Axis::Rows);
-    assert!(matches!(found.map(drop).map_err(|error| error.kind().clone()), Err(ErrorKind::Shape { .. })));
+    assert!(matches!(found.expect_err("refused").kind(), ErrorKind::Shape { .. }));
     let none = Array::from_vec(Shape::new(0, 3, 1), Vec::<f32>::new())?;
     let found = dst(ctx, &none, CosineType::Four, CosineOptions::default(), Axis::Rows);
-    assert!(matches!(found.map(drop).map_err(|error| error.kind().clone()), Err(ErrorKind::Shape { .. })));
+    assert!(matches!(found.expect_err("refused").kind(), ErrorKind::Shape { .. }));
     Ok(())
 }
 
 fn no_kernels(ctx: &Context) -> Checked {
     let a = Array::from_vec(Shape::new(4, 3, 1), vec![1.0_f32; 12])?;
     let found = dct(ctx, &a, CosineType::Two, CosineOptions::default(), Axis::Rows);
-    assert!(matches!(found.map(drop).map_err(|error| error.kind().clone()), Err(ErrorKind::Domain { .. })));
+    assert!(matches!(found.expect_err("refused").kind(), ErrorKind::Domain { .. }));
     Ok(())
 }

@@ -13,8 +13,8 @@ use crate::policy::{Choice, Side, Workload};
 use crate::shape::to_u32;
 use std::cell::RefCell;
 
-/// The number of products of the power iteration that estimates the norm of the map. An estimate is usually more than half
-/// of the norm then; one that is too small makes the tolerance tighter, never looser.
+/// The number of products of the power iteration that estimates the norm of the map. An estimate is usually more than
+/// half of the norm then; one that is too small makes the tolerance tighter, never looser.
 const ESTIMATE: usize = 12;
 
 /// Computes the k smallest or largest eigenvalues of a symmetric map on vectors of n elements, or those of largest
@@ -28,8 +28,8 @@ const ESTIMATE: usize = 12;
 ///
 /// # Errors
 /// [`Shape`](crate::ErrorKind::Shape) if n is less than `k`; [`Domain`](crate::ErrorKind::Domain) for
-/// [`Selection::SmallestMagnitude`], [`EigshOptions::sigma`] or another method than Lanczos, which need the matrix, for a
-/// tolerance that is not positive, and for products that are not finite; the errors of `map`.
+/// [`Selection::SmallestMagnitude`], [`EigshOptions::sigma`] or another method than Lanczos, which need the matrix, for
+/// a tolerance that is not positive, and for products that are not finite; the errors of `map`.
 ///
 /// ```
 /// use fiedler::ops::eigsh::{Selection, eigsh_map};

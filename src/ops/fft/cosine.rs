@@ -80,16 +80,16 @@ pub(super) struct Wave {
 /// `1 / 2n`, or `1 / 2(n - 1)` for type 1. Types 2 and 3 take a real Fourier transform of n elements (Makhoul 1980).
 ///
 /// # Accuracy
-/// The relative error in the 2-norm is at most `4 eps log2 2n`, where eps is 2^-23 for f32 and 2^-52 for f64. A line with
-/// a NaN or an infinity has no finite result; other lines are not affected.
+/// The relative error in the 2-norm is at most `4 eps log2 2n`, where eps is 2^-23 for f32 and 2^-52 for f64. A line
+/// with a NaN or an infinity has no finite result; other lines are not affected.
 ///
 /// # Shapes
 /// The result has the shape of `a`. Every other axis, including the batch, may have length 0.
 ///
 /// # Errors
 /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if there are 0 elements along the axis, or 1 for type 1;
-/// [`ErrorKind::Domain`](crate::ErrorKind::Domain) with [`Backend::Gpu`](crate::Backend::Gpu), as the device has no such
-/// kernels; device errors if `a` is on a device.
+/// [`ErrorKind::Domain`](crate::ErrorKind::Domain) with [`Backend::Gpu`](crate::Backend::Gpu), as the device has no
+/// such kernels; device errors if `a` is on a device.
 ///
 /// # Examples
 /// ```
@@ -123,8 +123,8 @@ pub fn dct<T: Real>(
 /// - 3 is `y_k = (-1)^k x_(n-1) + 2 sum_(j < n - 1) x_j sin(pi (j + 1) (2k + 1) / 2n)`;
 /// - 4 is `y_k = 2 sum_j x_j sin(pi (2j + 1) (2k + 1) / 4n)`.
 ///
-/// The inverses are those of [`dct`], with the scale `1 / 2(n + 1)` for type 1. Accuracy, shapes and errors are those of
-/// [`dct`], but type 1 takes a single element, too.
+/// The inverses are those of [`dct`], with the scale `1 / 2(n + 1)` for type 1. Accuracy, shapes and errors are those
+/// of [`dct`], but type 1 takes a single element, too.
 ///
 /// # Errors
 /// See [`dct`].

@@ -15,8 +15,8 @@ pub(in crate::ops) fn times_power(x: f64, e: i32) -> f64 {
 }
 
 impl<T: Real> Operator<'_, T> {
-    /// Returns the exponent e of the power of two by which the only problem has to be divided so that its norm is from 1
-    /// to 2. Returns 0 if the norm is not far from 1.
+    /// Returns the exponent e of the power of two by which the only problem has to be divided so that its norm is from
+    /// 1 to 2. Returns 0 if the norm is not far from 1.
     pub(in crate::ops) fn level(&self) -> i32 {
         let norm = self.bounds[0].norm;
         if norm == 0.0 {

@@ -127,7 +127,8 @@ fn scales(ctx: &Context) -> Checked {
             for power in [-1000, -532, 664, 1000] {
                 let found = of(power)?;
                 assert!(found.statuses == plain.statuses && found.vectors == plain.vectors, "2^{power}, {selection:?}");
-                let equal = found.values.iter().zip(&plain.values).all(|(x, y)| *x == y * 2_f64.powi(power - 40));
+                let equal =
+                    found.values.iter().zip(&plain.values).all(|(x, y)| *x == y * 2_f64.powi(-40) * 2_f64.powi(power));
                 assert!(equal, "2^{power}: {:?}, {:?}", found.values, plain.values);
             }
             let away = |(x, y): (&f64, &f64)| (x - y * 2_f64.powi(40)).abs() <= 1e-9 * 2_f64.powi(40) * matrix.norm;

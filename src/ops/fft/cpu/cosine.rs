@@ -3,8 +3,8 @@
 //! Types 2 and 3 take one real transform of the same length (Makhoul 1980). Type 1 takes a real transform of the line
 //! with its mirror image, about twice as long. Type 4 takes a complex transform of half of the length, or of the whole
 //! length if that is odd. All of them multiply by roots of unity only, never by their inverses, so that the error grows
-//! as that of the Fourier transform. A sine transform is the cosine transform of the same numbers in another order, with
-//! some signs changed.
+//! as that of the Fourier transform. A sine transform is the cosine transform of the same numbers in another order,
+//! with some signs changed.
 
 use super::passes::root;
 use super::{Engine, Working, every, zeroed};

@@ -99,7 +99,7 @@ impl SpectralEncoder {
     /// of the selected normalization, which is Hermitian. The graphs have to keep their
     /// [flows](crate::graph::Conventions::flows). The `charge` is from 0 to 1/2; Geisler et al. (2023) use charges of
     /// about one over the number of directed edges. The eigenvectors are in
-    /// [`Encoding::complex_eigenvectors`], and the entry of largest magnitude of each is real and positive; ties,
+    /// [`Encoding::complex_eigenvectors()`], and the entry of largest magnitude of each is real and positive; ties,
     /// the null space and certificates are as for real vectors. Graphs whose flows are all 0, and all graphs at the
     /// charge 0, have the bits of their real encoding. Others are solved on the CPU, and their small eigenvalues have
     /// an error of a few eps of the largest.

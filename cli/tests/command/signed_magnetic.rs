@@ -60,8 +60,8 @@ fn every_format_has_the_same_complex_numbers() {
     let bytes: Vec<u8> = want.iter().flat_map(|x| x.to_le_bytes()).collect();
     assert!(npz_has(&out("o.npz"), "<c8", &bytes));
     // .safetensors: the length of a header, the header, and the elements.
-    let bytes = std::fs::read(out("o.safetensors")).unwrap();
-    let (length, rest) = bytes.split_first_chunk().unwrap();
+    let file = std::fs::read(out("o.safetensors")).unwrap();
+    let (length, rest) = file.split_first_chunk().unwrap();
     let (header, elements) = rest.split_at(u64::from_le_bytes(*length) as usize);
     let own = &serde_json::from_slice::<Value>(header).unwrap()["eigenvectors"];
     assert_eq!((&own["dtype"], &own["shape"]), (&"C64".into(), &serde_json::json!([4, 3])));

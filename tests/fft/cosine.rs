@@ -79,8 +79,7 @@ fn each<T: Real>(ctx: &Context, n: usize, count: usize) -> Result<f64, Box<dyn s
         let found = found.to_host(ctx)?;
         for (line, (x, found)) in x.chunks(n).zip(found.as_slice().chunks(n)).enumerate() {
             let share = away(&T::all_to_f64(found), &sums(sine, kind, &T::all_to_f64(x))) / allowed::<T>(n);
-            // NaN is no share.
-            if !(share <= 1.0) {
+            if share.is_nan() || share > 1.0 {
                 return Err(format!("{kind:?}, sine {sine}, n = {n}, line {line}: {share} of what is allowed").into());
             }
             worst = worst.max(share);

@@ -55,9 +55,12 @@ pub fn in_f64(
 fn random_graph(random: &mut SplitMix64) -> Graph {
     let n = 1 + random.below(30);
     let density = [0.03, 0.1, 0.3, 0.9][random.below(4)];
-    let pairs = (0..n).flat_map(|a| (0..a).map(move |b| (b as u32, a as u32)));
-    let edges: Vec<(u32, u32, f64)> =
-        pairs.filter_map(|(a, b)| (random.unit() < density).then(|| (a, b, 4.0_f64.powf(random.signed())))).collect();
+    let mut edges = Vec::new();
+    for (a, b) in (0..n).flat_map(|a| (0..a).map(move |b| (b as u32, a as u32))) {
+        if random.unit() < density {
+            edges.push((a, b, 4.0_f64.powf(random.signed())));
+        }
+    }
     Graph::from_weighted_edges(n, &edges, &Conventions::default()).unwrap()
 }
 

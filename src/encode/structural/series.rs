@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(poisson(0.0, 1e-8), [1.0]);
         for restart in [0.05, 0.5, 1.0] {
             let sum: f64 = geometric(restart, 1e-8).iter().sum();
-            assert!(sum <= 1.0 && sum >= 1.0 - 1e-8 - 1e-14, "{restart}: {sum}");
+            assert!((1.0 - 1e-8 - 1e-14..=1.0 + 1e-14).contains(&sum), "{restart}: {sum}");
         }
     }
 }

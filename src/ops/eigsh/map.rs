@@ -17,6 +17,9 @@ use std::cell::RefCell;
 /// half of the norm then; one that is too small makes the tolerance tighter, never looser.
 const ESTIMATE: usize = 12;
 
+/// A function that writes the product of the map and its first argument to the second.
+type Map<'a> = &'a mut (dyn FnMut(&[f64], &mut [f64]) -> Result<()> + Send);
+
 /// Computes the k smallest or largest eigenvalues of a symmetric map on vectors of n elements, or those of largest
 /// magnitude, or some at both ends, by thick-restart Lanczos on the CPU, in f64.
 ///
@@ -47,7 +50,7 @@ const ESTIMATE: usize = 12;
 pub fn eigsh_map(
     ctx: &Context,
     n: usize,
-    map: &mut (dyn FnMut(&[f64], &mut [f64]) -> Result<()> + Send),
+    map: Map<'_>,
     k: usize,
     which: impl Into<Selection>,
     options: &EigshOptions,
@@ -79,7 +82,7 @@ pub fn eigsh_map(
             Ok(())
         });
         let product = |x: &[f64], y: &mut [f64]| (*map.borrow_mut())(x, y);
-        let mut at = |which, k| at_an_end(ctx, &product, (n, k), which, tolerance * norm, options);
+        let mut at = |which, k| at_an_end(ctx, product, (n, k), which, tolerance * norm, options);
         let found = selection.of((n, k), tolerance * norm, &mut at)?;
         let flops = 2.0 * (n * found.solved.products.max(1)) as f64;
         let workload = Workload { cpu_flops: flops, gpu_flops: flops, ..Workload::default() };
@@ -92,17 +95,15 @@ pub fn eigsh_map(
             };
             values.iter().zip(vectors.chunks_exact(n.max(1))).map(norm).collect()
         };
-        let mut found = certified(found, (n, norm, tolerance), 0, &choice, &residuals)?;
+        let mut found = certified(found, (n, norm, tolerance), 0, &choice, residuals)?;
         found.values.iter_mut().for_each(|value| *value = times_power(*value, level));
         Ok(found)
     })
 }
 
-type Map<'a> = &'a mut (dyn FnMut(&[f64], &mut [f64]) -> Result<()> + Send);
-
 fn at_an_end(
     ctx: &Context,
-    map: &dyn Fn(&[f64], &mut [f64]) -> Result<()>,
+    map: impl Fn(&[f64], &mut [f64]) -> Result<()>,
     (n, k): (usize, usize),
     which: Which,
     absolute: f64,

@@ -175,7 +175,7 @@ fn scaled<T: Real>(
         (None, selection) => selection.of((a.rows(), k), allowed * bounds.norm, &mut at)?,
     };
     let choice = choice.unwrap_or_else(|| solve::on_the_host(ctx, a, k));
-    certified(found, (a.rows(), bounds.norm, allowed), a.null.len(), &choice, &|values, vectors| {
+    certified(found, (a.rows(), bounds.norm, allowed), a.null.len(), &choice, |values: &[T], vectors: &[T]| {
         Ok(a.residuals(values, vectors))
     })
 }
@@ -187,7 +187,7 @@ fn certified<T: Real>(
     (n, norm, allowed): (usize, f64, f64),
     null_space: usize,
     choice: &Choice,
-    residuals: &dyn Fn(&[T], &[T]) -> Result<Vec<f64>>,
+    residuals: impl Fn(&[T], &[T]) -> Result<Vec<f64>>,
 ) -> Result<Eigsh<T>> {
     let k = pairs.len();
     let values: Vec<T> = pairs.iter().map(|(value, _)| T::from_f64(*value)).collect();

@@ -6,8 +6,8 @@ use crate::array::Real;
 use crate::graph::GraphBatch;
 use crate::ops::{Certificate, Status};
 
-/// The structural encodings of a batch of graphs. Arrays are row-major, and empty if they were not asked for. `T` is f32
-/// or f64.
+/// The structural encodings of a batch of graphs. Arrays are row-major, and empty if they were not asked for. `T` is
+/// f32 or f64.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StructuralEncoding<T = f32> {
@@ -47,8 +47,8 @@ pub struct StructuralEncoding<T = f32> {
     /// the first once more, the mean and the standard deviation over the second index, and the sums of `(D^-1 W)(i, j)
     /// E(i, j)` over the first and over the second index.
     pub electrostatic: Vec<T>,
-    /// The nodes of each entry of the adjacency matrices, with shape `(2, entries)`: the rows, and then the columns. Both
-    /// are numbers of nodes in the batch. An undirected edge has two entries.
+    /// The nodes of each entry of the adjacency matrices, with shape `(2, entries)`: the rows, and then the columns.
+    /// Both are numbers of nodes in the batch. An undirected edge has two entries.
     pub edge_index: Vec<i64>,
     /// The effective resistance between the nodes of each entry, `(entries)` values.
     pub resistance: Vec<T>,
@@ -57,8 +57,8 @@ pub struct StructuralEncoding<T = f32> {
     pub commute_time: Vec<T>,
     /// The index of each graph's first pair in `resistance_matrix`, followed by their number; `(graphs + 1)` values.
     pub pair_offsets: Vec<i64>,
-    /// The effective resistances between all nodes of each graph, with shape `(n, n)` for a graph with n nodes. They are
-    /// infinite between components.
+    /// The effective resistances between all nodes of each graph, with shape `(n, n)` for a graph with n nodes. They
+    /// are infinite between components.
     pub resistance_matrix: Vec<T>,
     /// The second smallest eigenvalue of the combinatorial Laplacian of each graph, its algebraic connectivity.
     pub spectral_gap: Vec<T>,

@@ -170,7 +170,8 @@ impl StructuralEncoder {
         self.encode_with(ctx, graphs, |_| ())
     }
 
-    /// Encodes every graph as [`StructuralEncoder::encode`] does, in `T`, which is f32 or f64, and reports the progress.
+    /// Encodes every graph as [`StructuralEncoder::encode`] does, in `T`, which is f32 or f64, and reports the
+    /// progress.
     ///
     /// # Errors
     /// The same as for [`StructuralEncoder::encode`].

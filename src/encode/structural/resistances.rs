@@ -1,8 +1,8 @@
 //! What follows from the pseudoinverse L+ of the combinatorial Laplacian: effective resistances, the electrostatic
 //! potentials of GraphGPS, the Kirchhoff index and the number of spanning trees.
 //!
-//! With the eigenpairs (l_k, v_k) whose eigenvalues are not 0, and u_k = v_k / sqrt(l_k), L+ is the sum of u_k u_k'. The
-//! resistance between nodes i and j is the sum of (u_ki - u_kj)^2 (Klein and Randic, Resistance distance, J. Math.
+//! With the eigenpairs (l_k, v_k) whose eigenvalues are not 0, and u_k = v_k / sqrt(l_k), L+ is the sum of u_k u_k'.
+//! The resistance between nodes i and j is the sum of (u_ki - u_kj)^2 (Klein and Randic, Resistance distance, J. Math.
 //! Chem. 12, 1993), so no nearly equal numbers are subtracted after they were added up.
 
 use super::spectrum::Spectrum;

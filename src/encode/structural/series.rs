@@ -1,10 +1,10 @@
 //! The diagonals of heat kernels and personalized PageRank of large graphs, without eigenpairs.
 //!
-//! Both are sums over the powers of a symmetric matrix M without negative entries. With the Poisson probabilities p_k of
-//! mean `t rate`, `exp(-t L)` is the sum of p_k M^k for `M = I - L / rate` (Grassmann, Transient solutions in Markovian
-//! queueing systems, Comput. Oper. Res. 4, 1977: uniformization), and PageRank is the sum of `a (1 - a)^k S^k`.
-//! Nothing cancels. The diagonal entries of even powers do not grow, and an odd power's is at most that of the even one
-//! before, so the terms that are left out are at most their coefficients relative to the result, twice.
+//! Both are sums over the powers of a symmetric matrix M without negative entries. With the Poisson probabilities p_k
+//! of mean `t rate`, `exp(-t L)` is the sum of p_k M^k for `M = I - L / rate` (Grassmann, Transient solutions in
+//! Markovian queueing systems, Comput. Oper. Res. 4, 1977: uniformization), and PageRank is the sum of `a (1 - a)^k
+//! S^k`. Nothing cancels. The diagonal entries of even powers do not grow, and an odd power's is at most that of the
+//! even one before, so the terms that are left out are at most their coefficients relative to the result, twice.
 
 use super::encoding::Own;
 use crate::array::Real;

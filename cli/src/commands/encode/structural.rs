@@ -14,8 +14,8 @@ use fiedler::{Backend, Context};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Structural encodings, from the whole spectrum of each graph, on the CPU")]
 pub(super) struct Structural {
-    /// Write heat_kernel: the diagonals of exp(-t L) for these times. With --drop-trivial, the null space is left out of
-    /// them, which makes them HKdiagSE of GraphGPS.
+    /// Write heat_kernel: the diagonals of exp(-t L) for these times. With --drop-trivial, the null space is left out
+    /// of them, which makes them HKdiagSE of GraphGPS.
     #[arg(long, value_name = "T,...", value_delimiter = ',')]
     heat_times: Vec<f64>,
     /// Write wave_kernel: the wave kernel signatures at N energies.

@@ -11,6 +11,7 @@ from numpy.linalg import LinAlgError
 
 if TYPE_CHECKING:
     from ._encode import Encoding
+    from ._structural import StructuralEncoding
 
 __all__ = [
     "DeviceError",
@@ -79,7 +80,7 @@ class InternalError(Error, RuntimeError):
 class UncertifiedError(Error, LinAlgError):
     """Some results lack the status converged. ``encoding`` has all results, these included."""
 
-    encoding: Encoding | None = None
+    encoding: Encoding | StructuralEncoding | None = None
 
 
 class UncertifiedWarning(RuntimeWarning):

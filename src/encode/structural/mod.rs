@@ -29,7 +29,7 @@ const NAME: &str = "structural encoding";
 /// An encoder that computes structural encodings of every graph: any subset of them from the same decompositions.
 ///
 /// Everything is computed in f64 on the CPU from all eigenpairs of dense Laplacians, and rounded once. Heat kernels,
-/// wave kernels, resistances and what follows from them have all digits also where the weights of a graph span many
+/// wave kernels, resistances and what follows from them keep their digits where the weights of a graph span many
 /// decades: the smallest eigenvalues are computed relative to themselves. If only heat kernels and PageRank are asked
 /// for, the return probabilities of walks serve large sparse graphs instead, whose error is that of the rounding, too.
 ///

@@ -3,7 +3,8 @@
 //!
 //! With the eigenpairs (l_k, v_k) whose eigenvalues are not 0, and u_k = v_k / sqrt(l_k), L+ is the sum of u_k u_k'.
 //! The resistance between nodes i and j is the sum of (u_ki - u_kj)^2 (Klein and Randic, Resistance distance, J. Math.
-//! Chem. 12, 1993), so no nearly equal numbers are subtracted after they were added up.
+//! Chem. 12, 1993), so no nearly equal numbers are subtracted after they were added up. Its error is some n eps of
+//! itself, and eps^2 of the largest resistance: the u_k of the smallest eigenvalue has an error of eps / sqrt(l_k).
 
 use super::spectrum::Spectrum;
 use crate::graph::{Components, GraphRef};

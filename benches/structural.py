@@ -120,7 +120,7 @@ def seconds(call, times):
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     graphs = molecules(count, 1)
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)  # more threads take longer for matrices of this size
     ours = encode_dataset(graphs[:200], transforms())
     for found, data in zip(ours, graphs[:200], strict=True):
         theirs = graphgps(data)

@@ -227,7 +227,9 @@ fn structural_encodings_are_further_arrays() {
     let shape = |name| array::<f64>(&out, name).0;
     assert_eq!([shape("heat_kernel"), shape("wave_kernel"), shape("electrostatic")], [[4, 2], [4, 3], [4, 10]]);
     assert_eq!(array::<f64>(&out, "heat_times").1, [0.0, 1.5]);
-    assert_eq!(array::<f64>(&out, "pagerank"), (vec![4, 1], vec![1.0; 4]));
+    // A walk that always ends at once ends where it began, up to the rounding of eigenvectors.
+    assert_eq!(shape("pagerank"), [4, 1]);
+    assert!(array::<f64>(&out, "pagerank").1.iter().all(|x| (x - 1.0).abs() <= 1e-14));
     assert_eq!(array::<i64>(&out, "edge_index").1, [0, 0, 1, 1, 2, 2, 3, 3, 1, 3, 0, 2, 1, 3, 0, 2]);
     // 1 and 3 in parallel, of eigenpairs in f64
     assert!(array::<f64>(&out, "resistance").1.iter().all(|x| (x - 0.75).abs() <= 1e-14));

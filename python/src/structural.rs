@@ -30,26 +30,17 @@ pub(crate) struct Options {
 
 impl Options {
     fn encoder(&self, first: usize) -> Result<StructuralEncoder> {
-        let mut encoder = StructuralEncoder::new()
+        Ok(StructuralEncoder::new()
             .heat_kernel(&self.heat_times)
             .wave_kernel(self.wave_energies)
             .pagerank(&self.pagerank)
+            .electrostatic(self.electrostatic)
+            .resistances(self.resistances)
+            .all_pairs(self.all_pairs)
+            .invariants(self.invariants)
             .laplacian(normalization(&self.laplacian)?)
             .drop_trivial(self.drop_trivial)
-            .first_graph(first);
-        if self.electrostatic {
-            encoder = encoder.electrostatic();
-        }
-        if self.resistances {
-            encoder = encoder.resistances();
-        }
-        if self.all_pairs {
-            encoder = encoder.all_pairs();
-        }
-        if self.invariants {
-            encoder = encoder.invariants();
-        }
-        Ok(encoder)
+            .first_graph(first))
     }
 }
 

@@ -43,7 +43,7 @@ pub fn encoding_arrays<'a, T: Real>(encoding: &'a Encoding<T>, ids: Option<&'a N
     all
 }
 
-/// Returns the arrays of a structural encoding that were asked for, in the order in which `fiedler encode` writes them
+/// Returns the arrays that a structural encoding has, in the order in which `fiedler encode` writes them
 /// after those of [`encoding_arrays`]. Their names are those of the fields of [`StructuralEncoding`], and their shapes
 /// are stated there. Its certificates are the arrays `structural_status`, `structural_residual` and
 /// `structural_orthogonality`.
@@ -52,8 +52,8 @@ pub fn structural_arrays<'a, T: Real>(encoding: &'a StructuralEncoding<T>) -> Ve
     let graphs = encoding.graphs();
     let nodes = encoding.node_offsets.last().and_then(|&nodes| usize::try_from(nodes).ok()).unwrap_or(0);
     let (times, restarts) = (encoding.heat_times.len(), encoding.restarts.len());
-    let asked = encoding.asked();
-    let electrostatic = if asked.electrostatic { encoding.electrostatic_columns() } else { 0 };
+    let encoder = encoding.encoder();
+    let electrostatic = if encoder.electrostatic { StructuralEncoding::<T>::ELECTROSTATIC } else { 0 };
     let array = |name, rows, shape: &[usize], data| NamedArray { name, rows, shape: shape.to_vec(), data };
     let columns =
         |name, data, count: usize| (count > 0).then(|| array(name, Rows::Nodes, &[nodes, count], numbers(data)));
@@ -69,17 +69,17 @@ pub fn structural_arrays<'a, T: Real>(encoding: &'a StructuralEncoding<T>) -> Ve
     .into_iter()
     .flatten()
     .collect();
-    if asked.resistances {
+    if encoder.resistances {
         let shape = [2, encoding.edge_index.len() / 2];
         all.push(array("edge_index", Rows::Other, &shape, Data::I64(&encoding.edge_index)));
         all.push(flat("resistance", Rows::Other, &encoding.resistance));
         all.push(flat("commute_time", Rows::Other, &encoding.commute_time));
     }
-    if asked.all_pairs {
+    if encoder.all_pairs {
         all.push(array("pair_offsets", Rows::Other, &[graphs + 1], Data::I64(&encoding.pair_offsets)));
         all.push(flat("resistance_matrix", Rows::Other, &encoding.resistance_matrix));
     }
-    if asked.invariants {
+    if encoder.invariants {
         all.push(flat("spectral_gap", Rows::Graphs, &encoding.spectral_gap));
         all.push(flat("kirchhoff_index", Rows::Graphs, &encoding.kirchhoff_index));
         all.push(flat("log_spanning_trees", Rows::Graphs, &encoding.log_spanning_trees));

@@ -37,10 +37,10 @@ fn all() -> StructuralEncoder {
         .heat_kernel(&TIMES)
         .wave_kernel(5)
         .pagerank(&RESTARTS)
-        .electrostatic()
-        .resistances()
-        .all_pairs()
-        .invariants()
+        .electrostatic(true)
+        .resistances(true)
+        .all_pairs(true)
+        .invariants(true)
 }
 
 pub fn in_f64(
@@ -244,7 +244,7 @@ fn closed_forms(ctx: &Context) -> Checked {
     near(found.spectral_gap[3], size, "spectral gap of the complete graph")?;
     // Foster's theorem: the resistances of the edges, times their weights, add up to the edges of a tree.
     let molecules = molecules(100, 52)?;
-    let encoding = in_f64(&StructuralEncoder::new().resistances(), ctx, &molecules)?;
+    let encoding = in_f64(&StructuralEncoder::new().resistances(true), ctx, &molecules)?;
     let mut entry = 0;
     for graph in molecules.iter() {
         let sum: f64 = encoding.resistance[entry..entry + graph.entries()].iter().sum();
@@ -264,8 +264,8 @@ fn decades(ctx: &Context) -> Checked {
         let edges: Vec<(u32, u32, f64)> =
             (1..n).map(|i| (random.below(i) as u32, i as u32, 10.0_f64.powi(-(random.below(span) as i32)))).collect();
         let graphs: GraphBatch = Graph::from_weighted_edges(n, &edges, &Conventions::default())?.into();
-        let found = in_f64(&StructuralEncoder::new().resistances().invariants(), ctx, &graphs)?;
-        let narrow = StructuralEncoder::new().resistances().encode(ctx, &graphs)?;
+        let found = in_f64(&StructuralEncoder::new().resistances(true).invariants(true), ctx, &graphs)?;
+        let narrow = StructuralEncoder::new().resistances(true).encode(ctx, &graphs)?;
         let most = found.resistance.iter().copied().fold(0.0, f64::max);
         let shared = n as f64 * f64::EPSILON.powi(2) * most;
         for (entry, resistance) in found.resistance.iter().enumerate() {
@@ -285,6 +285,7 @@ fn decades(ctx: &Context) -> Checked {
 fn wave_kernels(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(54);
     let count = 5;
+    let mut compared = 0;
     for _ in 0..100 {
         let graph = random_graph(&mut random);
         let n = graph.view().nodes();
@@ -302,6 +303,7 @@ fn wave_kernels(ctx: &Context) -> Checked {
         if step < 1e-3 {
             continue; // nearly one eigenvalue, by which the reference would divide
         }
+        compared += 1;
         let deviation = 7.0 * step;
         let [low, high] = [first.0 + 2.0 * deviation, last.0 - 2.0 * deviation];
         for e in 0..count {
@@ -316,6 +318,7 @@ fn wave_kernels(ctx: &Context) -> Checked {
             }
         }
     }
+    assert!(compared > 50, "only {compared} graphs were compared");
     // One eigenvalue besides 0: it passes whole.
     let found = in_f64(&StructuralEncoder::new().wave_kernel(3), ctx, &complete(5)?.into())?;
     found.wave_kernel.iter().try_for_each(|&x| close(x, 0.2, 1e-14, "complete graph"))
@@ -328,7 +331,7 @@ fn electrostatic(ctx: &Context) -> Checked {
         let graph = random_graph(&mut random);
         let truth = Truth::new(graph.view());
         let n = truth.n;
-        let found = in_f64(&StructuralEncoder::new().electrostatic(), ctx, &graph.into())?;
+        let found = in_f64(&StructuralEncoder::new().electrostatic(true), ctx, &graph.into())?;
         let l = &truth.pseudoinverse;
         let potential = DMatrix::from_fn(n, n, |i, j| l[(i, j)] - l[(j, j)]);
         let statistics = |all: Vec<f64>| {
@@ -435,9 +438,9 @@ fn edges_of_the_domain(ctx: &Context) -> Checked {
 
 fn overflow(ctx: &Context) -> Checked {
     let weak: GraphBatch = Graph::from_weighted_edges(2, &[(0, 1, 1e-60)], &Conventions::default())?.into();
-    let found = StructuralEncoder::new().resistances().encode(ctx, &weak)?;
+    let found = StructuralEncoder::new().resistances(true).encode(ctx, &weak)?;
     assert_eq!((found.status[0], found.resistance[0]), (Status::Unresolved as u8, f32::INFINITY));
-    let wide = in_f64(&StructuralEncoder::new().resistances(), ctx, &weak)?;
+    let wide = in_f64(&StructuralEncoder::new().resistances(true), ctx, &weak)?;
     assert_eq!(wide.status[0], Status::Converged as u8);
     close(wide.resistance[0], 1e60, 1e46, "in f64")
 }

@@ -6,8 +6,8 @@ use crate::array::Real;
 use crate::graph::GraphBatch;
 use crate::ops::{Certificate, Status};
 
-/// The structural encodings of a batch of graphs. Arrays are row-major, and empty if they were not asked for. `T` is
-/// f32 or f64.
+/// The structural encodings of a batch of graphs. Arrays are row-major, and empty unless the encoder was set to compute
+/// them. `T` is f32 or f64.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StructuralEncoding<T = f32> {
@@ -67,7 +67,7 @@ pub struct StructuralEncoding<T = f32> {
     /// The natural logarithm of the number of spanning trees of each graph, or of spanning forests if it has several
     /// components. With weights, each counts with the product of its weights.
     pub log_spanning_trees: Vec<T>,
-    asked: StructuralEncoder,
+    encoder: StructuralEncoder,
 }
 
 /// The part of an encoding that belongs to one graph.
@@ -159,7 +159,7 @@ impl<T: Real> StructuralEncoding<T> {
             spectral_gap: Vec::new(),
             kirchhoff_index: Vec::new(),
             log_spanning_trees: Vec::new(),
-            asked: encoder.clone(),
+            encoder: encoder.clone(),
         }
     }
 
@@ -176,7 +176,7 @@ impl<T: Real> StructuralEncoding<T> {
         self.resistance.extend(own.resistance);
         self.commute_time.extend(own.commute_time);
         self.resistance_matrix.extend(own.resistance_matrix);
-        if self.asked.all_pairs {
+        if self.encoder.all_pairs {
             self.pair_offsets.push(i64::try_from(self.resistance_matrix.len()).unwrap_or(i64::MAX));
         }
         if let [gap, index, trees] = own.invariants[..] {
@@ -192,14 +192,12 @@ impl<T: Real> StructuralEncoding<T> {
         self.status.len()
     }
 
-    /// Returns the number of columns of [`StructuralEncoding::electrostatic`], if they were asked for.
-    pub(crate) const fn electrostatic_columns(&self) -> usize {
-        ELECTROSTATIC
-    }
+    /// The number of columns of [`StructuralEncoding::electrostatic`].
+    pub const ELECTROSTATIC: usize = ELECTROSTATIC;
 
-    /// Returns the encoder, which says what was asked for.
-    pub(crate) const fn asked(&self) -> &StructuralEncoder {
-        &self.asked
+    /// Returns the encoder that computed this encoding.
+    pub(crate) const fn encoder(&self) -> &StructuralEncoder {
+        &self.encoder
     }
 
     /// Returns the number of graphs whose status is not `Converged`.

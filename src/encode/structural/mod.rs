@@ -30,14 +30,15 @@ const NAME: &str = "structural encoding";
 ///
 /// Everything is computed in f64 on the CPU from all eigenpairs of dense Laplacians, and rounded once. Heat kernels,
 /// wave kernels, resistances and what follows from them keep their digits where the weights of a graph span many
-/// decades: the smallest eigenvalues are computed relative to themselves. If only heat kernels and PageRank are asked
-/// for, the return probabilities of walks serve large sparse graphs instead, whose error is that of the rounding, too.
+/// decades: the smallest eigenvalues are computed relative to themselves. If only heat kernels and PageRank are
+/// computed, the return probabilities of walks serve large sparse graphs instead, whose error is that of the rounding,
+/// too.
 ///
 /// The names that GraphGPS gives to the same numbers are in the documentation of [`StructuralEncoding`]'s fields.
 ///
 /// ```
 /// use fiedler::{Context, encode::StructuralEncoder, graph::generate::path};
-/// let found = StructuralEncoder::new().heat_kernel(&[1.0]).resistances().encode(&Context::cpu(), &path(3)?.into())?;
+/// let found = StructuralEncoder::new().heat_kernel(&[1.0]).resistances(true).encode(&Context::cpu(), &path(3)?.into())?;
 /// assert_eq!(found.resistance, [1.0; 4]); // both directions of two edges in series
 /// assert!(found.heat_kernel[1] < found.heat_kernel[0]); // more heat leaves the middle
 /// # Ok::<(), fiedler::Error>(())
@@ -108,32 +109,34 @@ impl StructuralEncoder {
         self
     }
 
-    /// Computes the electrostatic encoding of each node ([`StructuralEncoding::electrostatic`]).
+    /// Sets whether to compute the electrostatic encoding of each node ([`StructuralEncoding::electrostatic`]).
     #[must_use]
-    pub fn electrostatic(mut self) -> Self {
-        self.electrostatic = true;
+    pub fn electrostatic(mut self, yes: bool) -> Self {
+        self.electrostatic = yes;
         self
     }
 
-    /// Computes the effective resistances and the commute times of the edges ([`StructuralEncoding::resistance`]).
+    /// Sets whether to compute the effective resistances and the commute times of the edges
+    /// ([`StructuralEncoding::resistance`]).
     #[must_use]
-    pub fn resistances(mut self) -> Self {
-        self.resistances = true;
+    pub fn resistances(mut self, yes: bool) -> Self {
+        self.resistances = yes;
         self
     }
 
-    /// Computes the effective resistances between all pairs of nodes ([`StructuralEncoding::resistance_matrix`]).
+    /// Sets whether to compute the effective resistances between all pairs of nodes
+    /// ([`StructuralEncoding::resistance_matrix`]).
     #[must_use]
-    pub fn all_pairs(mut self) -> Self {
-        self.all_pairs = true;
+    pub fn all_pairs(mut self, yes: bool) -> Self {
+        self.all_pairs = yes;
         self
     }
 
-    /// Computes the spectral gap, the Kirchhoff index and the number of spanning trees of each graph
+    /// Sets whether to compute the spectral gap, the Kirchhoff index and the number of spanning trees of each graph
     /// ([`StructuralEncoding::spectral_gap`]).
     #[must_use]
-    pub fn invariants(mut self) -> Self {
-        self.invariants = true;
+    pub fn invariants(mut self, yes: bool) -> Self {
+        self.invariants = yes;
         self
     }
 
@@ -248,12 +251,12 @@ impl StructuralEncoder {
             .collect()
     }
 
-    /// Returns whether anything is asked for that follows from the pseudoinverse of the combinatorial Laplacian.
+    /// Returns whether the pseudoinverse of the combinatorial Laplacian is needed.
     fn grounded(&self) -> bool {
         self.electrostatic || self.resistances || self.all_pairs || self.invariants
     }
 
-    /// Returns the series by which a graph is encoded, if they serve what is asked for, and faster than eigenpairs.
+    /// Returns the series for a graph, or `None` if it has to be decomposed, or is decomposed in less time.
     fn series<T: Real>(&self, graph: GraphRef<'_>) -> Option<Series> {
         let laplacians = self.decomposed().len();
         let eigenpairs = self.grounded() || self.wave_energies > 0;

@@ -22,7 +22,7 @@ const MOST_VISITS: f64 = 4e12;
 /// The time that a decomposition takes for each n^3, in visits of an entry.
 const DECOMPOSITION: f64 = 5.0;
 
-/// The diagonals that are asked for, and the coefficients of the powers in them.
+/// The coefficients of the powers in each diagonal.
 pub(super) struct Series {
     /// The sums over the powers of the lazy walk or of S for the heat kernels, each from the power 0 on.
     heat: Vec<Vec<f64>>,
@@ -53,7 +53,7 @@ impl Series {
         }
     }
 
-    /// Returns the walks of the heat kernels, if any are asked for.
+    /// Returns the walks of the heat kernels, if there are any.
     fn of_heat<'g>(&self, graph: GraphRef<'g>) -> Option<Walks<'g>> {
         let walks = || match self.normalization {
             Normalization::Combinatorial if self.rate > 0.0 => Walks::lazy(graph, self.rate),

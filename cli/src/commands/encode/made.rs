@@ -68,7 +68,7 @@ fn of_arrays(call: &Encode) -> Result<Both, Failure> {
     let bits = |precision: Precision| format!("{precision:?}").to_lowercase();
     let columns = |wanted: &str| find(wanted).map_or(0, |(_, _, shape)| if shape.len() == 2 { shape[1] } else { 1 });
     let structural =
-        Structural::asked(call).map(|(name, asked)| counts(asked, columns(name), &format!("{name} column")));
+        Structural::columns(call).map(|(name, asked)| counts(asked, columns(name), &format!("{name} column")));
     let pairs = vec![
         counts(data.graphs.len(), graphs, "graph"),
         counts(data.graphs.nodes(), nodes, "node"),

@@ -48,8 +48,8 @@ enum Kernel {
 }
 
 impl Structural {
-    /// Returns whether any structural encoding is asked for.
-    pub(super) fn is_asked_for(&self) -> bool {
+    /// Returns whether the call computes any structural encoding.
+    pub(super) fn is_any(&self) -> bool {
         !self.heat_times.is_empty()
             || !self.pagerank.is_empty()
             || self.wave_energies > 0
@@ -61,7 +61,7 @@ impl Structural {
 
     /// Refuses tables, which have columns for eigenpairs alone.
     pub(super) fn check_no_tables(&self) -> Result<(), Failure> {
-        if self.is_asked_for() {
+        if self.is_any() {
             let what = "structural encodings are written to .npz, .safetensors and .csv, and read from files of graphs: \
                         expected neither --format nor a table, found one";
             return Err(Failure::Call(what.to_owned()));
@@ -69,14 +69,14 @@ impl Structural {
         Ok(())
     }
 
-    /// Encodes the graphs, if anything is asked for.
+    /// Computes the structural encodings, if the call has any.
     pub(super) fn encoded<T: Real>(
         &self,
         ctx: &Context,
         data: &DataSet,
         drop_trivial: bool,
     ) -> Result<Option<StructuralEncoding<T>>, Failure> {
-        if !self.is_asked_for() {
+        if !self.is_any() {
             return Ok(None);
         }
         let encoder = self.encoder().drop_trivial(drop_trivial).first_graph(data.format.first_graph());
@@ -85,38 +85,29 @@ impl Structural {
     }
 
     fn encoder(&self) -> StructuralEncoder {
-        let mut encoder = StructuralEncoder::new()
+        StructuralEncoder::new()
             .heat_kernel(&self.heat_times)
             .wave_kernel(self.wave_energies)
             .pagerank(&self.pagerank)
+            .electrostatic(self.electrostatic)
+            .resistances(self.resistances)
+            .all_pairs(self.all_pairs)
+            .invariants(self.invariants)
             .laplacian(match self.kernel_laplacian {
                 Kernel::Combinatorial => Normalization::Combinatorial,
                 Kernel::Symmetric => Normalization::Symmetric,
-            });
-        if self.electrostatic {
-            encoder = encoder.electrostatic();
-        }
-        if self.resistances {
-            encoder = encoder.resistances();
-        }
-        if self.all_pairs {
-            encoder = encoder.all_pairs();
-        }
-        if self.invariants {
-            encoder = encoder.invariants();
-        }
-        encoder
+            })
     }
 
-    /// Returns what the output of a call is compared with before `--resume` takes it for finished: the arrays that
-    /// differ between what is asked for and what the file has, by their columns or their presence.
-    pub(super) fn asked(call: &Encode) -> [(&'static str, usize); 7] {
+    /// Returns how many columns the call computes of each array, or of arrays with one axis, whether it computes them.
+    /// `--resume` takes an output for finished only if it has the same.
+    pub(super) fn columns(call: &Encode) -> [(&'static str, usize); 7] {
         let own = &call.structural;
         [
             ("heat_kernel", own.heat_times.len()),
             ("wave_kernel", own.wave_energies),
             ("pagerank", own.pagerank.len()),
-            ("electrostatic", if own.electrostatic { 10 } else { 0 }),
+            ("electrostatic", if own.electrostatic { StructuralEncoding::<f32>::ELECTROSTATIC } else { 0 }),
             ("resistance", own.resistances.into()),
             ("resistance_matrix", own.all_pairs.into()),
             ("spectral_gap", own.invariants.into()),

@@ -38,7 +38,8 @@ const NAME: &str = "structural encoding";
 ///
 /// ```
 /// use fiedler::{Context, encode::StructuralEncoder, graph::generate::path};
-/// let found = StructuralEncoder::new().heat_kernel(&[1.0]).resistances(true).encode(&Context::cpu(), &path(3)?.into())?;
+/// let encoder = StructuralEncoder::new().heat_kernel(&[1.0]).resistances(true);
+/// let found = encoder.encode(&Context::cpu(), &path(3)?.into())?;
 /// assert_eq!(found.resistance, [1.0; 4]); // both directions of two edges in series
 /// assert!(found.heat_kernel[1] < found.heat_kernel[0]); // more heat leaves the middle
 /// # Ok::<(), fiedler::Error>(())

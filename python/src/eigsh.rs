@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::{Mutex, PoisonError};
 
-/// The options of [`eigsh`], as `fiedler/_sparse.py` passes them.
+/// The options of [`eigsh`], as `fiedler/_eigsh.py` passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Iteration {
@@ -29,9 +29,8 @@ pub(crate) struct Iteration {
     dense: bool,
 }
 
-/// Returns the tolerance that stands for the precision of the machine. The rounding errors of the products and of the
-/// Rayleigh-Ritz steps are a few eps; an iteration that is asked for less would not end. The library's default for f32
-/// is 17 eps.
+/// Returns the tolerance that stands for the precision of the machine. Products and Rayleigh-Ritz steps have rounding
+/// errors of a few eps, so an iteration with a smaller tolerance would not end. The library's default for f32 is 17 eps.
 fn exact(epsilon: f64) -> f64 {
     (64.0 * epsilon).min(ITERATED_IN_F32)
 }

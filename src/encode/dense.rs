@@ -24,7 +24,7 @@ pub(super) fn needed<T: Real>(settings: &Settings, graph: GraphRef<'_>, values: 
 
 /// Returns the number of known null vectors: one for each component or, of a signed graph, for each balanced one,
 /// except isolated nodes whose diagonal entry is 1.
-pub(super) fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
+fn null_vectors(graph: GraphRef<'_>, normalization: Normalization) -> usize {
     let ones = normalization != Normalization::Combinatorial && graph.conventions().isolated == IsolatedDiagonal::One;
     let alone = if ones { graph.degrees().iter().filter(|&&d| d == 0.0).count() } else { 0 };
     let (components, signs) = graph.balance();

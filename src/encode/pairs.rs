@@ -292,7 +292,7 @@ pub(super) fn largest(n: usize, count: usize, one: impl Fn(usize) -> f64 + Sync)
 
 /// Computes `max |V'V - I|`, where the columns of V are the columns of `basis`, rounded to T as the encoding stores
 /// them.
-fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
+pub(super) fn orthogonality<T: Real>(basis: &[f64], n: usize, columns: usize) -> f64 {
     let column = |j: usize| basis[j * n..(j + 1) * n].iter().map(|&x| T::from_f64(x).to_f64());
     largest(n, columns, |j| {
         let away = (0..=j).map(|i| {

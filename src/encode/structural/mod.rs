@@ -8,6 +8,7 @@ mod spectrum;
 
 pub use encoding::StructuralEncoding;
 
+use super::sparse::solved_normalization;
 use super::spectral::Progress;
 use crate::array::Real;
 use crate::context::{Context, DEFAULT_BUDGET};
@@ -16,12 +17,13 @@ use crate::graph::{GraphBatch, GraphRef};
 use crate::ops::Normalization;
 use crate::ops::eigen::{HostEigh, eigh_ragged};
 use crate::ops::laplacian::laplacian;
+use crate::ops::sparse::Operator;
 use crate::parallel;
 use crate::policy::{Backend, Side};
 use encoding::Own;
 use resistances::Grounded;
 use series::{DECOMPOSED_UP_TO, Series};
-use spectrum::{Spectrum, null_diagonal};
+use spectrum::Spectrum;
 use std::ops::Range;
 
 const NAME: &str = "structural encoding";
@@ -195,7 +197,7 @@ impl StructuralEncoder {
                 Some(series) => {
                     let graph = graphs.graph(chunk.start);
                     series.check(graph, chunk.start + self.first_graph)?;
-                    encoding.append(ctx.on_host(|| Ok(self.walked(graph, &series)))?);
+                    encoding.append(ctx.on_host(|| self.walked(graph, &series))?);
                 }
                 None => self.encode_chunk(&ctx, &graphs.select(&chunk.collect::<Vec<_>>()), &mut encoding)?,
             }
@@ -205,12 +207,15 @@ impl StructuralEncoder {
     }
 
     /// Encodes a graph by walks.
-    fn walked<T: Real>(&self, graph: GraphRef<'_>, series: &Series) -> Own<T> {
+    fn walked<T: Real>(&self, graph: GraphRef<'_>, series: &Series) -> Result<Own<T>> {
         let mut own = Own::new(graph.components().count);
-        let kernels = super::sparse::solved_normalization(self.normalization);
-        let null = self.drop_trivial.then(|| null_diagonal(graph, kernels));
+        let kernels = solved_normalization(self.normalization);
+        let null = match self.drop_trivial {
+            true => Some(Operator::<f64>::laplacian(graph, kernels)?.null.projector_diagonal()),
+            false => None,
+        };
         series.encode(graph, null.as_deref(), &mut own);
-        own
+        Ok(own)
     }
 
     fn check(&self, ctx: &Context, graphs: &GraphBatch) -> Result<()> {
@@ -242,7 +247,7 @@ impl StructuralEncoder {
     /// Returns the Laplacians that are decomposed.
     fn decomposed(&self) -> Vec<Normalization> {
         let kernels = !self.heat_times.is_empty() || self.wave_energies > 0;
-        let own = super::sparse::solved_normalization(self.normalization);
+        let own = solved_normalization(self.normalization);
         [Normalization::Combinatorial, Normalization::Symmetric]
             .into_iter()
             .filter(|&normalization| match normalization {
@@ -264,7 +269,7 @@ impl StructuralEncoder {
         if eigenpairs || laplacians == 0 || graph.nodes() <= DECOMPOSED_UP_TO {
             return None;
         }
-        let kernels = super::sparse::solved_normalization(self.normalization);
+        let kernels = solved_normalization(self.normalization);
         let series = Series::new::<T>(graph, kernels, (&self.heat_times, &self.restarts));
         series.is_faster(graph, laplacians).then_some(series)
     }
@@ -327,7 +332,7 @@ impl StructuralEncoder {
         i: usize,
     ) -> Result<Own<T>> {
         let mut own = Own::new(graph.components().count);
-        let kernels = super::sparse::solved_normalization(self.normalization);
+        let kernels = solved_normalization(self.normalization);
         for (normalization, found) in solved {
             let pairs = (&found.values[found.layout.rows(i)], &found.vectors[found.layout.elements(i)]);
             let spectrum = Spectrum::new::<T>((graph, *normalization), pairs, found.certificates[i])?;

@@ -1,11 +1,11 @@
 //! The whole spectrum of the Laplacian of a graph, without the null space, which is known.
 
 use crate::array::Real;
-use crate::encode::dense::null_vectors;
+use crate::encode::pairs::orthogonality;
 use crate::encode::separate::Limits;
 use crate::encode::sparse::solved_normalization;
 use crate::error::Result;
-use crate::graph::{GraphRef, IsolatedDiagonal};
+use crate::graph::GraphRef;
 use crate::ops::eigen::Certificate;
 use crate::ops::laplacian::factor::eigenpairs;
 use crate::ops::sparse::Operator;
@@ -32,9 +32,8 @@ impl Spectrum {
         certificate: Certificate,
     ) -> Result<Self> {
         let solved = solved_normalization(normalization);
-        let (n, null) = (graph.nodes(), null_vectors(graph, solved));
-        let projector = null_diagonal(graph, solved);
         let operator = Operator::laplacian(graph, solved)?;
+        let (n, null, projector) = (graph.nodes(), operator.null_vectors(), operator.null.projector_diagonal());
         let bound = operator.bounds(0).upper;
         // The error of an eigenvalue in f64 is some `eps |L|`.
         let resolved = if T::EPSILON < 1e-10 { Limits::of::<T>(n).factored } else { f64::EPSILON / T::EPSILON };
@@ -50,8 +49,9 @@ impl Spectrum {
             status,
             sweeps: 0,
             residual: residual / if norm == 0.0 { 1.0 } else { norm },
-            orthogonality: departure(&found.vectors, n),
+            orthogonality: orthogonality::<f64>(&found.vectors, n, found.values.len()),
         };
+        let certificate = certificate.judged(n, f64::EPSILON);
         Ok(Self { values: found.values, vectors: found.vectors, null: projector, certificate })
     }
 
@@ -64,28 +64,4 @@ impl Spectrum {
         }
         diagonal
     }
-}
-
-/// Returns the diagonal of the projector onto the null space, which has one vector for each component: the indicator
-/// of the component for the combinatorial Laplacian, and D^1/2 times it for the symmetric one.
-pub(super) fn null_diagonal(graph: GraphRef<'_>, normalization: Normalization) -> Vec<f64> {
-    let (components, degrees) = (graph.components(), graph.degrees());
-    let normalized = normalization != Normalization::Combinatorial;
-    let share = |node: usize| if normalized { degrees[node] } else { 1.0 };
-    let mut totals = vec![0.0; components.count];
-    components.labels.iter().enumerate().for_each(|(node, &label)| totals[label as usize] += share(node));
-    let one = graph.conventions().isolated == IsolatedDiagonal::One;
-    let entry = |(node, &label): (usize, &u32)| match totals[label as usize] {
-        0.0 => f64::from(u8::from(!one)), // an isolated node
-        total => share(node) / total,
-    };
-    components.labels.iter().enumerate().map(entry).collect()
-}
-
-/// Computes `max |V'V - I|` of the columns of V, which have n rows.
-fn departure(vectors: &[f64], n: usize) -> f64 {
-    let columns: Vec<&[f64]> = vectors.chunks_exact(n.max(1)).collect();
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
-    let away = |(i, j): (usize, usize)| (product(columns[i], columns[j]) - f64::from(u8::from(i == j))).abs();
-    (0..columns.len()).flat_map(|j| (0..=j).map(move |i| (i, j))).map(away).fold(0.0, f64::max)
 }

@@ -126,6 +126,11 @@ impl<T: Real> NullSpace<T> {
         self.labels.iter().zip(&self.values).map(entry).collect()
     }
 
+    /// Returns the diagonal of the projector onto the null space, over the rows of all problems.
+    pub(crate) fn projector_diagonal(&self) -> Vec<f64> {
+        self.values.iter().map(|value| value.to_f64() * value.to_f64()).collect()
+    }
+
     /// Projects a column, which has the rows of all problems, onto the orthogonal complement of the null space.
     pub(crate) fn deflate(&self, column: &mut [f64]) {
         let mut along = vec![0.0; self.len()];

@@ -288,13 +288,14 @@ impl Encode {
         };
 
         let started = Instant::now();
+        // First, because it refuses more graphs and options.
+        let structural = self.structural.encoded::<T>(&ctx, &data, self.drop_trivial)?;
         let template = "{bar:30} {pos}/{len} graphs, {per_sec}, {eta} to go";
         let bar = self.printing.bar(data.graphs.len(), template);
         let (encoding, report) =
             encode(&encoder, &ctx, &data.graphs, &mut |Progress { done, .. }| bar.set_position(done as u64))
                 .inspect_err(|_| bar.abandon())?;
         bar.finish_and_clear();
-        let structural = self.structural.encoded::<T>(&ctx, &data, self.drop_trivial)?;
         let encoded = started.elapsed().as_secs_f64();
         self.profiling.stage("encode");
 

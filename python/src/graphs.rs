@@ -4,7 +4,9 @@ use crate::arrays::{Borrowed, Number, by_type, returned};
 use crate::errors::{in_words, raised};
 use crate::wait::alone;
 use fiedler::arrow::{Columns, Kind, Shard, TableReader};
-use fiedler::graph::{Conventions, EdgeList, GraphBatch, Isolated, Preset, Symmetrization, Weights, WeightsRef};
+use fiedler::graph::{
+    Conventions, EdgeList, GraphBatch, Isolated, Merged, Preset, Symmetrization, Weights, WeightsRef,
+};
 use fiedler::io::{DataSet, Format, NodeIds, ReadOptions};
 use fiedler::{Cancel, Error, ErrorKind, Result};
 use numpy::PyArrayDyn;
@@ -56,17 +58,11 @@ pub(crate) fn conventions(How(preset, symmetrize, signed, flows): &How) -> Resul
 /// The memory, in bytes, that reading a table may take for a batch.
 const DEFAULT_BUDGET: u64 = 2 << 30;
 
-/// Returns the notice that nodes seem to be counted from 1.
-fn from_one(name: &str, isolated: Isolated) -> Option<String> {
-    (isolated.from_one > 0).then(|| format!("{name}: {isolated}."))
-}
-
 impl Graphs {
     fn of_data(data: DataSet, how: How) -> Self {
         let first = usize::from(data.format == Format::TuDataset);
-        let isolated = data.isolated();
         let mut notices: Vec<String> = data.notices.iter().map(|one| in_words(one)).collect();
-        notices.extend(from_one(&data.name, isolated));
+        notices.extend(data.isolated().doubt().map(|doubt| format!("{}: {doubt}.", data.name)));
         Self { batch: data.graphs, first, how, node_ids: data.node_ids, notices }
     }
 }
@@ -96,7 +92,7 @@ impl Graphs {
         let (source, target) = (Borrowed::of(source)?, Borrowed::of(target)?);
         let (weights, offsets) = (weights.map(Borrowed::of).transpose()?, Borrowed::of(node_offsets)?);
         let (count, named) = (source.as_ref().len(), how.clone());
-        let made = move |cancel: &Cancel| -> Result<(GraphBatch, Vec<usize>)> {
+        let made = move |cancel: &Cancel| -> Result<((GraphBatch, Merged), Vec<usize>)> {
             let conventions = conventions(&named)?;
             let (source, target) = (source.as_ref(), target.as_ref());
             let offsets: Vec<usize> =
@@ -121,14 +117,15 @@ impl Graphs {
                 }
             }
             let without_first = if numbered { edges.without_first() } else { Vec::new() };
-            Ok((GraphBatch::from_edge_list_with(edges, &conventions, cancel)?, without_first))
+            Ok((GraphBatch::from_edge_list_counted(edges, &conventions, cancel)?, without_first))
         };
-        let (batch, without_first) = match count < CHECKED {
+        let ((batch, merged), without_first) = match count < CHECKED {
             true => py.detach(|| made(&Cancel::new())).map_err(|error| raised(py, &error))?,
             false => alone(py, made)?,
         };
         let isolated = if numbered { batch.isolated(&without_first) } else { Isolated::default() };
-        let notices = from_one("edge_index", isolated).into_iter().collect();
+        let doubts = isolated.doubt().into_iter().chain(merged.doubts());
+        let notices = doubts.map(|doubt| format!("edge_index: {doubt}.")).collect();
         Ok(Self { batch, first: 0, how, node_ids: None, notices })
     }
 

@@ -197,6 +197,7 @@ pub fn read(
         )
     });
     let notices = columns.notice(schema).into_iter().chain(timestamps);
+    let notices = notices.chain(listed.merged.doubts().map(|doubt| format!("{doubt}.")));
     let notices = notices.map(|notice| format!("{}: {notice}", path.display())).collect();
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let (format, labels, without_first) = (Format::Table, TableTargets::None, listed.without_first);

@@ -3,7 +3,7 @@
 use super::ids::GraphIds;
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::graph::{Conventions, EdgeList, Graph, GraphBatch, Weights};
+use crate::graph::{Conventions, EdgeList, Graph, GraphBatch, Merged, Weights};
 
 /// Why a graph has no encoding.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +81,8 @@ pub(super) struct Listed {
     pub(super) ids: Vec<(usize, GraphIds)>,
     /// The places of the graphs whose nodes are numbered from 0 by edges that do not name node 0.
     pub(super) without_first: Vec<usize>,
+    /// Which edges the built graphs have merged.
+    pub(super) merged: Merged,
     pub(super) faults: Vec<(usize, Fault)>,
     /// Whether weights may be negative.
     pub(super) signed: bool,
@@ -98,6 +100,7 @@ impl Listed {
             weights: weighted.then(Weights::default),
             ids: Vec::new(),
             without_first: Vec::new(),
+            merged: Merged::default(),
             faults: Vec::new(),
             signed,
         }
@@ -234,17 +237,24 @@ impl Listed {
             // A large graph is alone, and its edges are not copied.
             let [sources, targets] = [&mut self.sources, &mut self.targets].map(std::mem::take);
             let alone = edges.holding(sources, targets, self.weights.take());
-            return match GraphBatch::from_edge_list_with(alone, conventions, cancel) {
+            return match GraphBatch::from_edge_list_counted(alone, conventions, cancel) {
                 Err(error) if !error.is_cancelled() && !self.places.is_empty() => {
                     self.faults.push((self.places[0], Fault::bad(error.to_string())));
                     Ok((GraphBatch::from_edge_list(EdgeList::batch(vec![0])?, conventions)?, Vec::new()))
                 }
-                graphs => Ok((graphs?, std::mem::take(&mut self.places))),
+                built => {
+                    let (graphs, merged) = built?;
+                    self.merged = merged;
+                    Ok((graphs, std::mem::take(&mut self.places)))
+                }
             };
         }
         let all = edges.holding(self.sources.clone(), self.targets.clone(), self.weights.clone());
-        match GraphBatch::from_edge_list_with(all, conventions, cancel) {
-            Ok(graphs) => return Ok((graphs, std::mem::take(&mut self.places))),
+        match GraphBatch::from_edge_list_counted(all, conventions, cancel) {
+            Ok((graphs, merged)) => {
+                self.merged = merged;
+                return Ok((graphs, std::mem::take(&mut self.places)));
+            }
             Err(error) if error.is_cancelled() => return Err(error),
             Err(_) => {}
         }

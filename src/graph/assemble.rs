@@ -2,7 +2,7 @@
 //! the other, so scratch memory is needed for only one graph at a time.
 
 use super::refusal::{Reason, Refusal};
-use super::{Conventions, Duplicates, EdgeList, GraphBatch, SelfLoops, Symmetrization, Weights};
+use super::{Conventions, Duplicates, EdgeList, GraphBatch, Merged, SelfLoops, Symmetrization, Weights};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
@@ -59,7 +59,11 @@ struct Listed<W> {
     weights: Option<Vec<W>>,
 }
 
-pub(super) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<GraphBatch, Refusal> {
+pub(super) fn assemble(
+    edges: EdgeList,
+    conventions: &Conventions,
+    cancel: &Cancel,
+) -> Result<(GraphBatch, Merged), Refusal> {
     check_conventions(conventions)?;
     check(&edges, conventions.signed, cancel)?;
     // Sums and means may have more digits than an f32 has. Those of up to 2^22 ones do not.
@@ -89,7 +93,7 @@ fn assemble_in<W: Weight>(
     weighted: bool,
     conventions: &Conventions,
     cancel: &Cancel,
-) -> Result<GraphBatch, Refusal>
+) -> Result<(GraphBatch, Merged), Refusal>
 where
     Weights: From<Vec<W>>,
 {
@@ -100,6 +104,7 @@ where
     row_offsets.push(0);
     let mut out = Rows { offsets: row_offsets, columns: Vec::with_capacity(listed.columns.len()), ..Rows::default() };
     let (mut rows, mut transposed, mut scratch) = (Rows::default(), Rows::default(), Vec::new());
+    let mut counts = Merged::default();
     for (index, graph) in node_offsets.windows(2).enumerate() {
         cancel.check()?;
         let span = &listed.offsets[graph[0]..=graph[1]];
@@ -112,7 +117,8 @@ where
             // The only graph is not copied.
             rows = std::mem::take(&mut listed);
         } else {
-            rows.merge(&listed, span, graph[0], conventions.duplicates, &mut scratch, cancel).map_err(refused)?;
+            let rule = (conventions.duplicates, &mut counts);
+            rows.merge(&listed, span, graph[0], rule, &mut scratch, cancel).map_err(refused)?;
         }
         if conventions.symmetrization == Symmetrization::Keep {
             transposed.become_empty(rows.offsets.len());
@@ -121,14 +127,14 @@ where
         }
         for row in 0..graph[1] - graph[0] {
             cancel.check()?;
-            append_row(&mut out, &rows, &transposed, row, conventions, weighted).map_err(refused)?;
+            append_row(&mut out, [&rows, &transposed], row, conventions, weighted, &mut counts).map_err(refused)?;
         }
     }
     let Rows { offsets: row_offsets, mut columns, weights, flows } = out;
     columns.shrink_to_fit();
     let weights = Weights::from(weights).stored();
     let flows = Some(flows).filter(|flows| flows.iter().any(|&flow| flow != 0.0));
-    Ok(GraphBatch { node_offsets, row_offsets, columns, weights, flows, conventions: *conventions })
+    Ok((GraphBatch { node_offsets, row_offsets, columns, weights, flows, conventions: *conventions }, counts))
 }
 
 fn check_conventions(conventions: &Conventions) -> Result<()> {
@@ -247,7 +253,7 @@ impl<W: Weight> Rows<W> {
         listed: &Self,
         span: &[usize],
         first: usize,
-        rule: Duplicates,
+        (rule, counts): (Duplicates, &mut Merged),
         scratch: &mut Vec<(usize, f64)>,
         cancel: &Cancel,
     ) -> Result<(), Refused> {
@@ -274,6 +280,7 @@ impl<W: Weight> Rows<W> {
                 }
                 self.columns.push(column as u32);
                 if !listed.weights.is_empty() {
+                    counts.count_duplicates(run.iter().map(|entry| entry.1), rule);
                     let weight = merged(run, rule);
                     if weight.is_infinite() {
                         return Err(Refused::Edge(row, column, Reason::Overflow));
@@ -346,11 +353,11 @@ fn merged(run: &[(usize, f64)], rule: Duplicates) -> f64 {
 /// Appends a row of the symmetrized matrix. It is computed from the same row of W and of the transpose of W.
 fn append_row<W: Weight>(
     out: &mut Rows<W>,
-    rows: &Rows<W>,
-    transposed: &Rows<W>,
+    [rows, transposed]: [&Rows<W>; 2],
     row: usize,
     conventions: &Conventions,
     weighted: bool,
+    counts: &mut Merged,
 ) -> Result<(), Refused> {
     let (forward, own_weights) = rows.row(row);
     let (backward, other_weights) = transposed.row(row);
@@ -359,6 +366,7 @@ fn append_row<W: Weight>(
     if !weighted && conventions.symmetrization == Symmetrization::Max && apart() {
         out.columns.extend_from_slice(forward);
         out.columns.extend_from_slice(backward);
+        counts.one_way += forward.iter().filter(|&&column| column as usize != row).count();
         if conventions.flows {
             out.flows.extend(forward.iter().map(|_| 1.0).chain(backward.iter().map(|_| -1.0)));
         }
@@ -380,6 +388,10 @@ fn append_row<W: Weight>(
         let weight = weight.ok_or_else(|| refused(Reason::Asymmetric(own, other)))?;
         if !weight.is_finite() || conventions.flows && !(own - other).is_finite() {
             return Err(refused(Reason::Overflow));
+        }
+        // Once for each edge: in the row of its source or, if it is listed both ways, in the upper row.
+        if own != 0.0 && column as usize != row && (other == 0.0 || column as usize > row) {
+            counts.count([own, other], conventions);
         }
         // An edge of weight 0 is dropped, because it changes no matrix and must not connect two components.
         if weight != 0.0 {

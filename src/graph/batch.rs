@@ -1,7 +1,7 @@
 //! A single graph, and a batch of graphs of different sizes.
 
 use super::assemble::assemble;
-use super::{Conventions, EdgeList, GraphRef, Refusal, Weights, WeightsRef};
+use super::{Conventions, EdgeList, GraphRef, Merged, Refusal, Weights, WeightsRef};
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 
@@ -39,12 +39,39 @@ impl GraphBatch {
     /// # Errors
     /// The same as for [`GraphBatch::from_edge_list`], and [`Cancelled`](crate::ErrorKind::Cancelled).
     pub fn from_edge_list_with(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<Self> {
+        Ok(Self::from_edge_list_counted(edges, conventions, cancel)?.0)
+    }
+
+    /// Builds the graphs as [`GraphBatch::from_edge_list_with`] does, and counts which edges were merged.
+    ///
+    /// ```
+    /// use fiedler::{Cancel, graph::{Conventions, EdgeList, GraphBatch}};
+    /// let mut edges = EdgeList::new(3)?;
+    /// edges.push_weighted(0, 1, 1.0);
+    /// edges.push_weighted(1, 0, 2.0);
+    /// edges.push_weighted(1, 2, 1.0);
+    /// let (_, merged) = GraphBatch::from_edge_list_counted(edges, &Conventions::default(), &Cancel::new())?;
+    /// assert_eq!((merged.both_ways, merged.one_way, merged.outweighed), (1, 1, 1));
+    /// # Ok::<(), fiedler::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The same as for [`GraphBatch::from_edge_list_with`].
+    pub fn from_edge_list_counted(
+        edges: EdgeList,
+        conventions: &Conventions,
+        cancel: &Cancel,
+    ) -> Result<(Self, Merged)> {
         Ok(Self::assemble(edges, conventions, cancel)?)
     }
 
-    /// Builds the graphs as [`GraphBatch::from_edge_list_with`] does. The error identifies a refused edge by node
+    /// Builds the graphs as [`GraphBatch::from_edge_list_counted`] does. The error identifies a refused edge by node
     /// indices, so that callers that have other names for the nodes can describe the edge.
-    pub(crate) fn assemble(edges: EdgeList, conventions: &Conventions, cancel: &Cancel) -> Result<Self, Refusal> {
+    pub(crate) fn assemble(
+        edges: EdgeList,
+        conventions: &Conventions,
+        cancel: &Cancel,
+    ) -> Result<(Self, Merged), Refusal> {
         assemble(edges, conventions, cancel)
     }
 
@@ -243,7 +270,7 @@ impl Graph {
     /// # Errors
     /// The same as for [`GraphBatch::from_edge_list`].
     pub(crate) fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
-        Ok(Self(assemble(edges, conventions, &Cancel::new())?))
+        Ok(Self(assemble(edges, conventions, &Cancel::new())?.0))
     }
 
     /// Builds an undirected unweighted graph directly from its rows. The rows must be ascending, without self-loops,

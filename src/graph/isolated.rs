@@ -46,6 +46,12 @@ impl Isolated {
     pub fn seems_from_one(self) -> bool {
         self.from_one > 0 && self.from_one == self.graphs
     }
+
+    /// Returns what is doubtful about the nodes without edges: that some ids seem to begin at 1.
+    #[must_use]
+    pub fn doubt(self) -> Option<String> {
+        (self.from_one > 0).then(|| self.to_string())
+    }
 }
 
 impl fmt::Display for Isolated {

@@ -130,8 +130,8 @@ pub struct DataSet {
     /// some.
     pub labels: TableTargets,
     /// The content that another program might read differently: a doubtful first line, which was taken for a header or
-    /// for an edge; numbers that look like timestamps, which were taken for weights; and skipped columns or edge
-    /// attributes. Each notice is a sentence that names the file and, where applicable, the line.
+    /// for an edge; numbers that look like timestamps, which were taken for weights; skipped columns or edge attributes;
+    /// edges whose other direction was added, and weights that were not used ([`Merged`](crate::graph::Merged)). Each notice is a sentence that names the file and, where applicable, the line.
     pub notices: Vec<String>,
     /// The graphs whose nodes are numbered from 0 by edges that do not name node 0, in order.
     pub(crate) without_first: Vec<usize>,
@@ -273,7 +273,8 @@ fn listed_as(found: &Found, conventions: &Conventions, options: &ReadOptions) ->
     }
     let (Listed { edges, node_ids, mut notices, layout, .. }, without_first) = list(found, conventions, options)?;
     notices.extend(notice.clone());
-    let graphs = GraphBatch::assemble(edges, conventions, &options.cancel).map_err(|refusal| match refusal {
+    let built = GraphBatch::assemble(edges, conventions, &options.cancel);
+    let (graphs, merged) = built.map_err(|refusal| match refusal {
         Refusal::Edge(edge) => {
             if let Place::Files(_, files) = place
                 && let Some(error) = files.iter().find_map(|found| listed_as(found, conventions, options).err())
@@ -285,6 +286,7 @@ fn listed_as(found: &Found, conventions: &Conventions, options: &ReadOptions) ->
         }
         Refusal::List(error) => error,
     })?;
+    notices.extend(merged.doubts().map(|doubt| format!("{}: {doubt}.", place.path().display())));
     let (labels, notice) = match place {
         Place::TuDataset(set) if options.graph_labels => (tudataset::graph_labels(set, graphs.len())?, None),
         Place::Ogb(set) if options.graph_labels => set.graph_labels(graphs.len())?,

@@ -211,7 +211,12 @@ impl Lines {
 
     /// Parses an edge's weight.
     pub(super) fn weight(&self, field: &[u8]) -> Result<f64> {
-        weights::parsed(field, self.signed).map_err(|expected| self.error(expected, quoted(field)))
+        self.weight_or(field, || quoted(field))
+    }
+
+    /// Parses an edge's weight. The error shows the field as `found` does.
+    pub(super) fn weight_or(&self, field: &[u8], found: impl FnOnce() -> String) -> Result<f64> {
+        weights::parsed(field, self.signed).map_err(|expected| self.error(expected, found()))
     }
 }
 

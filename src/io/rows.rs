@@ -35,6 +35,8 @@ pub(super) struct Rows {
     pub(super) notice: Option<String>,
     /// The names in a header of words until the first row is read.
     names: Option<Names>,
+    /// The name of the column of the weights in such a header.
+    weights_name: Option<String>,
     /// The number of comments after a header of words or an edge that have the form of an edge, the first one's line,
     /// and the marks that they begin with.
     like_edges: (u64, u64, &'static str),
@@ -87,6 +89,7 @@ impl Rows {
             header: None,
             notice: None,
             names: None,
+            weights_name: None,
             like_edges: (0, 0, ""),
             pending: None,
             opening: None,
@@ -250,10 +253,12 @@ impl Rows {
                 self.header = Some(Header::Named { columns: form.columns, places: [source, target, NO_COLUMN] });
             }
             self.notice = self.header.and_then(|header| note(&self.lines, &names, header));
+            self.weights_name = names.fields.get(places[2]).cloned();
         }
         let weight = match form.data {
             true => edge_data::weight(&self.lines, parts[2])?,
-            false => weighted.then(|| weight(&self.lines, parts[2], separator)).transpose()?,
+            false if weighted => Some(weight(&self.lines, parts[2], separator, self.weights_name.as_deref())?),
+            false => None,
         };
         Ok(Row { source: parts[0], target: parts[1], weight, first, line: self.lines.at() })
     }
@@ -381,9 +386,11 @@ fn wanted(before: Form, header: Option<Header>, found: Form) -> Form {
     }
 }
 
-/// Parses a weight.
-fn weight(lines: &Lines, field: &str, separator: Separator) -> Result<f64> {
-    lines.weight(pointed(field, separator).as_bytes())
+/// Parses a weight, whose column may have a name.
+fn weight(lines: &Lines, field: &str, separator: Separator, name: Option<&str>) -> Result<f64> {
+    let found = |field| name.map_or_else(|| quoted(field), |name| format!("{} in column `{name}`", quoted(field)));
+    let field = pointed(field, separator);
+    lines.weight_or(field.as_bytes(), || found(field.as_bytes()))
 }
 
 fn is_number(field: &str, separator: Separator) -> bool {

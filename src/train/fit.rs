@@ -199,6 +199,24 @@ impl<T: Number> Fit<T> {
         Summary::of(values, metric.larger_is_better())
     }
 
+    /// Returns what always guessing would score on a part, with its statistics over the runs that ended well: the
+    /// accuracy of the most frequent class of the training samples, or the root mean square error of the mean of their
+    /// values.
+    #[must_use]
+    pub fn guessing(&self, part: Part) -> (Metric, Summary) {
+        let pairs = || {
+            let good = self.runs.iter().filter(|run| run.status.is_good());
+            good.filter_map(|run| run.scores(part).zip(run.scores(Part::Train)))
+        };
+        if pairs().any(|(scores, _)| scores.classes() > 0) {
+            let values = pairs().map(|(scores, train)| scores.accuracy_of_guessing(train));
+            (Metric::Accuracy, Summary::of(values, true))
+        } else {
+            let values = pairs().map(|(scores, train)| scores.root_mean_square_error_of_guessing(train));
+            (Metric::Rmse, Summary::of(values, false))
+        }
+    }
+
     /// Says, a sentence each, which parts have only samples of one class, and in how many runs: training samples, and
     /// 10 or more validation or test samples. `classes` are the names of the classes.
     #[must_use]

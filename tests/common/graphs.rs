@@ -174,3 +174,30 @@ pub fn laplacian(graph: &Simple, kind: Kind, isolated: f64) -> Vec<f64> {
     }
     l
 }
+
+/// Returns all graphs of n nodes, at most 7, one of each isomorphism class: the first one, if their edges are numbered
+/// by the later node and then by the other, and are the bits of a number.
+pub fn all_graphs(n: usize) -> Vec<Simple> {
+    let edges: Vec<(usize, usize)> = (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
+    let mut orders = vec![vec![]];
+    for node in 0..n {
+        let placed = |order: &Vec<usize>, at: usize| [&order[..at], &[node], &order[at..]].concat();
+        orders = orders.iter().flat_map(|order| (0..=node).map(|at| placed(order, at)).collect::<Vec<_>>()).collect();
+    }
+    let number = |i: usize, j: usize| i.min(j) + i.max(j) * (i.max(j).max(1) - 1) / 2;
+    let mut seen = vec![false; 1 << edges.len()];
+    let mut all = Vec::new();
+    for graph in 0..seen.len() {
+        if seen[graph] {
+            continue;
+        }
+        let own: Vec<_> =
+            edges.iter().enumerate().filter(|(e, _)| graph >> e & 1 == 1).map(|(_, edge)| *edge).collect();
+        for order in &orders {
+            seen[own.iter().map(|&(i, j)| 1 << number(order[i], order[j])).sum::<usize>()] = true;
+        }
+        let edges = own.into_iter().map(|(i, j)| (i as u32, j as u32)).collect();
+        all.push(Simple { name: format!("graph {graph} of {n} nodes"), n, edges });
+    }
+    all
+}

@@ -2,6 +2,7 @@
 //! groups: which losses have one, and what it is.
 
 use common::gradients::{Matrix, eigh_gradient, pairs, svd_gradient, triplets};
+use common::graphs::{Simple, all_graphs};
 use common::random::SplitMix64;
 use common::rectangles::with_values;
 use common::solve::Checked;
@@ -179,35 +180,18 @@ fn tied_triplets<T: Real>(ctx: &Context) -> Checked {
 }
 
 /// Returns the Laplacians of all graphs of n nodes, one of each isomorphism class.
-fn small_graphs(n: usize) -> Vec<Matrix> {
-    let edges: Vec<(usize, usize)> = (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).collect();
-    let mut orders = vec![vec![]];
-    for node in 0..n {
-        let placed = |order: &Vec<usize>, at: usize| [&order[..at], &[node], &order[at..]].concat();
-        orders = orders.iter().flat_map(|order| (0..=node).map(|at| placed(order, at)).collect::<Vec<_>>()).collect();
-    }
-    let number = |i: usize, j: usize| i.min(j) + i.max(j) * (i.max(j).max(1) - 1) / 2;
-    let mut seen = vec![false; 1 << edges.len()];
-    let mut all = Vec::new();
-    for graph in 0..seen.len() {
-        if seen[graph] {
-            continue;
-        }
-        let own: Vec<_> =
-            edges.iter().enumerate().filter(|(e, _)| graph >> e & 1 == 1).map(|(_, edge)| *edge).collect();
-        for order in &orders {
-            seen[own.iter().map(|&(i, j)| 1 << number(order[i], order[j])).sum::<usize>()] = true;
-        }
+fn small_laplacians(n: usize) -> Vec<Matrix> {
+    let laplacian = |graph: Simple| {
         let mut a = Matrix::new(n, n, |_| 0.0);
-        for &(i, j) in &own {
+        for (i, j) in graph.edges.into_iter().map(|(i, j)| (i as usize, j as usize)) {
             a.data[i * n + j] -= 1.0;
             a.data[j * n + i] -= 1.0;
             a.data[i * n + i] += 1.0;
             a.data[j * n + j] += 1.0;
         }
-        all.push(a);
-    }
-    all
+        a
+    };
+    all_graphs(n).into_iter().map(laplacian).collect()
 }
 
 /// Checks matrices of one order: a loss of projectors and of symmetric functions of eigenvalues has a gradient, and of
@@ -254,7 +238,7 @@ fn every_small_graph(ctx: &Context) -> Checked {
     let mut random = SplitMix64::new(6);
     let mut graphs = 0;
     for (n, count) in [(1, 1), (2, 2), (3, 4), (4, 11), (5, 34), (6, 156), (7, 1044)] {
-        let all = small_graphs(n);
+        let all = small_laplacians(n);
         assert_eq!(all.len(), count, "OEIS A000088");
         graphs += all.len();
         flags::<f32>(ctx, &all, &mut random)?;

@@ -1,5 +1,6 @@
 //! Structural encodings: against their definitions in f64, closed forms, laws, and what does not depend on a batch.
 
+use common::graphs::all_graphs;
 use common::random::SplitMix64;
 use common::solve::Checked;
 use common::{Test, on_cpu, suite};
@@ -19,6 +20,7 @@ pub fn tests() -> Vec<Test> {
         vec![
             on_cpu("definitions, on random graphs", definitions),
             on_cpu("definitions, on molecules", on_molecules),
+            on_cpu("definitions, on all graphs of up to 7 nodes", on_all_small_graphs),
             on_cpu("closed forms", closed_forms),
             on_cpu("weights of many decades", decades),
             on_cpu("wave kernels", wave_kernels),
@@ -209,6 +211,14 @@ fn definitions(ctx: &Context) -> Checked {
 
 fn on_molecules(ctx: &Context) -> Checked {
     let graphs = molecules(200, 51)?;
+    check(&in_f64(&all(), ctx, &graphs)?, &graphs)
+}
+
+fn on_all_small_graphs(ctx: &Context) -> Checked {
+    let conventions = Conventions::default();
+    let graphs = (1..=7).flat_map(all_graphs).map(|graph| Graph::from_edges(graph.n, &graph.edges, &conventions));
+    let graphs = GraphBatch::from_graphs(&graphs.collect::<fiedler::Result<Vec<_>>>()?)?;
+    assert_eq!(graphs.len(), 1252, "OEIS A000088");
     check(&in_f64(&all(), ctx, &graphs)?, &graphs)
 }
 

@@ -24,6 +24,7 @@ mod io_layers;
 mod io_plain;
 mod io_readers;
 mod layers;
+mod merged;
 mod mixed;
 mod packs;
 mod policy;

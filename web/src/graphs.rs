@@ -3,9 +3,9 @@
 use crate::errors::{misshapen, refused, thrown};
 use crate::options::{self, ReadOptions, whole};
 use crate::samples;
-use fiedler::GraphBatch;
 use fiedler::graph::{EdgeList, GraphRef};
 use fiedler::io::{Format, NodeIds, read_from};
+use fiedler::{Cancel, GraphBatch};
 use wasm_bindgen::prelude::*;
 
 /// The bytes of working memory that building a graph takes for each node: offsets, starts and degrees.
@@ -69,8 +69,9 @@ impl Graphs {
     ) -> Result<Self, JsValue> {
         let conventions = options::read::<ReadOptions>(options)?.conventions()?;
         let data = read_from(file_name, bytes, &conventions, &fiedler::io::ReadOptions::default()).map_err(thrown)?;
-        let (name, format, notices, ids, batch) = (data.name, data.format, data.notices, data.node_ids, data.graphs);
-        Ok(Self { name, format: Some(format), notices, ids, batch })
+        let from_one = data.isolated().doubt().map(|doubt| format!("{}: {doubt}.", data.name));
+        let notices = data.notices.into_iter().chain(from_one).collect();
+        Ok(Self { name: data.name, format: Some(data.format), notices, ids: data.node_ids, batch: data.graphs })
     }
 
     /// Returns the graph with these edges: a pair of node numbers for each edge, and perhaps a weight in f64.
@@ -105,8 +106,9 @@ impl Graphs {
             None => pairs.iter().for_each(|&[a, b]| list.push(a, b)),
             Some(weights) => pairs.iter().zip(weights).for_each(|(&[a, b], weight)| list.push_weighted(a, b, weight)),
         }
-        let batch = GraphBatch::from_edge_list(list, &conventions).map_err(thrown)?;
-        Ok(Self { name: "edges".to_owned(), format: None, notices: Vec::new(), ids: None, batch })
+        let (batch, merged) = GraphBatch::from_edge_list_counted(list, &conventions, &Cancel::new()).map_err(thrown)?;
+        let notices = merged.doubts().map(|doubt| format!("edges: {doubt}.")).collect();
+        Ok(Self { name: "edges".to_owned(), format: None, notices, ids: None, batch })
     }
 
     /// The name of the sample or of the data set.

@@ -227,6 +227,7 @@ fn perfect_runs_are_not_certain() {
     let (code, printed, _) =
         said(&[&["train", &files.text("t.csv", &far), "-o", &files.at("fit")], &options[..]].concat());
     assert!(code == 0 && printed.contains("test.accuracy: 1.0000 in each of 3 runs"), "{printed}");
+    assert!(printed.contains("always guessing the most frequent class has a test.accuracy of 0."), "{printed}");
     // 0.05^(1/40)
     assert!(printed.contains("a test of 40 samples without an error still allows an accuracy of 0.9278"), "{printed}");
 }
@@ -340,6 +341,7 @@ fn values_are_scored_by_more_than_the_loss() {
     };
     let (code, printed, error) = train(120, "many", "validation.r2");
     assert!(code == 0 && printed.contains("test.r2: ") && !printed.contains("says little"), "{printed}{error}");
+    assert!(printed.contains("always guessing the mean has a test.rmse of "), "{printed}");
     let summary = std::fs::read_to_string(files.at("many/summary.csv")).expect("a summary");
     assert!(summary.contains(",test.loss,test.r2,test.rmse,test.mae,"), "{summary}");
     let log = std::fs::read_to_string(files.at("many/runs.jsonl")).expect("a log");

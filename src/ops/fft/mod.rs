@@ -41,7 +41,7 @@ use crate::shape::{Axis, Shape};
 use bytemuck::{cast_slice, cast_slice_mut};
 pub use cosine::{CosineOptions, CosineType, choose_dct, dct, dst};
 use cpu::Working;
-pub(in crate::ops) use cpu::{Memory, PowerInLanes};
+pub(in crate::ops) use cpu::{LinePlan, LinesMemory, Memory, Planned, PowerInLanes, RealLine};
 pub use features::{PowerSpectrum, Window, power_spectrum};
 use gpu::Kind;
 use num_complex::Complex;

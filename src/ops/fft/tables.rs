@@ -1,9 +1,9 @@
 //! The lookup tables of the kernels, computed in f64: twiddle factors, roots, chirps and the spectra of filters.
 
+use super::cpu::transformed_in_f64;
 use super::kernels::FINE;
 use super::plan::{FftPlan, Method, Stages};
-use rustfft::FftPlanner;
-use rustfft::num_complex::Complex;
+use num_complex::Complex;
 use std::f64::consts::TAU;
 
 /// The offset of each table, in complex values, in the single array that holds all tables.
@@ -169,8 +169,7 @@ fn filter(chirp: &[Complex<f64>], padded: usize) -> Vec<Complex<f64>> {
         filter[j] = c.conj() / padded as f64;
         filter[(padded - j) % padded] = filter[j];
     }
-    FftPlanner::new().plan_fft_forward(padded).process(&mut filter);
-    filter
+    transformed_in_f64(&filter)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]

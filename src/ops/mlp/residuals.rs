@@ -75,6 +75,13 @@ impl Residuals {
         self.mean(|own| (own.squares / count(self.samples)).sqrt())
     }
 
+    /// Returns the root mean square error that the means of the targets of other samples would have here.
+    pub(super) fn root_mean_square_of_means(&self, other: &Self) -> f64 {
+        let squares = |own: &Output, mean: f64| own.spread / count(self.samples) + (own.mean - mean).powi(2);
+        let errors = self.outputs.iter().zip(&other.outputs).map(|(own, other)| squares(own, other.mean).sqrt());
+        errors.sum::<f64>() / count(self.outputs.len() as u64)
+    }
+
     pub(super) fn mean_absolute(&self) -> f64 {
         self.mean(|own| own.magnitudes / count(self.samples))
     }

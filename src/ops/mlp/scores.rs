@@ -124,6 +124,16 @@ impl Scores {
         if self.classes() == 0 { f64::NAN } else { count(self.confusion.right()) / count(self.samples) }
     }
 
+    /// Returns the accuracy that always guessing the most frequent class of the training samples would have here, the
+    /// first of those that are equally frequent; NaN for values.
+    #[must_use]
+    pub fn accuracy_of_guessing(&self, train: &Self) -> f64 {
+        let of_label = |scores: &Self, label| (0..scores.classes()).map(|class| scores.confusion(label, class)).sum();
+        let most: Option<(u64, _)> =
+            (0..train.classes()).rev().map(|label| (of_label(train, label), label)).max_by_key(|own| own.0);
+        most.map_or(f64::NAN, |(_, label)| count(of_label(self, label)) / count(self.samples))
+    }
+
     /// Returns the mean over the classes that occur of the share of their samples that were predicted.
     #[must_use]
     pub fn balanced_accuracy(&self) -> f64 {
@@ -169,6 +179,13 @@ impl Scores {
     #[must_use]
     pub fn root_mean_square_error(&self) -> f64 {
         self.residuals.root_mean_square()
+    }
+
+    /// Returns the root mean square error that always guessing the mean of the training targets would have here, the
+    /// mean over the outputs; NaN for classes.
+    #[must_use]
+    pub fn root_mean_square_error_of_guessing(&self, train: &Self) -> f64 {
+        self.residuals.root_mean_square_of_means(&train.residuals)
     }
 
     /// Returns the mean absolute error of values, the mean over the outputs; NaN for classes.
@@ -221,6 +238,21 @@ mod tests {
     fn near(found: f64, wanted: f64, what: &str) {
         let close = (found - wanted).abs() <= 1e-12 * wanted.abs().max(1.0);
         assert!(close || (found.is_nan() && wanted.is_nan()), "{what}: {found}, wanted {wanted}");
+    }
+
+    /// Guessing is what scikit-learn's dummy estimators do.
+    #[test]
+    fn always_guessing_has_a_score() {
+        let train = of([&[1.0, 0.0, 1.0, 1.0], &[0.1; 4]], 1, 4, false);
+        let found = of([&[0.0, 0.0, 1.0, 0.0, 0.0], &[0.9; 5]], 1, 2, false);
+        near(found.accuracy_of_guessing(&train), 0.2, "the class 1");
+        let tied = of([&[1.0, 0.0], &[0.1; 2]], 1, 2, false);
+        near(found.accuracy_of_guessing(&tied), 0.8, "the first class");
+        assert!(found.root_mean_square_error_of_guessing(&train).is_nan());
+        let train = of([&[1.0, 10.0, 3.0, 20.0], &[0.0; 4]], 2, 2, true);
+        let found = of([&[2.0, 15.0, 5.0, 15.0, 2.0, 15.0], &[0.0; 6]], 2, 1, true);
+        near(found.root_mean_square_error_of_guessing(&train), 3.0_f64.sqrt() / 2.0, "the means 2 and 15");
+        assert!(found.accuracy_of_guessing(&train).is_nan());
     }
 
     /// Against scikit-learn (`golden/scores.py`), in one part and in two.

@@ -14,7 +14,7 @@ named! {
         Eigenvalues: "eigenvalues", "l_1, ..., l_K, 0 beyond the last";
         Shares: "shares", "p_j = l_j / total, for each of K";
         Total: "total", "the sum of all l_j, which is the sum of the variances";
-        Entropy: "entropy", "-sum p_j ln(p_j)";
+        Entropy: "entropy", "-sum p_j ln(p_j) over the K shares";
     }
 }
 

@@ -1,10 +1,8 @@
 //! The Fourier transform of a sample: its plan, and the frequencies of its results.
 
 use super::SampleShape;
-use crate::ops::fft::PowerInLanes;
+use crate::ops::fft::{LinePlan, LinesMemory, Planned, PowerInLanes, RealLine};
 use num_complex::Complex;
-use realfft::{RealFftPlanner, RealToComplex};
-use rustfft::{Fft, FftPlanner};
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::fmt;
 use std::sync::Arc;
@@ -15,8 +13,8 @@ pub(super) struct Transform {
     pub(super) in_lanes: Option<PowerInLanes>,
     rows: usize,
     columns: usize,
-    along_rows: Arc<dyn RealToComplex<f64>>,
-    along_columns: Arc<dyn Fft<f64>>,
+    along_rows: RealLine<f64>,
+    along_columns: Arc<dyn LinePlan<f64>>,
     /// For each result: 2 if another frequency, which is not computed, has the same magnitude; otherwise 1.
     pub(super) weights: Vec<f64>,
     /// The frequency of each result, in cycles per element.
@@ -31,7 +29,8 @@ pub(super) struct Scratch {
     /// The sample to transform.
     pub(super) sample: Vec<f64>,
     result: Vec<Complex<f64>>,
-    column: Vec<Complex<f64>>,
+    along_rows: Option<LinesMemory<f64>>,
+    column: [Vec<Complex<f64>>; 2],
     inner: Vec<Complex<f64>>,
     power: Vec<f64>,
 }
@@ -67,8 +66,8 @@ impl Transform {
         }
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by(|&a, &b| frequencies[a].total_cmp(&frequencies[b]));
-        let along_rows = RealFftPlanner::new().plan_fft_forward(columns);
-        let along_columns = FftPlanner::new().plan_fft_forward(rows);
+        let along_rows = RealLine::new(columns, false);
+        let along_columns = f64::plan(rows, false);
         let in_lanes = if rows == 1 { PowerInLanes::new(columns) } else { None };
         Self { in_lanes, rows, columns, along_rows, along_columns, weights, frequencies, order }
     }
@@ -78,22 +77,22 @@ impl Transform {
     pub(super) fn power<'a>(&self, scratch: &'a mut Scratch, sum: f64) -> &'a [f64] {
         let Self { rows, columns, along_rows, along_columns, .. } = self;
         let half = columns / 2 + 1;
-        let Scratch { sample, result, column, inner, power } = scratch;
+        let Scratch { sample, result, along_rows: memory, column: [column, made], inner, power } = scratch;
         result.resize(rows * half, Complex::default());
-        let lengths = [along_rows.get_scratch_len(), along_columns.get_inplace_scratch_len()];
-        inner.resize(lengths[0].max(lengths[1]), Complex::default());
-        for (row, result) in sample.chunks_mut(*columns).zip(result.chunks_mut(half)) {
-            let done = along_rows.process_with_scratch(row, result, &mut inner[..lengths[0]]);
-            debug_assert!(done.is_ok(), "the lengths are those of the plan");
+        let memory = memory.get_or_insert_with(|| along_rows.memory());
+        for (row, result) in sample.chunks(*columns).zip(result.chunks_mut(half)) {
+            along_rows.forward(row, result, memory);
         }
         if *rows > 1 {
+            inner.resize(along_columns.scratch_len(), Complex::default());
             column.resize(*rows, Complex::default());
+            made.resize(*rows, Complex::default());
             for at in 0..half {
                 for (row, z) in column.iter_mut().enumerate() {
                     *z = result[row * half + at];
                 }
-                along_columns.process_with_scratch(column, &mut inner[..lengths[1]]);
-                for (row, z) in column.iter().enumerate() {
+                along_columns.run(column, made, inner);
+                for (row, z) in made.iter().enumerate() {
                     result[row * half + at] = *z;
                 }
             }

@@ -69,6 +69,15 @@ impl<T: Number> Done<'_, T> {
                 }
             }
         }
+        let (part, (guessed, guessing)) = (self.compared(), fit.guessing(self.compared()));
+        if guessing.n > 0 {
+            let what = if guessed == Metric::Rmse { "mean" } else { "most frequent class" };
+            let (part_name, name) = (part.name(), guessed.name());
+            let _ = write!(text, "\n  always guessing the {what} has a {part_name}.{name} of {:.4}", guessing.mean);
+            if alike && guessed != metric {
+                let _ = write!(text, ", these runs {:.4}", fit.summary(part, guessed).mean);
+            }
+        }
         if fit.is_selected_on_test() {
             text.push_str("\n  selected on test: the runs were stopped by their test samples, so these are too good");
         }
@@ -166,6 +175,7 @@ impl<T: Number> Done<'_, T> {
         }
         let groups =
             self.groups(self.compared(), self.metric()).into_iter().map(|(name, found)| (name, summary(&found)));
+        let (guessed, guessing) = self.fit.guessing(self.compared());
         let mut report = json!({
             "net": self.fit.net().to_string(),
             "parameters": self.fit.net().parameters(),
@@ -173,6 +183,7 @@ impl<T: Number> Done<'_, T> {
             "row_groups": self.fit.groups(),
             "runs": self.fit.runs().len(),
             "metrics": metrics,
+            "guessing": {format!("{}.{}", self.compared().name(), guessed.name()): number(guessing.mean)},
             "groups": groups.collect::<serde_json::Map<_, _>>(),
             "selected_on_test": self.fit.is_selected_on_test(),
             "best_run": self.fit.best_run(),

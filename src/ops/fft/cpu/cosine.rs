@@ -364,7 +364,7 @@ pub(super) fn transform<F: Working>(
             if super::lengths::takes_reals(points, count, super::Vectors::new(in_f32)) {
                 by!(super::Reals { n: points, plan: plans.real_in_lanes(points), window: None }, $steps)
             } else {
-                by!(super::Forward { n: points, plan: plans.real_forward(points), window: None }, $steps)
+                by!(super::Forward { plan: plans.real_forward(points), window: None }, $steps)
             }
         };
     }
@@ -373,7 +373,7 @@ pub(super) fn transform<F: Working>(
             if super::lengths::takes(points, count, super::Vectors::new(in_f32)) {
                 by!(super::Complexes { plan: plans.in_lanes(points), scale: None }, $steps)
             } else {
-                by!(super::Whole { fft: plans.forward(points), scale: None }, $steps)
+                by!(super::Whole { plan: plans.forward(points), scale: None }, $steps)
             }
         };
     }
@@ -381,7 +381,7 @@ pub(super) fn transform<F: Working>(
         CosineType::One => by_reals!(First(of)),
         CosineType::Two => by_reals!(Second { of, roots: &plans.quarters(n) }),
         CosineType::Three => {
-            let inner = super::Backward { fft: plans.real_inverse(n), scale: of.scale };
+            let inner = super::Backward { plan: plans.real_inverse(n), scale: of.scale };
             by!(inner, Third { of, roots: &plans.quarters(n) });
         }
         CosineType::Four if n.is_multiple_of(2) => by_complexes!(Fourth { of, roots: &plans.eighths(n) }),

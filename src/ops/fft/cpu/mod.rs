@@ -1,4 +1,4 @@
-//! Computes transforms on the CPU: many lines of some lengths in SIMD lanes, and all others with rustfft and realfft.
+//! Computes transforms on the CPU: many lines of some lengths in SIMD lanes, and all others with rustfft or zaft.
 //! The lines are distributed over all threads.
 
 mod across;
@@ -6,6 +6,7 @@ mod cosine;
 mod in_lanes;
 mod large;
 mod lengths;
+mod line;
 mod moves;
 mod passes;
 mod planes;
@@ -24,15 +25,15 @@ use crate::ops::convert::tiny::Lines;
 use crate::parallel;
 use in_lanes::Complexes;
 use lengths::Vectors;
+pub(super) use line::transformed_in_f64;
+pub(in crate::ops) use line::{LinePlan, Planned};
 use num_complex::Complex;
 use planes::Planes;
 pub(super) use plans::Plans;
 pub(in crate::ops) use power::{Memory, PowerInLanes};
 use raising::Raising;
-use real::RealForward;
-use realfft::ComplexToReal;
+pub(in crate::ops) use real::{Memory as LinesMemory, RealLine};
 use reals::Reals;
-use rustfft::{Fft, FftNum};
 use std::sync::Arc;
 use strided::{Room, Strip};
 
@@ -47,12 +48,15 @@ pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines, in_f32: bool) -> &'s
         Kind::RealForward => lengths::takes_reals(n, lines, vectors),
         Kind::RealInverse => false,
     };
-    if in_lanes { "one line per SIMD lane" } else { "rustfft" }
+    match in_lanes {
+        true => "one line per SIMD lane",
+        false => line::library(in_f32),
+    }
 }
 
-/// The precisions that rustfft supports, with their transforms. The transforms are methods of concrete types, so that
+/// The precisions, with their transforms. The transforms are methods of concrete types, so that
 /// they are compiled once in this crate and not again in every crate that calls them.
-pub(super) trait Working: Real + FftNum {
+pub(super) trait Working: Planned {
     /// Computes complex transforms; the inverse divides by the length.
     fn complex(
         plans: &Plans<Self>,
@@ -112,12 +116,12 @@ macro_rules! working {
                 let engine = Reals { n, plan: plans.real_in_lanes(n), window };
                 every(&engine, <Self as Scalar>::ON_DEVICE, lines, from, to);
             } else {
-                let engine = Forward { n, plan: plans.real_forward(n), window };
+                let engine = Forward { plan: plans.real_forward(n), window };
                 every(&engine, <Self as Scalar>::ON_DEVICE, lines, from, to);
             }
         }
         fn backward(plans: &Plans<Self>, n: usize, lines: Lines, from: &[Complex<Self>], to: &mut [Self]) {
-            let engine = Backward { fft: plans.real_inverse(n), scale: <Self as Real>::from_f64(1.0 / n as f64) };
+            let engine = Backward { plan: plans.real_inverse(n), scale: <Self as Real>::from_f64(1.0 / n as f64) };
             every(&engine, <Self as Scalar>::ON_DEVICE, lines, from, to);
         }
         fn cosine(plans: &Plans<Self>, wave: &Wave, n: usize, lines: Lines, from: &[Self], to: &mut [Self]) {
@@ -156,7 +160,7 @@ trait Engine<I: Element, O: Element>: Sync + Sized {
 }
 
 struct Whole<F> {
-    fft: Arc<dyn Fft<F>>,
+    plan: Arc<dyn LinePlan<F>>,
     /// The factor 1/n by which an inverse transform of length n is multiplied; `None` for a forward transform.
     scale: Option<F>,
 }
@@ -165,15 +169,15 @@ impl<F: Working> Engine<Complex<F>, Complex<F>> for Whole<F> {
     type Scratch = Vec<Complex<F>>;
 
     fn lengths(&self) -> [usize; 2] {
-        [self.fft.len(); 2]
+        [self.plan.len(); 2]
     }
 
     fn scratch(&self) -> Self::Scratch {
-        zeroed(self.fft.get_immutable_scratch_len())
+        zeroed(self.plan.scratch_len())
     }
 
     fn run(&self, from: &[Complex<F>], to: &mut [Complex<F>], scratch: &mut Self::Scratch) {
-        self.fft.process_immutable_with_scratch(from, to, scratch);
+        self.plan.run(from, to, scratch);
         if let Some(scale) = self.scale {
             to.iter_mut().for_each(|z| *z *= scale);
         }
@@ -181,86 +185,54 @@ impl<F: Working> Engine<Complex<F>, Complex<F>> for Whole<F> {
 }
 
 struct Forward<'a, F> {
-    n: usize,
-    plan: Arc<RealForward<F>>,
+    plan: Arc<RealLine<F>>,
     window: Option<&'a [F]>,
 }
 
-impl<F: Working> Engine<F, Complex<F>> for Forward<'_, F>
-where
-    Complex<F>: bytemuck::Pod,
-{
-    type Scratch = (Vec<F>, Vec<Complex<F>>);
+impl<F: Working> Engine<F, Complex<F>> for Forward<'_, F> {
+    type Scratch = (Vec<F>, real::Memory<F>);
 
     fn lengths(&self) -> [usize; 2] {
-        [self.n, self.n / 2 + 1]
+        [self.plan.len(), self.plan.len() / 2 + 1]
     }
 
     fn scratch(&self) -> Self::Scratch {
-        let len = match &*self.plan {
-            RealForward::Even { half, .. } => half.get_immutable_scratch_len(),
-            RealForward::Odd(fft) => fft.get_scratch_len(),
-        };
-        (zeroed(self.n), zeroed(len))
+        (zeroed(self.plan.len()), self.plan.memory())
     }
 
-    fn run(&self, from: &[F], to: &mut [Complex<F>], (line, scratch): &mut Self::Scratch) {
+    fn run(&self, from: &[F], to: &mut [Complex<F>], (line, memory): &mut Self::Scratch) {
         let [before, after] = self.lengths();
         for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {
-            let windowed = self.window.map(|window| {
-                line.iter_mut().zip(from.iter().zip(window)).for_each(|(line, (x, w))| *line = *x * *w);
-            });
-            match &*self.plan {
-                RealForward::Even { half, roots } => {
-                    let pairs: &[Complex<F>] = bytemuck::cast_slice(if windowed.is_some() { line } else { from });
-                    half.process_immutable_with_scratch(pairs, &mut to[..after - 1], scratch);
-                    // `dispatch` runs the closure as compiled for the widest vectors of this CPU.
-                    pulp::Arch::new().dispatch(
-                        #[inline(always)]
-                        || real::unfold(to, roots),
-                    );
-                }
-                RealForward::Odd(fft) => {
-                    if windowed.is_none() {
-                        line.copy_from_slice(from);
-                    }
-                    // Every slice has the length that the plan expects, so this cannot fail.
-                    let done = fft.process_with_scratch(line, to, scratch);
-                    debug_assert!(done.is_ok());
-                }
-            }
+            let Some(window) = self.window else {
+                self.plan.forward(from, to, memory);
+                continue;
+            };
+            line.iter_mut().zip(from.iter().zip(window)).for_each(|(line, (x, w))| *line = *x * *w);
+            self.plan.forward(line, to, memory);
         }
     }
 }
 
 struct Backward<F> {
-    fft: Arc<dyn ComplexToReal<F>>,
+    plan: Arc<RealLine<F>>,
     scale: F,
 }
 
 impl<F: Working> Engine<Complex<F>, F> for Backward<F> {
-    type Scratch = (Vec<Complex<F>>, Vec<Complex<F>>);
+    type Scratch = real::Memory<F>;
 
     fn lengths(&self) -> [usize; 2] {
-        [self.fft.complex_len(), self.fft.len()]
+        [self.plan.len() / 2 + 1, self.plan.len()]
     }
 
     fn scratch(&self) -> Self::Scratch {
-        (zeroed(self.fft.complex_len()), zeroed(self.fft.get_scratch_len()))
+        self.plan.memory()
     }
 
-    fn run(&self, from: &[Complex<F>], to: &mut [F], (line, scratch): &mut Self::Scratch) {
+    fn run(&self, from: &[Complex<F>], to: &mut [F], memory: &mut Self::Scratch) {
         let [before, after] = self.lengths();
         for (from, to) in from.chunks_exact(before).zip(to.chunks_exact_mut(after)) {
-            line.iter_mut().zip(from).for_each(|(line, z)| *line = *z * self.scale);
-            // At frequency 0 and, if the length is even, at the last frequency, the spectrum of a real signal is real.
-            // So the imaginary parts there are ignored.
-            line[0].im = F::zero();
-            if after.is_multiple_of(2) {
-                line[before - 1].im = F::zero();
-            }
-            let done = self.fft.process_with_scratch(line, to, scratch);
-            debug_assert!(done.is_ok());
+            self.plan.backward(from, to, self.scale, memory);
         }
     }
 }
@@ -277,8 +249,8 @@ fn complex<F: Working>(
         let scale = inverse_scale(kind, n);
         return every(&Complexes { plan: plans.in_lanes(n), scale }, F::ON_DEVICE, lines, from, to);
     }
-    let fft = if matches!(kind, Kind::Inverse) { plans.inverse(n) } else { plans.forward(n) };
-    every(&Whole { fft, scale: inverse_scale(kind, n) }, F::ON_DEVICE, lines, from, to);
+    let plan = if matches!(kind, Kind::Inverse) { plans.inverse(n) } else { plans.forward(n) };
+    every(&Whole { plan, scale: inverse_scale(kind, n) }, F::ON_DEVICE, lines, from, to);
 }
 
 fn matrices<F: Working>(

@@ -3,11 +3,10 @@
 use super::Working;
 use super::cosine::roots_of;
 use super::in_lanes::Plan;
-use super::real::RealForward;
+use super::line::LinePlan;
+use super::real::RealLine;
 use super::reals::RealPlan;
 use num_complex::Complex;
-use realfft::{ComplexToReal, RealFftPlanner};
-use rustfft::{Fft, FftPlanner};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The maximum number of plans of one kind in the cache. pocketfft has the same limit.
@@ -52,10 +51,10 @@ impl<P: ?Sized> Last<P> {
 
 /// The cached plans of one precision, which a context owns.
 pub(in super::super) struct Plans<F> {
-    forward: Last<dyn Fft<F>>,
-    inverse: Last<dyn Fft<F>>,
-    real_forward: Last<RealForward<F>>,
-    real_inverse: Last<dyn ComplexToReal<F>>,
+    forward: Last<dyn LinePlan<F>>,
+    inverse: Last<dyn LinePlan<F>>,
+    real_forward: Last<RealLine<F>>,
+    real_inverse: Last<RealLine<F>>,
     in_lanes: Last<Plan<F>>,
     real_in_lanes: Last<RealPlan<F>>,
     quarters: Last<Vec<Complex<F>>>,
@@ -63,20 +62,20 @@ pub(in super::super) struct Plans<F> {
 }
 
 impl<F: Working> Plans<F> {
-    pub(super) fn forward(&self, n: usize) -> Arc<dyn Fft<F>> {
-        self.forward.get(n, || FftPlanner::new().plan_fft_forward(n))
+    pub(super) fn forward(&self, n: usize) -> Arc<dyn LinePlan<F>> {
+        self.forward.get(n, || F::plan(n, false))
     }
 
-    pub(super) fn inverse(&self, n: usize) -> Arc<dyn Fft<F>> {
-        self.inverse.get(n, || FftPlanner::new().plan_fft_inverse(n))
+    pub(super) fn inverse(&self, n: usize) -> Arc<dyn LinePlan<F>> {
+        self.inverse.get(n, || F::plan(n, true))
     }
 
-    pub(super) fn real_forward(&self, n: usize) -> Arc<RealForward<F>> {
-        self.real_forward.get(n, || Arc::new(RealForward::new(n)))
+    pub(super) fn real_forward(&self, n: usize) -> Arc<RealLine<F>> {
+        self.real_forward.get(n, || Arc::new(RealLine::new(n, false)))
     }
 
-    pub(super) fn real_inverse(&self, n: usize) -> Arc<dyn ComplexToReal<F>> {
-        self.real_inverse.get(n, || RealFftPlanner::new().plan_fft_inverse(n))
+    pub(super) fn real_inverse(&self, n: usize) -> Arc<RealLine<F>> {
+        self.real_inverse.get(n, || Arc::new(RealLine::new(n, true)))
     }
 
     pub(super) fn in_lanes(&self, n: usize) -> Arc<Plan<F>> {

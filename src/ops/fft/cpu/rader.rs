@@ -2,11 +2,11 @@
 //! transforms when the number of data samples is prime, Proc. IEEE 56, 1968).
 
 use super::Working;
+use super::line::transformed_in_f64;
 use super::passes::{Pair, Passes, root, splat, times};
 use crate::array::Real;
 use crate::lanes::Vector;
 use num_complex::Complex;
-use rustfft::FftPlanner;
 
 /// The transform of the elements 1, 2, ... of a line of prime length n is a convolution of length n - 1.
 pub(super) struct Rader<F> {
@@ -18,8 +18,8 @@ pub(super) struct Rader<F> {
 }
 
 /// Returns the transform of `kernel`, divided by its length. It is computed in f64.
-fn transformed<F: Real>(mut kernel: Vec<Complex<f64>>) -> Vec<Complex<F>> {
-    FftPlanner::new().plan_fft_forward(kernel.len()).process(&mut kernel);
+fn transformed<F: Real>(kernel: &[Complex<f64>]) -> Vec<Complex<F>> {
+    let kernel = transformed_in_f64(kernel);
     let scale = 1.0 / kernel.len() as f64;
     kernel.iter().map(|z| Complex::new(F::from_f64(z.re * scale), F::from_f64(z.im * scale))).collect()
 }
@@ -31,8 +31,8 @@ impl<F: Working> Rader<F> {
             unreachable!("{n} is prime and {n} - 1 is smooth, or `takes` would have said no")
         };
         // g^-q is g^(n - 1 - q).
-        let kernel = (0..n - 1).map(|q| root(powers[(n - 1 - q) % (n - 1)], n)).collect();
-        Self { passes, kernel: transformed(kernel), powers }
+        let kernel: Vec<_> = (0..n - 1).map(|q| root(powers[(n - 1 - q) % (n - 1)], n)).collect();
+        Self { passes, kernel: transformed(&kernel), powers }
     }
 
     #[inline(always)]

@@ -1,0 +1,59 @@
+//! What became of edges that are listed more than once.
+
+use super::{Conventions, Duplicates, Symmetrization};
+use std::fmt;
+
+/// How the edges of a list were merged into undirected ones, counted while graphs are built
+/// ([`GraphBatch::from_edge_list_counted`](super::GraphBatch::from_edge_list_counted)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The number of pairs of nodes whose edge is listed in both directions.
+    pub both_ways: usize,
+    /// The number of pairs of nodes whose edge is listed in one direction and was taken for both.
+    pub one_way: usize,
+    /// How often the largest of several different weights of an edge was used.
+    pub outweighed: usize,
+}
+
+impl Merged {
+    /// Counts an edge of these weights in its own and in the other direction, which is 0 if that is not listed.
+    #[expect(clippy::float_cmp, reason = "the same weight is the same number")]
+    pub(super) fn count(&mut self, [own, other]: [f64; 2], conventions: &Conventions) {
+        if conventions.symmetrization == Symmetrization::Keep {
+            // Directions stay as they are.
+        } else if other == 0.0 {
+            self.one_way += 1;
+        } else {
+            self.both_ways += 1;
+            self.outweighed += usize::from(own != other && conventions.symmetrization == Symmetrization::Max);
+        }
+    }
+
+    /// Counts the weights of an edge that is listed several times in one direction.
+    #[expect(clippy::float_cmp, reason = "the same weight is the same number")]
+    pub(super) fn count_duplicates(&mut self, mut weights: impl Iterator<Item = f64>, rule: Duplicates) {
+        let first = weights.next();
+        self.outweighed += usize::from(rule == Duplicates::Max && weights.any(|weight| Some(weight) != first));
+    }
+
+    /// Returns what is doubtful, in a sentence each: directions that were added although the list seems to know both,
+    /// and weights that were not used.
+    pub fn doubts(self) -> impl Iterator<Item = String> {
+        let Self { both_ways, one_way, outweighed } = self;
+        let directed = (both_ways > 0 && one_way > 0).then(|| {
+            let all = both_ways + one_way;
+            format!("{} listed in one direction, the others in both; each was taken for undirected", of(one_way, all))
+        });
+        let weights = (outweighed > 0).then(|| match outweighed {
+            1 => "1 edge is listed with different weights, of which the largest was used".to_owned(),
+            some => format!("{some} edges are listed with different weights, of which the largest was used"),
+        });
+        [directed, weights].into_iter().flatten()
+    }
+}
+
+/// Says how many of some edges are something.
+fn of(some: usize, all: usize) -> impl fmt::Display {
+    fmt::from_fn(move |f| write!(f, "{some} of {all} edges {}", if some == 1 { "is" } else { "are" }))
+}

@@ -35,7 +35,8 @@ fn main() -> fiedler::Result<()> {
     let graphs = GraphBatch::from(network.graph.clone());
     let encoding = SpectralEncoder::new(2).laplacian(Normalization::Combinatorial).encode(&ctx, &graphs)?;
     for (row, &town) in network.nodes.iter().enumerate() {
-        println!("{}: {:+.3}", roads[town], encoding.eigenvectors(0)[(row, 1)]); // the sign is the side of the long road
+        // The sign is the side of the long road.
+        println!("{}: {:+.3}", roads[town], encoding.eigenvectors(0)[(row, 1)]);
     }
 
     // sprs: the largest eigenvalue of the adjacency matrix, which the graph and the operator share.

@@ -121,7 +121,9 @@ impl<'a, I: Index, T: Real> TryFrom<SparseColMatRef<'a, I, T>> for Operator<'a, 
     /// # Errors
     /// The same as from a matrix that is stored by rows.
     fn try_from(matrix: SparseColMatRef<'a, I, T>) -> Result<Self> {
-        matrix.transpose().try_into()
+        check_square("sparse symmetric matrix", matrix.shape())?;
+        // The columns are the rows of the transpose, which is the same matrix.
+        Self::from_lent_csr(compressed(matrix.transpose())).map_err(|error| error.within("of the transpose"))
     }
 }
 

@@ -1,12 +1,17 @@
 //! Conversions from and to the types of other crates. Each module needs the feature of its name. With a feature, the
 //! version of its crate is a part of this crate's interface.
 //!
-//! | feature, module | crate | converts | without a copy |
-//! |---|---|---|---|
-//! | `ndarray` | [ndarray 0.17](https://docs.rs/ndarray/0.17) | arrays (batch, rows, columns) from and to [`Array`](crate::Array) | owned arrays in column-major order, and every array back |
-//! | `faer` | [faer 0.24](https://docs.rs/faer/0.24) | matrices from and to [`Array`](crate::Array); sparse matrices to [`Operator`](crate::ops::sparse::Operator), [`SparseMatrix`](crate::ops::sparse::SparseMatrix) and, both ways, [`Graph`](crate::Graph) | matrices back; values of an `Operator` |
-//! | `petgraph` | [petgraph 0.8](https://docs.rs/petgraph/0.8) | graphs from and to [`Graph`](crate::Graph), with a closure for the weights | |
-//! | `sprs` | [sprs 0.11](https://docs.rs/sprs/0.11) | sparse matrices to [`Operator`](crate::ops::sparse::Operator), [`SparseMatrix`](crate::ops::sparse::SparseMatrix) and, both ways, [`Graph`](crate::Graph) | an `Operator`, and weighted graphs back, with indices of `u32` and offsets of `usize` |
+//! | feature, module | from and to this crate | without a copy |
+//! |---|---|---|
+//! | `ndarray` 0.17 | arrays with the axes (batch, rows, columns): [`Array`] | owned arrays in column-major order; all results |
+//! | `faer` 0.24 | matrices: [`Array`]; sparse ones: [`Operator`], [`SparseMatrix`], [`Graph`] | the values of an operator; all results |
+//! | `petgraph` 0.8 | graphs: [`Graph`], with a closure for the weights | |
+//! | `sprs` 0.11 | sparse matrices: [`Operator`], [`SparseMatrix`], [`Graph`] | an operator with indices of u32; weighted graphs |
+//!
+//! [`Array`]: crate::Array
+//! [`Graph`]: crate::Graph
+//! [`Operator`]: crate::ops::sparse::Operator
+//! [`SparseMatrix`]: crate::ops::sparse::SparseMatrix
 //!
 //! None of the features is a default. `cargo run --example interop` has an example of each.
 

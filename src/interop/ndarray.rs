@@ -18,7 +18,7 @@
 //! assert_eq!(values.dim(), (2, 2, 1));
 //! assert!((values[[0, 0, 0]] - 1.0).abs() < 1e-12 && (values[[1, 1, 0]] - 5.0).abs() < 1e-12);
 //!
-//! let vectors: Array3<f64> = found.vectors.to_host(&ctx)?.into_ndarray()?; // its elements did not move
+//! let vectors: Array3<f64> = found.vectors.to_host(&ctx)?.into_ndarray()?;
 //! assert_eq!(vectors.dim(), (2, 2, 2));
 //! # Ok::<(), fiedler::Error>(())
 //! ```

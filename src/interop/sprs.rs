@@ -2,8 +2,8 @@
 //! adjacency matrices of graphs, and the adjacency matrix of a graph for sprs.
 //!
 //! `Operator::try_from` takes a symmetric matrix, and `SparseMatrix::try_from` any matrix for products, with any types
-//! of indices, in CSR or CSC form. With indices of `u32` and offsets of `usize`, an [`Operator`] borrows all three arrays.
-//! With sprs's default, `usize` for both, it borrows the values and the offsets.
+//! of indices, in CSR or CSC form. With indices of `u32` and offsets of `usize`, an [`Operator`] borrows all three
+//! arrays. With sprs's default, `usize` for both, it borrows the values and the offsets.
 //!
 //! ```
 //! use fiedler::ops::{EigshOptions, eigen::Which, eigsh, sparse::Operator};
@@ -11,8 +11,10 @@
 //! use sprs::{CsMat, TriMat};
 //!
 //! let mut springs = TriMat::new((3, 3));
-//! for (row, column, value) in [(0, 0, 1.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 3.0), (1, 2, -2.0), (2, 1, -2.0), (2, 2, 2.0)] {
-//!     springs.add_triplet(row, column, value);
+//! for (a, b, stiffness) in [(0, 1, 1.0), (1, 2, 2.0)] {
+//!     for (row, column, value) in [(a, a, stiffness), (b, b, stiffness), (a, b, -stiffness), (b, a, -stiffness)] {
+//!         springs.add_triplet(row, column, value);
+//!     }
 //! }
 //! let stiffness: CsMat<f64> = springs.to_csr();
 //! let operator = Operator::try_from(stiffness.view())?;
@@ -45,8 +47,11 @@ impl<'a, T: Real, I: SpIndex + Pod, P: SpIndex + Pod> TryFrom<CsMatViewI<'a, T, 
     /// [`Shape`](crate::ErrorKind::Shape) if the matrix is not square; otherwise the same as [`Operator::from_csr`].
     fn try_from(matrix: CsMatViewI<'a, T, I, P>) -> Result<Self> {
         check_square("sparse symmetric matrix", matrix.shape())?;
+        let by_columns = matrix.is_csc();
         let (starts, indices, values) = matrix.into_raw_storage();
-        Self::from_lent_csr((offsets(starts, P::index), columns(indices, I::index), values.into()))
+        let operator = Self::from_lent_csr((offsets(starts, P::index), columns(indices, I::index), values.into()));
+        // The columns are the rows of the transpose, which is the same matrix.
+        operator.map_err(|error| if by_columns { error.within("of the transpose") } else { error })
     }
 }
 

@@ -7,7 +7,8 @@ use nalgebra::DMatrix;
 use petgraph::graph::{DiGraph, NodeIndex, UnGraph};
 use petgraph::graphmap::UnGraphMap;
 use petgraph::stable_graph::{StableDiGraph, StableUnGraph};
-use petgraph::visit::{EdgeRef, IntoEdgeReferences, NodeFiltered, Reversed};
+use petgraph::visit::{EdgeRef, NodeFiltered, Reversed};
+use std::hash::RandomState;
 
 /// What the default conventions make of undirected edges: the largest weight of each, without self-loops.
 fn largest_weights(nodes: usize, edges: impl Iterator<Item = (usize, usize, f64)>) -> DMatrix<f64> {
@@ -101,7 +102,7 @@ fn conventions_decide_about_directions() {
 
 #[test]
 fn other_kinds_of_graphs_are_taken() {
-    let map = UnGraphMap::<&str, f64>::from_edges([("b", "a", 2.0), ("a", "c", 3.0)]);
+    let map = UnGraphMap::<&str, f64, RandomState>::from_edges([("b", "a", 2.0), ("a", "c", 3.0)]);
     let found = Graph::from_petgraph(&map, &Conventions::default(), |(_, _, &weight)| weight).unwrap();
     assert_eq!((found.nodes, found.graph.view().degrees()), (vec!["b", "a", "c"], vec![2.0, 5.0, 3.0]));
     let mut graph = StableDiGraph::<(), ()>::from_edges([(0, 1), (1, 2), (2, 3), (3, 4)]);

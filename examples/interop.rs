@@ -20,7 +20,7 @@ fn main() -> fiedler::Result<()> {
 
     // faer: singular values of a matrix, compared with faer's own.
     let a = Mat::from_fn(6, 4, |i, j| 1.0 / (1 + i + j) as f64);
-    let found = svdvals(&ctx, &Array::from(&a))?.values.to_host(&ctx)?;
+    let found = svdvals(&ctx, &Array::from(&a))?.s.to_host(&ctx)?;
     let own = a.singular_values().expect("faer converges");
     assert!((0..4).all(|j| (found.as_faer(0)[(j, 0)] - own[j]).abs() < 1e-12));
 

@@ -37,8 +37,8 @@ fn strided(random: &mut SplitMix64, shape: [usize; 3]) -> Array3<f64> {
     let mut place = [0; 3];
     order.iter().enumerate().for_each(|(i, &axis)| place[axis] = i);
     let mut array = Array3::from_shape_simple_fn(large, || random.signed()).permuted_axes(place);
-    for axis in 0..3 {
-        let step = isize::try_from(steps[axis]).unwrap();
+    for (axis, &step) in steps.iter().enumerate() {
+        let step = isize::try_from(step).unwrap();
         array.slice_axis_inplace(Axis(axis), Slice::new(0, None, if random.below(2) == 0 { step } else { -step }));
     }
     assert_eq!(array.shape(), shape);

@@ -60,6 +60,7 @@
 //! | statistics | [`ops::describe`], [`ops::quantiles`], [`ops::cov`], [`ops::pca`](fn@ops::pca), [`ops::divergence`], [`ops::random`] |
 //! | features, training (with the feature `learning`) | [`features`], [`train`] |
 //! | experiments, their statistics, tournaments (likewise) | [`experiment`] |
+//! | arrays, matrices and graphs of ndarray, faer, petgraph and sprs (with the features of these names) | [`interop`] |
 //! | the guides | [`_guides::library`], [`_guides::accuracy`], [`_guides::limits`] |
 //!
 //! # Conventions
@@ -102,6 +103,8 @@ mod extensions;
 pub mod features;
 pub mod forms;
 pub mod graph;
+#[cfg(any(feature = "faer", feature = "ndarray", feature = "petgraph", feature = "sprs"))]
+pub mod interop;
 pub mod io;
 mod lanes;
 mod memory;

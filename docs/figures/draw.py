@@ -259,7 +259,7 @@ FLOORS = [
     (8, "the command", ["cli:main", "cli:commands"]),
     (7, "experiments, tables", ["experiment", "arrow", "cli:bench", "cli:doctor"]),
     (6, "training, features", ["train", "features"]),
-    (5, "encodings, files", ["encode", "io"]),
+    (5, "encodings, files", ["encode", "io", "interop"]),
     (4, "mathematics, stored results", ["ops", "cache"]),
     (3, "where data is", ["context", "array", "graph"]),
     (2, "costs", ["policy"]),

@@ -18,7 +18,7 @@ const PACKAGES: [&str; 2] = ["", "cli/"];
 
 /// The floor of each room. A room may import rooms on lower floors. The command's rooms import the library's public
 /// items by the library's name.
-const FLOORS: [(&str, u32); 29] = [
+const FLOORS: [(&str, u32); 30] = [
     ("main", 8),
     ("commands", 8),
     ("bench", 7),
@@ -29,6 +29,7 @@ const FLOORS: [(&str, u32); 29] = [
     ("features", 6),
     ("train", 6),
     ("encode", 5),
+    ("interop", 5),
     ("io", 5),
     ("cache", 4),
     ("ops", 4),

@@ -16,6 +16,7 @@ mod generate;
 mod generators;
 mod graph;
 mod groups;
+mod interop;
 mod io;
 mod io_bytes;
 mod io_foreign;

@@ -4,8 +4,12 @@ use super::null::NullSpace;
 use super::operator::{Bounds, Operator};
 use crate::array::Real;
 use crate::error::{Error, ErrorKind, Result};
+use std::borrow::Cow;
 
-impl<T: Real> Operator<'_, T> {
+/// The row offsets, columns and values of a matrix in compressed sparse row form, of which each may be borrowed.
+pub(crate) type Csr<'a, T> = (Cow<'a, [usize]>, Cow<'a, [u32]>, Cow<'a, [T]>);
+
+impl<'a, T: Real> Operator<'a, T> {
     /// Creates an operator from a symmetric matrix in compressed sparse row form. Row i has the column indices
     /// `columns[row_offsets[i]..row_offsets[i + 1]]`, which must ascend, and the corresponding `values`.
     ///
@@ -14,8 +18,16 @@ impl<T: Real> Operator<'_, T> {
     /// column out of range or out of order, a value that is not finite, or an entry that differs from its mirror image
     /// across the diagonal.
     pub fn from_csr(row_offsets: Vec<usize>, columns: Vec<u32>, values: Vec<T>) -> Result<Self> {
-        let order = row_offsets.len().saturating_sub(1);
-        Self::checked("sparse symmetric matrix", true, (order, order), (row_offsets, columns, values))
+        Self::from_lent_csr((row_offsets.into(), columns.into(), values.into()))
+    }
+
+    /// Creates an operator as [`Operator::from_csr`] does, from arrays that may be the caller's.
+    ///
+    /// # Errors
+    /// The same as [`Operator::from_csr`].
+    pub(crate) fn from_lent_csr(csr: Csr<'a, T>) -> Result<Self> {
+        let order = csr.0.len().saturating_sub(1);
+        Self::checked("sparse symmetric matrix", true, (order, order), csr)
     }
 
     /// Creates an operator from any matrix. The matrix has the given shape, (rows, columns), and becomes the upper left
@@ -30,14 +42,14 @@ impl<T: Real> Operator<'_, T> {
         columns: Vec<u32>,
         values: Vec<T>,
     ) -> Result<Self> {
-        Self::checked("sparse matrix", false, shape, (row_offsets, columns, values))
+        Self::checked("sparse matrix", false, shape, (row_offsets.into(), columns.into(), values.into()))
     }
 
     fn checked(
         what: &'static str,
         symmetric: bool,
         (rows, cols): (usize, usize),
-        (row_offsets, columns, values): (Vec<usize>, Vec<u32>, Vec<T>),
+        (row_offsets, columns, values): Csr<'a, T>,
     ) -> Result<Self> {
         let (first, last) = (row_offsets.first().copied(), row_offsets.last().copied());
         let ascending = row_offsets.windows(2).all(|pair| pair[0] <= pair[1]);
@@ -95,9 +107,9 @@ impl<T: Real> Operator<'_, T> {
         }
         Ok(Self {
             node_offsets: vec![0, order],
-            row_offsets: row_offsets.into(),
-            columns: columns.into(),
-            weights: Some(values.into()),
+            row_offsets,
+            columns,
+            weights: Some(values),
             coupling: 1.0,
             diagonal: vec![T::from_f64(0.0); order].into(),
             scale: None,

@@ -25,6 +25,8 @@ pub use null::NullSpace;
 pub use operator::{Bounds, Operator};
 pub use resident::OnDevice;
 
+#[cfg(feature = "faer")]
+pub(crate) use csr::Csr;
 pub(crate) use magnetic::Gauged;
 pub(in crate::ops) use null::NONE;
 

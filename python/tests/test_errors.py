@@ -67,6 +67,8 @@ def test_warnings_are_at_the_line_of_the_caller(tmp_path, call):
         ("g.csv", "a,b\n1,2\n2,3\n", "the columns `a` and `b` were read as the ends"),
         ("g.csv", "src,dst,since\n1,2,5\n2,3,6\n", "the column `since` was read as the weights"),
         ("g.csv", "src,dst,kind\n1,2,x\n2,3,y\n", "the column `kind` was not read"),
+        ("g.txt", "a b\nb a\nb c\n", "1 of 2 edges is listed in one direction, the others in both"),
+        ("g.txt", "a b 1\nb a 2\n", "1 edge is listed with different weights, of which the largest was used"),
     ],
 )
 def test_how_a_file_was_read_is_a_warning(tmp_path, name, text, words):
@@ -80,6 +82,18 @@ def test_an_array_of_two_edges_is_a_warning(tmp_path):
     np.save(tmp_path / "two.npy", np.array([[0, 1], [1, 2]]))
     with pytest.warns(fiedler.Notice, match="its rows were read as the sources and the targets"):
         fiedler.encode(tmp_path / "two.npy", 2, cache=False)
+
+
+def test_merged_edges_are_a_warning():
+    mixed = np.array([[0, 1, 1], [1, 0, 2]])
+    with pytest.warns(fiedler.Notice, match="edge_index: 1 of 2 edges is listed in one direction") as caught:
+        fiedler.GraphBatch.from_edge_index(mixed)
+    assert [one.filename for one in caught] == [__file__]
+    with pytest.warns(fiedler.Notice, match="edge_index: 1 edge is listed with different weights"):
+        fiedler.GraphBatch.from_edges([(0, 1), (0, 1)], weight=[1.0, 2.0])
+    # Said by the caller.
+    fiedler.GraphBatch.from_edge_index(mixed, preset="networkx")
+    fiedler.GraphBatch.from_edges([(0, 1), (0, 1)], weight=[1.0, 2.0], preset="scipy", symmetrize="sum")
 
 
 def test_options_of_the_command_have_the_names_of_parameters(tmp_path, molecules):

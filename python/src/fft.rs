@@ -170,7 +170,7 @@ fn trigonometric_in<'py, T: Number>(
     options: CosineOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, along, borrowed) = (a.py(), Along::of(three(a)?), Borrowed::of(a)?);
-    let choose = |ctx: &Context| Ok(choose_dct::<T>(ctx, along.shape, along.axis));
+    let choose = |ctx: &Context| Ok(choose_dct::<T>(ctx, kind, along.shape, along.axis, false));
     let of = if sine { fft::dst } else { fft::dct };
     let found = waited(py, door, choose, None, |ctx, _| {
         of(ctx, &Array::from_owner(along.shape, borrowed)?, kind, options, along.axis)?.to_host(ctx)

@@ -1,8 +1,7 @@
 //! Transforms any number of lines on the device: all lines together if they fit, otherwise in batches.
 
-use super::Task;
-use super::gpu::{self, Kind};
 use super::plan::FftPlan;
+use super::{Task, cosine, gpu};
 use crate::array::{Array, Scalar, Storage};
 use crate::context::Context;
 use crate::device::{Buffer, Gpu};
@@ -12,31 +11,37 @@ use crate::ops::operation;
 use std::ops::Range;
 
 /// Returns whether the device has room for one line.
-pub(super) fn fits(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> bool {
-    most(gpu, budget, plan, kind).is_ok()
+pub(super) fn fits(gpu: &Gpu, budget: u64, task: &Task, plan: &FftPlan) -> bool {
+    most(gpu, budget, task, plan).is_ok()
 }
 
-/// Returns the sizes in bytes of the input, the output and the largest intermediate array of one line.
-fn bytes(plan: &FftPlan, kind: Kind) -> [u64; 3] {
-    let ([before, after], [from, to]) = (kind.lengths(plan.length()), kind.words());
-    let way = 8 * plan.padded().unwrap_or(plan.points());
-    [4 * before * from, 4 * after * to, way].map(|bytes| bytes as u64)
+/// Returns the sizes in bytes of all arrays of one line together, of the largest of them, and of the tables.
+fn bytes(task: &Task, plan: &FftPlan) -> [u64; 3] {
+    let ends = |[before, after]: [usize; 2], [from, to]: [usize; 2]| [4 * before * from, 4 * after * to];
+    let [before, after] = ends(task.lengths(), task.words());
+    // A cosine or sine transform also has the lines of its Fourier transform, and roots.
+    let (turned, roots) = task.wave.map_or(([0; 2], 0), |wave| {
+        (ends(task.kind.lengths(plan.length()), task.kind.words()), 8 * wave.roots(task.n))
+    });
+    let working = plan.working_bytes();
+    let way = if working > 0 { 8 * plan.padded().unwrap_or(plan.points()) } else { 0 };
+    let all = before + after + turned[0] + turned[1] + working;
+    let largest = before.max(after).max(turned[0]).max(turned[1]).max(way);
+    [all, largest, plan.table_bytes() + roots].map(|bytes| bytes as u64)
 }
 
 /// Returns the maximum number of lines that may be transformed together.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no room for one line.
-pub(super) fn most(gpu: &Gpu, budget: u64, plan: &FftPlan, kind: Kind) -> Result<usize> {
-    let [before, after, way] = bytes(plan, kind);
-    let one = before + after + plan.working_bytes() as u64;
+pub(super) fn most(gpu: &Gpu, budget: u64, task: &Task, plan: &FftPlan) -> Result<usize> {
+    let [one, largest, tables] = bytes(task, plan);
     // The tables and uniforms take memory in addition to the arrays, and the pool rounds every array up, by a third on
     // average.
-    let aside = (128 << 10) + 2 * plan.table_bytes() as u64;
+    let aside = (128 << 10) + 2 * tables;
     let room = budget.saturating_sub(aside) / 4 * 3;
-    let largest = before.max(after).max(if plan.working_bytes() > 0 { way } else { 0 });
     let allowed = gpu.adapter().limits.storage_binding.min((1 << 31) - 256);
-    let binding = largest.max(plan.table_bytes() as u64);
+    let binding = largest.max(tables);
     let limits = [(DEVICE_BYTES, aside + 4 * one.div_ceil(3), budget), ("bytes of one binding", binding, allowed)];
     within_limits("one Fourier transform", limits)?;
     Ok(usize::try_from((room / one).min(allowed / largest)).unwrap_or(usize::MAX))
@@ -55,16 +60,16 @@ pub(super) fn transform<I: Scalar, O: Scalar>(
     if let Storage::Device(buffer) = a {
         ctx.gpu_of(buffer)?;
     }
-    let most = most(gpu, ctx.device_budget(), plan, task.kind)?;
+    let most = most(gpu, ctx.device_budget(), task, plan)?;
     let count = task.lines.inner * task.lines.outer;
     let window = window.map(|window| window.storage().on_device(ctx, gpu)).transpose()?;
     let batches = Batches { gpu, task, plan, window: window.as_deref() };
     let whole = || -> Result<Storage<O>> {
         let mut made = match a {
             Storage::Host(data) => batches.some(&I::for_device(data), task.lines),
-            Storage::Device(buffer) => gpu::transform(gpu, plan, task.kind, task.lines, buffer, batches.window),
+            Storage::Device(buffer) => batches.record(buffer, task.lines),
         }?;
-        tiny::lower(gpu, &task.exponents, task.matrices(), task.kind.words()[1], 1, &mut made)?;
+        tiny::lower(gpu, &task.exponents, task.matrices(), task.words()[1], 1, &mut made)?;
         Ok(Storage::device(made))
     };
     let cut = |most| -> Result<Storage<O>> {
@@ -90,7 +95,7 @@ impl Batches<'_> {
     /// some lines of one block.
     fn all<I: Scalar, O: Scalar>(&self, data: &[I], most: usize) -> Result<Vec<O>> {
         let Lines { inner, outer } = self.task.lines;
-        let [before, after] = self.task.kind.lengths(self.task.n);
+        let [before, after] = self.task.lengths();
         let mut out: Vec<O> = bytemuck::allocation::zeroed_vec(inner * outer * after);
         let cut = |begin: usize, most: u64| {
             let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
@@ -128,13 +133,20 @@ impl Batches<'_> {
 
     /// Records the transforms of lines that are on the host, as words.
     fn some(&self, words: &[f32], lines: Lines) -> Result<Buffer<f32>> {
-        let Self { gpu, task, plan, window } = *self;
-        let [before, after] = task.kind.words();
+        let [before, after] = self.task.words();
         let raised = Raised::of(words, lines, before);
-        let input = gpu.record().upload(&raised.words)?;
-        let mut made = gpu::transform(gpu, plan, task.kind, lines, &input, window)?;
-        raised.lower(gpu, lines, after, 1, &mut made)?;
+        let input = self.gpu.record().upload(&raised.words)?;
+        let mut made = self.record(&input, lines)?;
+        raised.lower(self.gpu, lines, after, 1, &mut made)?;
         Ok(made)
+    }
+
+    fn record(&self, input: &Buffer<f32>, lines: Lines) -> Result<Buffer<f32>> {
+        let Self { gpu, task, plan, window } = *self;
+        match task.wave {
+            Some(wave) => cosine::on_device(gpu, plan, wave, task.n, lines, input),
+            None => gpu::transform(gpu, plan, task.kind, lines, input, window),
+        }
     }
 }
 

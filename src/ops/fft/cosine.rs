@@ -1,16 +1,19 @@
-//! Cosine and sine transforms of types 1 to 4, on the CPU.
+//! Cosine and sine transforms of types 1 to 4. The device runs the algorithm of the CPU (`cpu/cosine.rs`).
 
-use super::cpu::Working;
-use super::lines_of;
-use crate::array::{Array, Real, Storage};
+use super::cpu::roots_of;
+use super::gpu::{self, Kind};
+use super::kernels::{Reorder, TurnIn, TurnOut, Turning};
+use super::plan::FftPlan;
+use super::{Task, lines_of, plan};
+use crate::array::{Array, Real};
 use crate::context::Context;
-use crate::device::Gpu;
+use crate::device::{Buffer, Gpu, Grid};
 use crate::error::{Error, Result};
 use crate::ops::convert::tiny::Lines;
-use crate::ops::operation::{Call, Operation as _, Precision};
-use crate::policy::{Choice, Family, Workload};
-use crate::shape::{Axis, Shape};
-use bytemuck::{cast_slice, cast_slice_mut};
+use crate::ops::operation::{Operation as _, Precision};
+use crate::policy::Choice;
+use crate::shape::{Axis, Shape, to_u32};
+use std::f64::consts::SQRT_2;
 
 /// The type of a cosine or sine transform, by the points between which the line is mirrored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +72,48 @@ pub(super) struct Wave {
     pub(super) orthogonal: bool,
 }
 
-/// Computes discrete cosine transforms along an axis, on the CPU. For a line x of n elements, the result y of type
+impl Wave {
+    fn of(sine: bool, kind: CosineType, options: CosineOptions) -> Self {
+        Self { sine, kind, scale: options.scale, orthogonal: options.orthogonal }
+    }
+
+    /// Returns the least number of elements of a line.
+    fn least(self) -> usize {
+        if self.kind == CosineType::One && !self.sine { 2 } else { 1 }
+    }
+
+    /// Returns the kind of the Fourier transform.
+    fn inner(self) -> Kind {
+        match self.kind {
+            CosineType::One | CosineType::Two => Kind::RealForward,
+            CosineType::Three => Kind::RealInverse,
+            CosineType::Four => Kind::Forward,
+        }
+    }
+
+    /// Returns the length of the Fourier transform for lines of `n` elements.
+    pub(super) fn points(self, n: usize) -> usize {
+        match self.kind {
+            CosineType::One if self.sine => 2 * (n + 1),
+            CosineType::One => 2 * (n - 1),
+            CosineType::Two | CosineType::Three => n,
+            CosineType::Four if n.is_multiple_of(2) => n / 2,
+            CosineType::Four => n,
+        }
+    }
+
+    /// Returns the number of roots of unity for lines of `n` elements, see [`roots_of`].
+    pub(super) fn roots(self, n: usize) -> usize {
+        match self.kind {
+            CosineType::One => 0,
+            CosineType::Two | CosineType::Three => n / 2 + 1,
+            CosineType::Four if n.is_multiple_of(2) => n / 2,
+            CosineType::Four => 2 * n,
+        }
+    }
+}
+
+/// Computes discrete cosine transforms along an axis. For a line x of n elements, the result y of type
 ///
 /// - 1 is `y_k = x_0 + (-1)^k x_(n-1) + 2 sum_(0 < j < n - 1) x_j cos(pi j k / (n - 1))`, for n of at least 2;
 /// - 2 is `y_k = 2 sum_j x_j cos(pi (2j + 1) k / 2n)`;
@@ -77,7 +121,8 @@ pub(super) struct Wave {
 /// - 4 is `y_k = 2 sum_j x_j cos(pi (2j + 1) (2k + 1) / 4n)`.
 ///
 /// These are the factors of SciPy and FFTW. Type 3 undoes type 2, and types 1 and 4 undo themselves, with the scale
-/// `1 / 2n`, or `1 / 2(n - 1)` for type 1. Types 2 and 3 take a real Fourier transform of n elements (Makhoul 1980).
+/// `1 / 2n`, or `1 / 2(n - 1)` for type 1. Types 2 and 3 take a real Fourier transform of n elements (Makhoul 1980), type
+/// 1 one of 2(n - 1), and type 4 a complex one of n/2, or of n if n is odd.
 ///
 /// # Accuracy
 /// The relative error in the 2-norm is at most `4 eps log2 2n`, where eps is 2^-23 for f32 and 2^-52 for f64. A line
@@ -87,9 +132,10 @@ pub(super) struct Wave {
 /// The result has the shape of `a`. Every other axis, including the batch, may have length 0.
 ///
 /// # Errors
-/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if there are 0 elements along the axis, or 1 for type 1;
-/// [`ErrorKind::Domain`](crate::ErrorKind::Domain) with [`Backend::Gpu`](crate::Backend::Gpu), as the device has no
-/// such kernels; device errors if `a` is on a device.
+/// [`ErrorKind::Shape`](crate::ErrorKind::Shape) if there are 0 elements along the axis, or 1 for type 1; with
+/// [`Backend::Gpu`](crate::Backend::Gpu), [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the device does not support
+/// the length of the Fourier transform ([`FftPlan::new`]) and [`ErrorKind::Domain`](crate::ErrorKind::Domain) for f64;
+/// device errors.
 ///
 /// # Examples
 /// ```
@@ -112,11 +158,10 @@ pub fn dct<T: Real>(
     options: CosineOptions,
     axis: Axis,
 ) -> Result<Array<T>> {
-    let CosineOptions { scale, orthogonal } = options;
-    transform(ctx, "dct", a, Wave { sine: false, kind, scale, orthogonal }, axis)
+    transform(ctx, "dct", a, Wave::of(false, kind, options), axis)
 }
 
-/// Computes discrete sine transforms along an axis, on the CPU. For a line x of n elements, the result y of type
+/// Computes discrete sine transforms along an axis. For a line x of n elements, the result y of type
 ///
 /// - 1 is `y_k = 2 sum_j x_j sin(pi (j + 1) (k + 1) / (n + 1))`;
 /// - 2 is `y_k = 2 sum_j x_j sin(pi (2j + 1) (k + 1) / 2n)`;
@@ -148,50 +193,113 @@ pub fn dst<T: Real>(
     options: CosineOptions,
     axis: Axis,
 ) -> Result<Array<T>> {
-    let CosineOptions { scale, orthogonal } = options;
-    transform(ctx, "dst", a, Wave { sine: true, kind, scale, orthogonal }, axis)
+    transform(ctx, "dst", a, Wave::of(true, kind, options), axis)
 }
 
-/// Returns where [`dct`] and [`dst`] run on an array of this shape, and why. It is the CPU.
+/// Returns where [`dct`] of a type would run on an array of this shape, and why. [`dst`] costs nearly the same.
 #[must_use]
-pub fn choose_dct<T: Real>(ctx: &Context, shape: Shape, axis: Axis) -> Choice {
-    let (n, lines) = lines_of(shape, axis);
-    call::<T>("dct", n, lines).choose(ctx)
+pub fn choose_dct<T: Real>(ctx: &Context, kind: CosineType, shape: Shape, axis: Axis, resident: bool) -> Choice {
+    task::<T>(ctx, "dct", Wave::of(false, kind, CosineOptions::default()), shape, axis, resident).choose(ctx)
 }
 
-fn call<T: Real>(name: &'static str, n: usize, lines: Lines) -> Call<impl Fn(&Gpu, u64) -> bool> {
-    let (n, count) = (n as f64, (lines.inner * lines.outer) as f64);
-    // Twice the operations of a real Fourier transform of the same length: the order and the roots take as long as it.
-    let flops = 2.0 * 2.5 * n * (n + 1.0).log2() * count;
-    let workload = Workload {
-        family: Family::Rfft,
-        size: n,
-        items: count,
-        cpu_flops: flops,
-        gpu_flops: flops,
-        ..Workload::default()
-    };
-    Call { name, precision: Precision::on_cpu::<T>(), workload, empty: false, fits: |_: &Gpu, _| false, waits: false }
+fn task<T: Real>(ctx: &Context, name: &'static str, wave: Wave, shape: Shape, axis: Axis, resident: bool) -> Task {
+    let (n, lines) = lines_of(shape, axis);
+    let (n, kind) = (n.max(wave.least()), wave.inner());
+    let plan = plan(ctx, wave.points(n), kind.is_real()).and_then(Result::ok);
+    let (precision, wave) = (Precision::of::<T>(), Some(wave));
+    Task { name, kind, n, wave, lines, shape, plan, precision, resident, exponents: Vec::new() }
 }
 
 fn transform<T: Real>(ctx: &Context, name: &'static str, a: &Array<T>, wave: Wave, axis: Axis) -> Result<Array<T>> {
     let shape = a.shape();
-    let (n, lines) = lines_of(shape, axis);
-    let least = if wave.kind == CosineType::One && !wave.sine { 2 } else { 1 };
+    let (n, least) = (lines_of(shape, axis).0, wave.least());
     if n < least {
         let expected = format!("at least {least} elements along the axis");
         return Err(Error::shape(name, expected, format!("{n}, in {shape}")));
     }
-    let on_cpu = || {
-        let data = a.storage().to_vec(ctx)?;
-        let mut made = ctx.room::<T>(data.len());
-        if T::ON_DEVICE {
-            f32::cosine(&ctx.extension(), &wave, n, lines, cast_slice(&data), cast_slice_mut(&mut made));
-        } else {
-            f64::cosine(&ctx.extension(), &wave, n, lines, cast_slice(&data), cast_slice_mut(&mut made));
-        }
-        Ok(Storage::host_from(ctx, made))
+    task::<T>(ctx, name, wave, shape, axis, a.is_resident()).transform(ctx, a, None)
+}
+
+/// Records the transforms of all lines of `n` elements. Types 2 to 4 move 24 bytes for each element if their Fourier
+/// transform takes one pass, 8 in each of three kernels, where a Fourier transform of reals moves 8. Type 1 and type 4
+/// of an odd length move 40.
+///
+/// # Errors
+/// Device errors.
+pub(super) fn on_device(
+    gpu: &Gpu,
+    plan: &FftPlan,
+    wave: Wave,
+    n: usize,
+    lines: Lines,
+    input: &Buffer<f32>,
+) -> Result<Buffer<f32>> {
+    let all = n * lines.inner * lines.outer;
+    if all == 0 {
+        return gpu.record().array(0);
+    }
+    let fourth = wave.kind == CosineType::Four;
+    let roots = match wave.kind {
+        CosineType::One => None,
+        _ => Some(gpu.constant(&[0x00ff_c05e, n as u64, u64::from(fourth)], || {
+            roots_of::<f32>(n, fourth).into_iter().map(|w| [w.re, w.im]).collect()
+        })?),
     };
-    let (made, choice) = call::<T>(name, n, lines).run(ctx, on_cpu, |_| Err(Error::domain(name, "use the CPU")))?;
-    Ok(Array::from_storage(shape, made).chosen(&choice))
+    let (kind, single) = (wave.inner(), if wave.orthogonal { SQRT_2 } else { 1.0 });
+    let form = match wave.kind {
+        CosineType::One => 1.0,
+        CosineType::Two => 2.0,
+        CosineType::Three => 3.0,
+        CosineType::Four if n.is_multiple_of(2) => 4.0,
+        CosineType::Four => 5.0,
+    };
+    let variant = [("KIND", form)];
+    #[expect(clippy::cast_possible_truncation, reason = "f32 is the kernels' precision")]
+    let params = |given: usize, made: usize, scale: f64, single: f64| Turning {
+        count: to_u32(made * lines.inner * lines.outer),
+        inner: to_u32(lines.inner),
+        given: to_u32(given),
+        made: to_u32(made),
+        sine: u32::from(wave.sine),
+        scale: scale as f32,
+        single: single as f32,
+    };
+    let [before, after] = kind.lengths(plan.length());
+    let [from, to] = kind.words();
+    let turned = {
+        let mut rec = gpu.record();
+        let mut turned: Buffer<f32> = rec.array(all / n * before * from)?;
+        let params = params(n, before, 1.0, single);
+        let (grid, flops) = (Grid::Invocations(params.count), 6.0 * f64::from(params.count));
+        match (&roots, wave.kind) {
+            (Some(roots), CosineType::Three | CosineType::Four) => {
+                let kernel = TurnIn { params, roots, input, output: &mut turned.cast_mut() };
+                rec.dispatch(&kernel, &variant, grid, flops)?;
+            }
+            _ => rec.dispatch(&Reorder { params, input, output: &mut turned }, &variant, grid, flops)?,
+        }
+        turned
+    };
+    let spectra = gpu::transform(gpu, plan, kind, lines, &turned, None)?;
+    drop(turned);
+    let mut rec = gpu.record();
+    let mut made = rec.array(all)?;
+    debug_assert_eq!(spectra.len(), all / n * after * to);
+    let scale = match wave.kind {
+        CosineType::One => wave.scale,
+        // The transform divided by its length.
+        CosineType::Three => wave.scale * n as f64,
+        CosineType::Two | CosineType::Four => 2.0 * wave.scale,
+    };
+    let params = params(after, n, scale, 1.0 / single);
+    let (grid, flops) = (Grid::Invocations(params.count), 6.0 * f64::from(params.count));
+    if kind == Kind::RealInverse {
+        rec.dispatch(&Reorder { params, input: &spectra, output: &mut made }, &variant, grid, flops)?;
+    } else {
+        let (input, none) = (&spectra.cast_ref(), &spectra.cast_ref());
+        // Type 1 has no roots, and does not read what is bound in their place.
+        let roots: &Buffer<[f32; 2]> = roots.as_deref().unwrap_or(none);
+        rec.dispatch(&TurnOut { params, roots, input, output: &mut made }, &variant, grid, flops)?;
+    }
+    Ok(made)
 }

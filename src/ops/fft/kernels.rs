@@ -45,6 +45,15 @@ uniform! {
     pub(super) struct BandsOf { first: u32, inner: u32, bins: u32, bands: u32, centroid: u32, unit: f32 }
 }
 
+uniform! {
+    /// The number of elements of all lines of the result (`count`), the distance between adjacent elements of a line
+    /// (`inner`), the numbers of elements of a line in the input (`given`) and in the result (`made`), whether the
+    /// transform is one of sines, the factor of all elements, and that of those which the matrix has once.
+    pub(super) struct Turning {
+        count: u32, inner: u32, given: u32, made: u32, sine: u32, scale: f32, single: f32,
+    }
+}
+
 /// Pairs (maximum number of bins in a band, number of invocations that sum the band). Longer bands have more
 /// invocations, so that the loop of one invocation does not become too long.
 pub(super) const BAND_WIDTHS: [(usize, u32); 2] = [(1 << 16, 64), (usize::MAX, 256)];
@@ -245,6 +254,23 @@ fn one_variant() -> Vec<Vec<(&'static str, f64)>> {
     vec![vec![]]
 }
 
+/// The types of cosine and sine transforms that each of their kernels serves, where 5 is type 4 of an odd length.
+fn kinds(kinds: &[u32]) -> Vec<Vec<(&'static str, f64)>> {
+    kinds.iter().map(|&kind| vec![("KIND", f64::from(kind))]).collect()
+}
+
+fn reordered() -> Vec<Vec<(&'static str, f64)>> {
+    kinds(&[1, 2, 3])
+}
+
+fn turned_in() -> Vec<Vec<(&'static str, f64)>> {
+    kinds(&[3, 4, 5])
+}
+
+fn turned_out() -> Vec<Vec<(&'static str, f64)>> {
+    kinds(&[1, 2, 4, 5])
+}
+
 fn band_variants() -> Vec<Vec<(&'static str, f64)>> {
     BAND_WIDTHS.iter().map(|&(_, width)| vec![("WIDTH", f64::from(width))]).collect()
 }
@@ -338,6 +364,26 @@ kernels! {
         read tables: [f32; 2],
         read input: [f32; 2],
         write output: [f32; 2],
+    }
+    /// Reorders lines before and after the Fourier transforms of cosine and sine transforms.
+    Reorder = ["fft/reorder.wgsl"] variants reordered {
+        uniform params: Turning,
+        read input: f32,
+        write output: f32,
+    }
+    /// Turns lines of cosine and sine transforms into those of their Fourier transforms.
+    TurnIn = ["fft/complex.wgsl", "fft/turn_in.wgsl"] variants turned_in {
+        uniform params: Turning,
+        read roots: [f32; 2],
+        read input: f32,
+        write output: [f32; 2],
+    }
+    /// Turns spectra into the results of cosine and sine transforms.
+    TurnOut = ["fft/complex.wgsl", "fft/turn_out.wgsl"] variants turned_out {
+        uniform params: Turning,
+        read roots: [f32; 2],
+        read input: [f32; 2],
+        write output: f32,
     }
     /// Computes the power of spectra.
     Power = ["fft/power.wgsl"] variants one_variant {

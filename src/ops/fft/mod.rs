@@ -17,6 +17,9 @@
 //! `Point` holds the same element of two transforms (`point_pair.wgsl`). Strides describe the axes. The module `tables`
 //! computes lookup tables in f64, and the device caches them.
 //!
+//! Cosine and sine transforms (`cosine`) run the same algorithm on both sides. Each line becomes the line of one of these
+//! transforms, whose result becomes theirs; on the device, one kernel before it and one after it do this.
+//!
 //! The CPU uses rustfft and realfft, whose plans the context keeps. Where that is faster, batches of contiguous lines
 //! are transformed one per SIMD lane instead, and so are lines across rows of most lengths up to 2048 and batches of
 //! small matrices.
@@ -39,6 +42,7 @@ use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Choice, Family, Side, Workload};
 use crate::shape::{Axis, Shape};
 use bytemuck::{cast_slice, cast_slice_mut};
+use cosine::Wave;
 pub use cosine::{CosineOptions, CosineType, choose_dct, dct, dst};
 use cpu::Working;
 pub(in crate::ops) use cpu::{LinePlan, LinesMemory, Memory, Planned, PowerInLanes, RealLine};
@@ -299,7 +303,8 @@ fn choose<T: Real>(ctx: &Context, kind: Kind, shape: Shape, axis: Axis, resident
     let (n, lines) = lines_of(shape, axis);
     let plan = plan(ctx, n.max(1), kind.is_real()).and_then(Result::ok);
     let precision = Precision::of::<T>();
-    Task { name: "fft", kind, n: n.max(1), lines, shape, plan, precision, resident, exponents: Vec::new() }.choose(ctx)
+    Task { name: "fft", kind, n: n.max(1), lines, shape, plan, precision, resident, wave: None, exponents: Vec::new() }
+        .choose(ctx)
 }
 
 /// Returns the plan for the workgroup memory of the context's adapter; `None` if there is no adapter.
@@ -321,9 +326,12 @@ fn lines_of(shape: Shape, axis: Axis) -> (usize, Lines) {
 #[derive(Debug)]
 struct Task {
     name: &'static str,
+    /// The kind of the Fourier transform.
     kind: Kind,
     /// The number of elements along the axis in the time domain.
     n: usize,
+    /// The cosine or sine transform that the Fourier transform serves.
+    wave: Option<Wave>,
     lines: Lines,
     /// The shape of the result.
     shape: Shape,
@@ -347,29 +355,33 @@ impl Operation for Task {
 
     fn workload(&self, ctx: &Context) -> Workload {
         let count = (self.lines.inner * self.lines.outer) as f64;
-        let [before, after] = self.kind.lengths(self.n);
-        let [from, to] = self.kind.words();
+        let [before, after] = self.lengths();
+        let [from, to] = self.words();
         let moved = |words: usize| 4.0 * words as f64 * count;
-        let n = self.n as f64;
+        let points = self.points();
+        let n = points as f64;
         // The policy's rates are measured on powers of two. On the CPU and on the device, a transform of 1000 points
         // takes 1.5 to 2.8 times as long as a transform of 1024 points (2026-11-22). So other lengths count twice.
-        let mixed = if self.n.is_power_of_two() { 1.0 } else { 2.0 };
+        let mixed = if points.is_power_of_two() { 1.0 } else { 2.0 };
         // The policy's rate of the CPU was measured on matrix decompositions. rustfft has about twice that rate,
         // including its memory traffic, and transforms reals in half of the time.
         let cpu = if self.kind.is_real() { 2.5 } else { 5.0 }
             * n
             * (n + 1.0).log2()
             * if self.plan.as_ref().is_some_and(|p| p.padded().is_some()) { 3.0 } else { mixed };
+        // What a cosine or sine transform does before and after takes as long as its Fourier transform on the CPU. On the
+        // device, it moves twice the bytes of a real transform in one pass, which has about 18 operations an element.
+        let (twice, turns) = if self.wave.is_some() { (2.0, [36.0 * self.n as f64, 2.0]) } else { (1.0, [0.0; 2]) };
         Workload {
-            cpu_flops: 0.5 * cpu * count,
-            gpu_flops: self.plan.as_ref().map_or(0.0, FftPlan::flops) * count * mixed,
+            cpu_flops: 0.5 * twice * cpu * count,
+            gpu_flops: (self.plan.as_ref().map_or(0.0, FftPlan::flops) * mixed + turns[0]) * count,
             family: if self.kind.is_real() { Family::Rfft } else { Family::Fft },
             size: n,
             items: count,
-            dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64),
+            dispatches: self.plan.as_ref().map_or(1.0, |plan| plan.dispatches() as f64) + turns[1],
             algorithms: [
-                cpu::algorithm(self.kind, self.n, self.lines, self.precision.on_device),
-                ctx.adapter().map_or("", |adapter| kernels::Tuning::on(adapter, self.n).name(self.n)),
+                cpu::algorithm(self.kind, points, self.lines, self.precision.on_device),
+                ctx.adapter().map_or("", |adapter| kernels::Tuning::on(adapter, points).name(points)),
             ],
             ..Workload::default()
         }
@@ -377,11 +389,11 @@ impl Operation for Task {
     }
 
     fn fits(&self, gpu: &Gpu, budget: u64) -> bool {
-        self.plan.as_ref().is_some_and(|plan| batches::fits(gpu, budget, plan, self.kind))
+        self.plan.as_ref().is_some_and(|plan| batches::fits(gpu, budget, self, plan))
     }
 
     fn waits(&self, gpu: &Gpu, budget: u64) -> bool {
-        let most = self.plan.as_ref().and_then(|plan| batches::most(gpu, budget, plan, self.kind).ok());
+        let most = self.plan.as_ref().and_then(|plan| batches::most(gpu, budget, self, plan).ok());
         most.is_some_and(|most| self.lines.inner * self.lines.outer > most)
     }
 }
@@ -413,7 +425,22 @@ impl Task {
         };
         let plan = plan(ctx, n, kind.is_real()).and_then(Result::ok);
         let (precision, resident) = (Precision::of::<I>(), a.is_resident());
-        Ok(Self { name, kind, n, lines, shape, plan, precision, resident, exponents: Vec::new() })
+        Ok(Self { name, kind, n, wave: None, lines, shape, plan, precision, resident, exponents: Vec::new() })
+    }
+
+    /// Returns the length of the Fourier transform.
+    fn points(&self) -> usize {
+        self.wave.map_or(self.n, |wave| wave.points(self.n))
+    }
+
+    /// Returns the numbers of elements along the axis before and after.
+    fn lengths(&self) -> [usize; 2] {
+        if self.wave.is_some() { [self.n; 2] } else { self.kind.lengths(self.n) }
+    }
+
+    /// Returns the number of 32-bit words of an element before and after.
+    fn words(&self) -> [usize; 2] {
+        if self.wave.is_some() { [1; 2] } else { self.kind.words() }
     }
 
     /// Returns the layout of the matrices of the result, as if each of them were one line.
@@ -425,7 +452,7 @@ impl Task {
     fn lower_here<O: Scalar>(&self, made: &mut [O]) {
         if !self.exponents.is_empty() {
             let words: &mut [f32] = cast_slice_mut(made);
-            lower_here(&self.exponents, self.matrices(), self.kind.words()[1], 1, words);
+            lower_here(&self.exponents, self.matrices(), self.words()[1], 1, words);
         }
     }
 
@@ -447,7 +474,7 @@ impl Task {
             // If there is no plan, the kernels do not support the length, and planning again returns the error.
             let plan = match &self.plan {
                 Some(plan) => plan.clone(),
-                None => plan(ctx, self.n, self.kind.is_real()).unwrap_or_else(|| FftPlan::new(self.n))?,
+                None => plan(ctx, self.points(), self.kind.is_real()).unwrap_or_else(|| FftPlan::new(self.points()))?,
             };
             batches::transform(ctx, gpu, self, &plan, a.storage(), window)
         })?;
@@ -475,6 +502,9 @@ impl Task {
         Complex<F>: bytemuck::Pod,
     {
         let (n, lines) = (self.n, self.lines);
+        if let Some(wave) = &self.wave {
+            return F::cosine(plans, wave, n, lines, cast_slice(data), cast_slice_mut(to));
+        }
         match self.kind {
             Kind::Forward | Kind::Inverse => {
                 F::complex(plans, self.kind, n, lines, cast_slice(data), cast_slice_mut(to));

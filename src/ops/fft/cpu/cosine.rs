@@ -318,22 +318,11 @@ where
 }
 
 /// Returns the roots of unity for lines of `n` elements, those of types 2 and 3 or those of type 4.
-pub(super) fn roots_of<F: Working>(n: usize, fourth: bool) -> Vec<Complex<F>> {
+pub(in crate::ops::fft) fn roots_of<F: Working>(n: usize, fourth: bool) -> Vec<Complex<F>> {
     match (fourth, n.is_multiple_of(2)) {
         (false, _) => (0..=n / 2).map(|k| root(k, 4 * n)).collect(),
         (true, true) => (0..n / 2).map(|k| root(8 * k + 1, 16 * n)).collect(),
         (true, false) => (0..n).map(|k| root(k, 4 * n)).chain((0..n).map(|k| root(4 * k + 1, 8 * n))).collect(),
-    }
-}
-
-/// Returns the length of the Fourier transform for lines of `n` elements.
-pub(super) fn points(wave: &Wave, n: usize) -> usize {
-    match wave.kind {
-        CosineType::One if wave.sine => 2 * (n + 1),
-        CosineType::One => 2 * (n - 1),
-        CosineType::Two | CosineType::Three => n,
-        CosineType::Four if n.is_multiple_of(2) => n / 2,
-        CosineType::Four => n,
     }
 }
 
@@ -351,7 +340,7 @@ pub(super) fn transform<F: Working>(
     let real = |x| <F as Real>::from_f64(x);
     let single = real(if wave.orthogonal { SQRT_2 } else { 1.0 });
     let of = Cosine { n, sine: wave.sine, scale: real(wave.scale), single };
-    let (points, in_f32) = (points(wave, n), <F as Scalar>::ON_DEVICE);
+    let (points, in_f32) = (wave.points(n), <F as Scalar>::ON_DEVICE);
     // The lines of the Fourier transform are contiguous.
     let count = Lines { inner: 1, outer: lines.inner * lines.outer };
     macro_rules! by {

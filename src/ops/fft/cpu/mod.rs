@@ -23,6 +23,7 @@ use super::gpu::Kind;
 use crate::array::{Real, Scalar};
 use crate::ops::convert::tiny::Lines;
 use crate::parallel;
+pub(super) use cosine::roots_of;
 use in_lanes::Complexes;
 use lengths::Vectors;
 pub(super) use line::transformed_in_f64;

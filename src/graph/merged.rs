@@ -1,7 +1,6 @@
 //! What became of edges that are listed more than once.
 
 use super::{Conventions, Duplicates, Symmetrization};
-use std::fmt;
 
 /// How the edges of a list were merged into undirected ones, counted while graphs are built
 /// ([`GraphBatch::from_edge_list_counted`](super::GraphBatch::from_edge_list_counted)).
@@ -31,7 +30,6 @@ impl Merged {
     }
 
     /// Counts the weights of an edge that is listed several times in one direction.
-    #[expect(clippy::float_cmp, reason = "the same weight is the same number")]
     pub(super) fn count_duplicates(&mut self, mut weights: impl Iterator<Item = f64>, rule: Duplicates) {
         let first = weights.next();
         self.outweighed += usize::from(rule == Duplicates::Max && weights.any(|weight| Some(weight) != first));
@@ -42,8 +40,10 @@ impl Merged {
     pub fn doubts(self) -> impl Iterator<Item = String> {
         let Self { both_ways, one_way, outweighed } = self;
         let directed = (both_ways > 0 && one_way > 0).then(|| {
-            let all = both_ways + one_way;
-            format!("{} listed in one direction, the others in both; each was taken for undirected", of(one_way, all))
+            let (all, are) = (both_ways + one_way, if one_way == 1 { "is" } else { "are" });
+            format!(
+                "{one_way} of {all} edges {are} listed in one direction, the others in both; each was taken for undirected"
+            )
         });
         let weights = (outweighed > 0).then(|| match outweighed {
             1 => "1 edge is listed with different weights, of which the largest was used".to_owned(),
@@ -51,9 +51,4 @@ impl Merged {
         });
         [directed, weights].into_iter().flatten()
     }
-}
-
-/// Says how many of some edges are something.
-fn of(some: usize, all: usize) -> impl fmt::Display {
-    fmt::from_fn(move |f| write!(f, "{some} of {all} edges {}", if some == 1 { "is" } else { "are" }))
 }

@@ -130,8 +130,10 @@ pub struct DataSet {
     /// some.
     pub labels: TableTargets,
     /// The content that another program might read differently: a doubtful first line, which was taken for a header or
-    /// for an edge; numbers that look like timestamps, which were taken for weights; skipped columns or edge attributes;
-    /// edges whose other direction was added, and weights that were not used ([`Merged`](crate::graph::Merged)). Each notice is a sentence that names the file and, where applicable, the line.
+    /// for an edge; numbers that look like timestamps, which were taken for weights; skipped columns or edge
+    /// attributes; edges whose other direction was added, and weights that were not used
+    /// ([`Merged`](crate::graph::Merged)). Each notice is a sentence that names the file and, where applicable, the
+    /// line.
     pub notices: Vec<String>,
     /// The graphs whose nodes are numbered from 0 by edges that do not name node 0, in order.
     pub(crate) without_first: Vec<usize>,

@@ -17,12 +17,12 @@
 //! `Point` holds the same element of two transforms (`point_pair.wgsl`). Strides describe the axes. The module `tables`
 //! computes lookup tables in f64, and the device caches them.
 //!
-//! Cosine and sine transforms (`cosine`) run the same algorithm on both sides. Each line becomes the line of one of these
-//! transforms, whose result becomes theirs; on the device, one kernel before it and one after it do this.
+//! Cosine and sine transforms (`cosine`) run the same algorithm on both sides. Each line becomes the line of one of
+//! these transforms, whose result becomes theirs; on the device, one kernel before it and one after it do this.
 //!
-//! The CPU uses rustfft and realfft, whose plans the context keeps. Where that is faster, batches of contiguous lines
-//! are transformed one per SIMD lane instead, and so are lines across rows of most lengths up to 2048 and batches of
-//! small matrices.
+//! The CPU uses rustfft in f32 and zaft in f64, whose plans the context keeps. Where that is faster, batches of
+//! contiguous lines are transformed one per SIMD lane instead, and so are lines across rows of most lengths up to 2048
+//! and batches of small matrices.
 
 mod batches;
 mod cosine;
@@ -369,8 +369,9 @@ impl Operation for Task {
             * n
             * (n + 1.0).log2()
             * if self.plan.as_ref().is_some_and(|p| p.padded().is_some()) { 3.0 } else { mixed };
-        // What a cosine or sine transform does before and after takes as long as its Fourier transform on the CPU. On the
-        // device, it moves twice the bytes of a real transform in one pass, which has about 18 operations an element.
+        // What a cosine or sine transform does before and after takes as long as its Fourier transform on the CPU. On
+        // the device, it moves twice the bytes of a real transform in one pass, which has about 18 operations an
+        // element.
         let (twice, turns) = if self.wave.is_some() { (2.0, [36.0 * self.n as f64, 2.0]) } else { (1.0, [0.0; 2]) };
         Workload {
             cpu_flops: 0.5 * twice * cpu * count,

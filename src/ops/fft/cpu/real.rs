@@ -148,8 +148,8 @@ fn turned<F: Planned, const N: usize>(x: &mut [Complex<F>; N], y: &mut [Complex<
 }
 
 /// Computes, from the first h + 1 elements X of the spectrum of 2 h reals, the elements Z that [`unfold`] would turn
-/// into them, times `2 scale`: with E[k] = X[k] + conj X[h-k] and O[k] = (X[k] - conj X[h-k]) / root[k], they are Z[k] =
-/// E[k] + i O[k] and Z[h-k] = conj(E[k] - i O[k]).
+/// into them, times `2 scale`: with E[k] = X[k] + conj X[h-k] and O[k] = (X[k] - conj X[h-k]) / root[k], they are Z[k]
+/// = E[k] + i O[k] and Z[h-k] = conj(E[k] - i O[k]).
 #[inline(always)]
 fn fold<F: Planned>(x: &[Complex<F>], z: &mut [Complex<F>], roots: &[Complex<F>], scale: F) {
     let h = z.len();

@@ -144,6 +144,26 @@ def test_scales_and_lines_that_are_not_finite(kind, of):
     np.testing.assert_array_equal(np.delete(found, 3, 0), np.delete(truth, 3, 0))
 
 
+@pytest.mark.parametrize("name", ["dct", "dst"])
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_a_device(name, kind, adapter):
+    context = fiedler.Context(device="gpu", adapter=adapter)
+    for n in (2, 15, 48):
+        x = np.random.default_rng(n).standard_normal((7, n)).astype(np.float32)
+        truth = x.astype(np.float64) @ matrix(name, kind, n).T
+        found = getattr(fft, name)(x, kind, context=context)
+        assert found.dtype == np.float32
+        for ours, theirs in zip(found, truth):
+            near(ours, theirs, n, np.float32)
+        near(getattr(fft, name)(x.T.copy(), kind, axis=0, context=context), truth.T, n, np.float32)
+        back = getattr(fft, f"i{name}")(found, kind, context=context)
+        near(back, x, 4 * n**2, np.float32)  # twice the bound
+        pairs = getattr(fft, name)(x + 1j * x[::-1], kind, context=context)
+        near(pairs, truth + 1j * truth[::-1], n, np.float32)
+    with pytest.raises(fiedler.DomainError, match="no device kernel computes in f64"):
+        getattr(fft, name)(np.ones(4), kind, context=context)
+
+
 def test_bad_calls():
     for call, error, words in [
         (lambda: fft.dct(np.ones(4), 5), fiedler.DomainError, "type: expected 1, 2, 3 or 4, found 5"),
@@ -154,7 +174,7 @@ def test_bad_calls():
         (lambda: fft.dct(np.ones(4), orthogonalize=1), TypeError, "orthogonalize: expected True or False"),
         (lambda: fft.dct(np.array(["a"])), TypeError, "x: expected an array of"),
         (lambda: fft.dctn(np.ones((4, 4)), s=(2, 2, 2), axes=(0, 1)), fiedler.ShapeError, "s: expected a length"),
-        (lambda: fft.dct(np.ones(4, np.float32), device="gpu"), fiedler.Error, "CPU|adapter"),
+        (lambda: fft.dct(np.ones(4), device="gpu"), fiedler.Error, "CPU|adapter"),  # float64
     ]:
         with pytest.raises(error, match=words):
             call()

@@ -1,6 +1,6 @@
-// Reorders lines of reals for a cosine or sine transform of types 1 to 3, with signs and a factor. Types 1 and 2 reorder
-// before their Fourier transform, and type 3 after it. One invocation per element of the result, which moves 8 bytes and
-// has two products.
+// Reorders lines of reals for a cosine or sine transform of types 1 to 3, with signs and a factor. Types 1 and 2
+// reorder before their Fourier transform, and type 3 after it. One invocation per element of the result, which moves 8
+// bytes and has two products.
 
 override KIND: u32 = 1;
 override WIDTH: u32 = 256;

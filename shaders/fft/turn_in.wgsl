@@ -1,6 +1,6 @@
-// Turns lines of n reals into those of the Fourier transform of a cosine or sine transform of type 3 or 4, with roots of
-// unity. KIND 5 is type 4 of an odd length. A sine transform is that of the reversed line. One invocation per complex
-// element, which reads two reals, or one if n is odd in type 4, and has 6 operations. Needs fft/complex.wgsl.
+// Turns lines of n reals into those of the Fourier transform of a cosine or sine transform of type 3 or 4, with roots
+// of unity. KIND 5 is type 4 of an odd length. A sine transform is that of the reversed line. One invocation per
+// complex element, which reads two reals, or one if n is odd in type 4, and has 6 operations. Needs fft/complex.wgsl.
 
 override KIND: u32 = 3;
 override WIDTH: u32 = 256;

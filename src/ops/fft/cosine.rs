@@ -121,8 +121,8 @@ impl Wave {
 /// - 4 is `y_k = 2 sum_j x_j cos(pi (2j + 1) (2k + 1) / 4n)`.
 ///
 /// These are the factors of SciPy and FFTW. Type 3 undoes type 2, and types 1 and 4 undo themselves, with the scale
-/// `1 / 2n`, or `1 / 2(n - 1)` for type 1. Types 2 and 3 take a real Fourier transform of n elements (Makhoul 1980), type
-/// 1 one of 2(n - 1), and type 4 a complex one of n/2, or of n if n is odd.
+/// `1 / 2n`, or `1 / 2(n - 1)` for type 1. Types 2 and 3 take a real Fourier transform of n elements (Makhoul 1980),
+/// type 1 one of 2(n - 1), and type 4 a complex one of n/2, or of n if n is odd.
 ///
 /// # Accuracy
 /// The relative error in the 2-norm is at most `4 eps log2 2n`, where eps is 2^-23 for f32 and 2^-52 for f64. A line

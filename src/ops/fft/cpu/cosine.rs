@@ -122,10 +122,12 @@ where
     #[inline(always)]
     fn after(&self, from: &[Complex<F>], to: &mut [F]) {
         let Cosine { n, sine, scale, single } = self.0;
+        // If the line has a NaN, it may be in the other part alone.
+        let zero = <F as Real>::from_f64(0.0);
         if sine {
-            return to.iter_mut().zip(&from[1..]).for_each(|(to, z)| *to = -scale * z.im);
+            return to.iter_mut().zip(&from[1..]).for_each(|(to, z)| *to = -scale * (z.im + zero * z.re));
         }
-        to.iter_mut().zip(from).for_each(|(to, z)| *to = scale * z.re);
+        to.iter_mut().zip(from).for_each(|(to, z)| *to = scale * (z.re + zero * z.im));
         to[0] /= single;
         to[n - 1] /= single;
     }

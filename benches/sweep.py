@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.fft
+import scipy.sparse.linalg
 import sklearn.decomposition
 import torch
 
@@ -132,6 +133,42 @@ def fft2(draw):
     return transform(draw, "fft2", draw.complex, draw.size(4, 2048), draw.size(4, 2048), most=2e6)
 
 
+def irfft(draw):
+    n = draw.length()
+    a = np.fft.rfft(draw.real(*draw.batch(n), n)).astype(np.result_type(draw.dtype, np.complex64))
+    x = torch.from_numpy(a)
+    peers = [lambda: scipy.fft.irfft(a, n, workers=THREADS), lambda: torch.fft.irfft(x, n)]
+    return f"{a.shape}, n = {n}", lambda: fft.irfft(a, n), peers, np.asarray
+
+
+def cosine(draw):
+    n, name, kind = draw.length(), str(draw.rng.choice(["dct", "dst", "idct", "idst"])), int(draw.rng.integers(1, 5))
+    a = draw.real(*draw.batch(n), n)
+    own, peer = getattr(fft, name), getattr(scipy.fft, name)
+    return f"{name} {kind} {a.shape}", lambda: own(a, kind), [lambda: peer(a, kind, workers=THREADS)], np.asarray
+
+
+def fftn(draw):
+    return transform(draw, "fftn", draw.complex, *(draw.size(2, 128) for _ in range(3)), most=2e6)
+
+
+def hermitian(draw):
+    n = draw.size(2, 600)
+    a = draw.complex(*draw.batch(n * n, 1e6), n, n)
+    a = a + a.swapaxes(-1, -2).conj()
+    x = torch.from_numpy(a)
+    return a.shape, lambda: linalg.eigh(a), [lambda: np.linalg.eigh(a), lambda: torch.linalg.eigh(x)], lambda w: w[0]
+
+
+def eigsh(draw):
+    n, k = draw.size(50, 50_000), draw.size(1, 20)
+    a = scipy.sparse.random(n, n, draw.size(2, 20) / n, "csr", draw.dtype, draw.rng)
+    a, which = a + a.T, str(draw.rng.choice(["LA", "SA", "LM"]))
+    peer = scipy.sparse.linalg.eigsh
+    label = f"{a.shape}, {a.nnz} entries, k = {k}, {which}"
+    return label, lambda: linalg.eigsh(a, k, which=which), [lambda: peer(a, k, which=which)], lambda found: np.sort(found[0])
+
+
 def cov(draw):
     a = draw.table(draw.size(2, 3000))
     x = torch.from_numpy(a)
@@ -170,7 +207,12 @@ FAMILIES = {
     "matmul": matmul,
     "fft": complex_fft,
     "rfft": rfft,
+    "irfft": irfft,
+    "cosine": cosine,
     "fft2": fft2,
+    "fftn": fftn,
+    "hermitian": hermitian,
+    "eigsh": eigsh,
     "cov": cov,
     "pca": pca,
     "describe": describe,

@@ -34,6 +34,13 @@ pub(crate) struct Graphs {
 #[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
 pub(crate) struct How(pub(crate) Option<String>, pub(crate) Option<String>, pub(crate) bool, pub(crate) bool);
 
+impl How {
+    /// Returns whether the caller has left to the library what becomes of directions and duplicates.
+    fn is_default(&self) -> bool {
+        self.0.is_none() && self.1.is_none()
+    }
+}
+
 /// Returns the conventions of a preset, or the default ones, with a symmetrization if one is named.
 pub(crate) fn conventions(How(preset, symmetrize, signed, flows): &How) -> Result<Conventions> {
     let preset = preset.as_deref().map(str::parse::<Preset>).transpose()?;
@@ -63,6 +70,7 @@ impl Graphs {
         let first = usize::from(data.format == Format::TuDataset);
         let mut notices: Vec<String> = data.notices.iter().map(|one| in_words(one)).collect();
         notices.extend(data.isolated().doubt().map(|doubt| format!("{}: {doubt}.", data.name)));
+        notices.extend(data.doubts().filter(|_| how.is_default()));
         Self { batch: data.graphs, first, how, node_ids: data.node_ids, notices }
     }
 }
@@ -124,7 +132,7 @@ impl Graphs {
             false => alone(py, made)?,
         };
         let isolated = if numbered { batch.isolated(&without_first) } else { Isolated::default() };
-        let doubts = isolated.doubt().into_iter().chain(merged.doubts());
+        let doubts = isolated.doubt().into_iter().chain(merged.doubts().filter(|_| how.is_default()));
         let notices = doubts.map(|doubt| format!("edge_index: {doubt}.")).collect();
         Ok(Self { batch, first: 0, how, node_ids: None, notices })
     }

@@ -197,9 +197,9 @@ pub fn read(
         )
     });
     let notices = columns.notice(schema).into_iter().chain(timestamps);
-    let notices = notices.chain(listed.merged.doubts().map(|doubt| format!("{doubt}.")));
     let notices = notices.map(|notice| format!("{}: {notice}", path.display())).collect();
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let (format, labels, without_first) = (Format::Table, TableTargets::None, listed.without_first);
-    Ok(DataSet { name, graphs, node_ids, format, labels, notices, without_first })
+    let (format, labels) = (Format::Table, TableTargets::None);
+    let (merged, without_first) = (listed.merged, listed.without_first);
+    Ok(DataSet { name, graphs, node_ids, format, labels, notices, merged, without_first })
 }

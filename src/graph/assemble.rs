@@ -366,7 +366,7 @@ fn append_row<W: Weight>(
     if !weighted && conventions.symmetrization == Symmetrization::Max && apart() {
         out.columns.extend_from_slice(forward);
         out.columns.extend_from_slice(backward);
-        counts.one_way += forward.iter().filter(|&&column| column as usize != row).count();
+        forward.iter().filter(|&&column| column as usize != row).for_each(|_| counts.count([1.0, 0.0], conventions));
         if conventions.flows {
             out.flows.extend(forward.iter().map(|_| 1.0).chain(backward.iter().map(|_| -1.0)));
         }

@@ -19,8 +19,8 @@ impl Merged {
     /// Counts an edge of these weights in its own and in the other direction, which is 0 if that is not listed.
     #[expect(clippy::float_cmp, reason = "the same weight is the same number")]
     pub(super) fn count(&mut self, [own, other]: [f64; 2], conventions: &Conventions) {
-        if conventions.symmetrization == Symmetrization::Keep {
-            // Directions stay as they are.
+        if conventions.symmetrization == Symmetrization::Keep || conventions.flows {
+            // Directions stay what they are, in the matrix or beside it.
         } else if other == 0.0 {
             self.one_way += 1;
         } else {

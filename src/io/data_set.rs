@@ -11,7 +11,7 @@ use super::{adjacency_list, dimacs, edge_arrays, gml, graph6, matrix_market, met
 use crate::cancel::Cancel;
 use crate::context::DEFAULT_BUDGET;
 use crate::error::{Error, Result};
-use crate::graph::{Conventions, EdgeList, GraphBatch, Isolated, Refusal};
+use crate::graph::{Conventions, EdgeList, GraphBatch, Isolated, Merged, Refusal};
 use std::io::Read;
 use std::path::Path;
 
@@ -130,11 +130,11 @@ pub struct DataSet {
     /// some.
     pub labels: TableTargets,
     /// The content that another program might read differently: a doubtful first line, which was taken for a header or
-    /// for an edge; numbers that look like timestamps, which were taken for weights; skipped columns or edge
-    /// attributes; edges whose other direction was added, and weights that were not used
-    /// ([`Merged`](crate::graph::Merged)). Each notice is a sentence that names the file and, where applicable, the
-    /// line.
+    /// for an edge; numbers that look like timestamps, which were taken for weights; and skipped columns or edge
+    /// attributes. Each notice is a sentence that names the file and, where applicable, the line.
     pub notices: Vec<String>,
+    /// Which edges the conventions have merged.
+    pub merged: Merged,
     /// The graphs whose nodes are numbered from 0 by edges that do not name node 0, in order.
     pub(crate) without_first: Vec<usize>,
 }
@@ -145,6 +145,12 @@ impl DataSet {
     #[must_use]
     pub fn isolated(&self) -> Isolated {
         self.graphs.isolated(&self.without_first)
+    }
+
+    /// Returns what the conventions did with edges that are listed more than once, if that may be a surprise: a
+    /// sentence each, which names the data set.
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
+        self.merged.doubts().map(|doubt| format!("{}: {doubt}.", self.name))
     }
 }
 
@@ -288,14 +294,13 @@ fn listed_as(found: &Found, conventions: &Conventions, options: &ReadOptions) ->
         }
         Refusal::List(error) => error,
     })?;
-    notices.extend(merged.doubts().map(|doubt| format!("{}: {doubt}.", place.path().display())));
     let (labels, notice) = match place {
         Place::TuDataset(set) if options.graph_labels => (tudataset::graph_labels(set, graphs.len())?, None),
         Place::Ogb(set) if options.graph_labels => set.graph_labels(graphs.len())?,
         _ => (TableTargets::None, None),
     };
     notices.extend(notice);
-    Ok(DataSet { name: place.name(), graphs, node_ids, format, labels, notices, without_first })
+    Ok(DataSet { name: place.name(), graphs, node_ids, format, labels, notices, merged, without_first })
 }
 
 /// Reads the edges as they are listed. Also returns the graphs whose nodes are numbered from 0 by edges that do not

@@ -67,10 +67,12 @@ impl Graphs {
         file_name: &str,
         #[wasm_bindgen(unchecked_optional_param_type = "ReadOptions")] options: JsValue,
     ) -> Result<Self, JsValue> {
-        let conventions = options::read::<ReadOptions>(options)?.conventions()?;
+        let options = options::read::<ReadOptions>(options)?;
+        let conventions = options.conventions()?;
         let data = read_from(file_name, bytes, &conventions, &fiedler::io::ReadOptions::default()).map_err(thrown)?;
         let from_one = data.isolated().doubt().map(|doubt| format!("{}: {doubt}.", data.name));
-        let notices = data.notices.into_iter().chain(from_one).collect();
+        let doubts = data.doubts().filter(|_| options.symmetrize.is_none());
+        let notices = data.notices.iter().cloned().chain(from_one).chain(doubts).collect();
         Ok(Self { name: data.name, format: Some(data.format), notices, ids: data.node_ids, batch: data.graphs })
     }
 
@@ -86,7 +88,8 @@ impl Graphs {
         weights: Option<Vec<f64>>,
         #[wasm_bindgen(unchecked_optional_param_type = "ReadOptions")] options: JsValue,
     ) -> Result<Self, JsValue> {
-        let conventions = options::read::<ReadOptions>(options)?.conventions()?;
+        let options = options::read::<ReadOptions>(options)?;
+        let conventions = options.conventions()?;
         let nodes = whole("nodes", nodes)?;
         let (pairs, rest) = edges.as_chunks::<2>();
         if !rest.is_empty() {
@@ -107,7 +110,8 @@ impl Graphs {
             Some(weights) => pairs.iter().zip(weights).for_each(|(&[a, b], weight)| list.push_weighted(a, b, weight)),
         }
         let (batch, merged) = GraphBatch::from_edge_list_counted(list, &conventions, &Cancel::new()).map_err(thrown)?;
-        let notices = merged.doubts().map(|doubt| format!("edges: {doubt}.")).collect();
+        let doubts = merged.doubts().filter(|_| options.symmetrize.is_none());
+        let notices = doubts.map(|doubt| format!("edges: {doubt}.")).collect();
         Ok(Self { name: "edges".to_owned(), format: None, notices, ids: None, batch })
     }
 

@@ -77,7 +77,7 @@ pub(super) fn columns(said: &[(Role, String)]) -> Columns {
 
 /// Prints the reader's notices to standard error.
 pub(super) fn notify(data: &DataSet) {
-    for notice in &data.notices {
-        super::complain(notice);
+    for notice in data.notices.iter().cloned().chain(data.doubts()) {
+        super::complain(&notice);
     }
 }

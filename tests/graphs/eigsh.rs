@@ -291,7 +291,7 @@ fn null_space(ctx: &Context) -> Checked {
             let values = referee::eigenvalues(&matrix.dense(), 384)?;
             let operator = Operator::<f32>::laplacian(graph.view(), normalization)?;
             for method in [EigshMethod::Chebyshev, EigshMethod::Auto, EigshMethod::Lanczos, EigshMethod::Subspace] {
-                for k in [1, 4, 7, 8, 9, 14] {
+                for k in [1, 4, 8, 9] {
                     let found = eigsh(ctx, &operator, k, Which::Smallest, &EigshOptions::default().method(method))?;
                     let name = format!("{isolated:?}, {normalization:?}, k = {k} by {method}");
                     let (which, tolerance) = (Which::Smallest, tolerance::<f32>());

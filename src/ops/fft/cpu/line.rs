@@ -2,7 +2,7 @@
 //!
 //! Both are as fast as each other. rustfft takes the sines of angles that were rounded, which an f32 does not show. In
 //! f64, its error is 1.5 times that of pocketfft at the median of lengths drawn by chance, and up to 4.4 times; zaft,
-//! whose sines are those of exact angles, has 1.1 times, and up to 2.5 (2026-11-30). For browsers, rustfft does both.
+//! whose sines are those of exact angles, has 1.1 times, and up to 3.1 (2026-11-30). For browsers, rustfft does both.
 
 use crate::array::Real;
 use num_complex::Complex;

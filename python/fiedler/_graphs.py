@@ -179,6 +179,8 @@ class GraphBatch:
             The column of a TUDataset's edge attributes that has the weights, counted from 1.
         """
         column = None if edge_weight_column is None else whole(edge_weight_column, "edge_weight_column")
+        if preset is None and symmetrize == "max":
+            symmetrize = None  # the same, but what was merged is told
         return cls(_fiedler.Graphs.read(_path(path), _how(preset, symmetrize, signed, flows), column))
 
     @classmethod

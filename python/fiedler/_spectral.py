@@ -45,7 +45,7 @@ def _embedding(affinities: Array, k: int, dtype: Any, device: str | None) -> Arr
         components = scipy.sparse.csgraph.connected_components(edges, directed=False, return_labels=False)
     else:
         precision = "f32" if dtype == np.float32 else "f64"
-        found = encode(GraphBatch.from_scipy_sparse(edges), k, precision=precision, device=device, cache=False)
+        found = encode(GraphBatch.from_scipy_sparse(edges, symmetrize="max"), k, precision=precision, device=device, cache=False)
         vectors, components = found.eigenvectors, found.components[0]
     if components > 1:
         warnings.warn("Graph is not fully connected, spectral embedding may not work as expected.", stacklevel=4)

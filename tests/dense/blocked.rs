@@ -122,16 +122,13 @@ fn of(found: &HostEigh<f32>, i: usize) -> (Vec<u32>, Vec<u32>, String) {
 /// One call has matrices of several size classes, some of which converge immediately. Each matrix has the same
 /// result as alone, also under a memory budget that cuts the batch.
 fn cuts(ctx: &Context) -> Checked {
-    let cases: Vec<Case> = [130, 17, 193, 0, 110, 40, 130]
-        .into_iter()
-        .enumerate()
-        .map(|(i, n)| one([13, 2, 8, 10][i % 4], n, i as u64))
-        .collect();
+    let cases: Vec<Case> =
+        [130, 17, 65, 0, 130].into_iter().enumerate().map(|(i, n)| one([13, 2, 8, 10][i % 4], n, i as u64)).collect();
     let forced = alike(ctx).kernels(&[KernelForm::Eigh(JacobiForm::Blocked)]);
     for ctx in sample(ctx, [forced, alike(ctx)]) {
         let whole = solve::<f32>(&ctx.clone().build()?, &cases)?;
         judge(&cases, &whole, |_| None)?;
-        for i in [0, 2, 5] {
+        for i in [0, 1] {
             let alone = solve::<f32>(&ctx.clone().build()?, &cases[i..=i])?;
             assert_eq!(of(&alone, 0), of(&whole, i), "{} alone", cases[i].name);
         }

@@ -291,7 +291,7 @@ fn spread_graphs(small: bool) -> fiedler::Result<Vec<(String, Graph)>> {
     let blocks = BlockModel { blocks: 3, size: n / 3, within: probability, between: none };
     let molecule = molecules(1, 5)?;
     let mut all = Vec::new();
-    for seed in 0..if small { 4 } else { 1 } {
+    for seed in 0..if small { 2 } else { 1 } {
         all.push((format!("hubs {seed}"), weighted(preferential_attachment(n, 3, seed)?.view(), how, seed)?));
         all.push((format!("blocks {seed}"), weighted(block_model(blocks, seed)?.view(), how, seed)?));
         all.push((format!("grid {seed}"), weighted(grid(5, n / 5)?.view(), how, seed)?));
@@ -319,7 +319,7 @@ fn twelve_orders(ctx: &Context) -> Checked {
         }
     }
     // Some of the 6 eigenpairs of a graph are too close together for f64. Their number is the same on every side.
-    assert!(compared > 400, "only {compared} vectors compared");
+    assert!(compared > 200, "only {compared} vectors compared");
     Ok(())
 }
 

@@ -68,7 +68,7 @@ def test_warnings_are_at_the_line_of_the_caller(tmp_path, call):
         ("g.csv", "src,dst,since\n1,2,5\n2,3,6\n", "the column `since` was read as the weights"),
         ("g.csv", "src,dst,kind\n1,2,x\n2,3,y\n", "the column `kind` was not read"),
         ("g.txt", "a b\nb a\nb c\n", "1 of 2 edges is listed in one direction, the others in both"),
-        ("g.txt", "a b 1\nb a 2\n", "1 edge is listed with different weights, of which the largest was used"),
+        ("g.txt", "a b 1\nb a 2\n", "some edges are listed with different weights, of which the one of largest magnitude was used"),
     ],
 )
 def test_how_a_file_was_read_is_a_warning(tmp_path, name, text, words):
@@ -89,7 +89,7 @@ def test_merged_edges_are_a_warning():
     with pytest.warns(fiedler.Notice, match="edge_index: 1 of 2 edges is listed in one direction") as caught:
         fiedler.GraphBatch.from_edge_index(mixed)
     assert [one.filename for one in caught] == [__file__]
-    with pytest.warns(fiedler.Notice, match="edge_index: 1 edge is listed with different weights"):
+    with pytest.warns(fiedler.Notice, match="edge_index: some edges are listed with different weights"):
         fiedler.GraphBatch.from_edges([(0, 1), (0, 1)], weight=[1.0, 2.0])
     # Said by the caller.
     fiedler.GraphBatch.from_edge_index(mixed, preset="networkx")

@@ -11,7 +11,8 @@ pub struct Merged {
     pub both_ways: usize,
     /// The number of pairs of nodes whose edge is listed in one direction and was taken for both.
     pub one_way: usize,
-    /// How often the largest of several different weights of an edge was used.
+    /// How often one of different weights was used, because its magnitude is the largest: of the weights that are listed
+    /// for one direction of an edge, and of those of both directions.
     pub outweighed: usize,
 }
 
@@ -45,9 +46,8 @@ impl Merged {
                 "{one_way} of {all} edges {are} listed in one direction, the others in both; each was taken for undirected"
             )
         });
-        let weights = (outweighed > 0).then(|| match outweighed {
-            1 => "1 edge is listed with different weights, of which the largest was used".to_owned(),
-            some => format!("{some} edges are listed with different weights, of which the largest was used"),
+        let weights = (outweighed > 0).then(|| {
+            "some edges are listed with different weights, of which the one of largest magnitude was used".to_owned()
         });
         [directed, weights].into_iter().flatten()
     }

@@ -99,12 +99,15 @@ fn readers_say_what_they_merged() {
             "a b\nb a\nb c\n",
             &["1 of 2 edges is listed in one direction, the others in both; each was taken for undirected"],
         ),
-        ("a b 1\na b 2.5\n", &["1 edge is listed with different weights, of which the largest was used"]),
+        (
+            "a b 1\na b 2.5\n",
+            &["some edges are listed with different weights, of which the one of largest magnitude was used"],
+        ),
         (
             "a b 1\nb a 2.5\nb c 1.5\nc a 1.5\n",
             &[
                 "2 of 3 edges are listed in one direction, the others in both; each was taken for undirected",
-                "1 edge is listed with different weights, of which the largest was used",
+                "some edges are listed with different weights, of which the one of largest magnitude was used",
             ],
         ),
     ] {

@@ -176,6 +176,8 @@ impl<T: Number> Done<'_, T> {
         let groups =
             self.groups(self.compared(), self.metric()).into_iter().map(|(name, found)| (name, summary(&found)));
         let (guessed, guessing) = self.fit.guessing(self.compared());
+        let part = self.compared().name();
+        let guessing = (guessing.n > 0).then(|| (format!("{part}.{}", guessed.name()), number(guessing.mean)));
         let mut report = json!({
             "net": self.fit.net().to_string(),
             "parameters": self.fit.net().parameters(),
@@ -183,7 +185,7 @@ impl<T: Number> Done<'_, T> {
             "row_groups": self.fit.groups(),
             "runs": self.fit.runs().len(),
             "metrics": metrics,
-            "guessing": {format!("{}.{}", self.compared().name(), guessed.name()): number(guessing.mean)},
+            "guessing": guessing.into_iter().collect::<serde_json::Map<_, _>>(),
             "groups": groups.collect::<serde_json::Map<_, _>>(),
             "selected_on_test": self.fit.is_selected_on_test(),
             "best_run": self.fit.best_run(),

@@ -55,8 +55,8 @@ pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines, in_f32: bool) -> &'s
     }
 }
 
-/// The precisions, with their transforms. The transforms are methods of concrete types, so that
-/// they are compiled once in this crate and not again in every crate that calls them.
+/// The precisions, with their transforms. The transforms are methods of concrete types, so that they are compiled once
+/// in this crate and not again in every crate that calls them.
 pub(super) trait Working: Planned {
     /// Computes complex transforms; the inverse divides by the length.
     fn complex(

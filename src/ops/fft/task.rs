@@ -14,7 +14,6 @@ use crate::ops::operation::{Operation, Precision};
 use crate::policy::{Family, Workload};
 use crate::shape::{Axis, Shape};
 use bytemuck::{cast_slice, cast_slice_mut};
-use num_complex::Complex;
 
 /// Returns the plan for the workgroup memory of the context's adapter; `None` if there is no adapter.
 pub(super) fn plan(ctx: &Context, n: usize, real: bool) -> Option<Result<FftPlan>> {

@@ -109,6 +109,7 @@ pub mod io;
 mod lanes;
 mod memory;
 pub mod ops;
+mod order;
 mod parallel;
 pub mod policy;
 mod profile;

@@ -36,7 +36,7 @@ pub(crate) struct How(pub(crate) Option<String>, pub(crate) Option<String>, pub(
 
 impl How {
     /// Returns whether the caller has left to the library what becomes of directions and duplicates.
-    fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         self.0.is_none() && self.1.is_none()
     }
 }

@@ -10,6 +10,7 @@ use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use fiedler::arrow::{Columns, Encoder, FeatureEncoder, Role, Runs};
 use fiedler::features::Representation;
+use fiedler::graph::{Isolated, Merged};
 use fiedler::policy::Choice;
 use fiedler::{Context, Error, ErrorKind, Result};
 use pyo3::exceptions::PyTypeError;
@@ -26,7 +27,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub(crate) struct Table {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
-    notice: Option<String>,
+    notices: Vec<String>,
 }
 
 #[pymethods]
@@ -48,7 +49,7 @@ impl Table {
     /// What another program might read differently in the table that this one was made of.
     #[getter]
     fn notices(&self) -> Vec<String> {
-        self.notice.iter().map(|notice| in_words(&format!("table: {notice}"))).collect()
+        self.notices.iter().map(|notice| in_words(&format!("table: {notice}"))).collect()
     }
 
     /// Passes the table to another library. Arrow's interface allows ignoring the requested schema.
@@ -128,12 +129,12 @@ pub(crate) fn encode_table(
         encoder.column_names(),
         |ctx, schema| encoder.schema(ctx, schema),
         |ctx, batch, give| {
-            let told = encoder.encode_parts(ctx, batch, |part| {
+            encoder.encode_parts(ctx, batch, |part| {
                 give.push(part);
                 Ok(())
-            });
-            told.map(drop)
+            })
         },
+        of_tables.how.is_default(),
     )
 }
 
@@ -166,18 +167,20 @@ pub(crate) fn features_table(
         let Some(first) = batches.first() else {
             return Err(Error::domain("table", "expected a batch at least, found none"));
         };
-        Ok(Table { schema: first.schema(), batches, notice })
+        Ok(Table { schema: first.schema(), batches, notices: notice.into_iter().collect() })
     })
 }
 
-/// Takes batches of whole graphs through `encode`.
+/// Takes batches of whole graphs through `encode`. If nothing was said about edges that are listed more than once, what
+/// became of them is told.
 fn through(
     py: Python<'_>,
     door: &Door,
     reader: RecordBatchStreamReader,
     columns: &Columns,
     schema: impl Fn(&Context, &arrow_schema::Schema) -> Result<SchemaRef> + Send,
-    encode: impl Fn(&Context, &RecordBatch, &mut Vec<RecordBatch>) -> Result<()> + Send,
+    encode: impl Fn(&Context, &RecordBatch, &mut Vec<RecordBatch>) -> Result<(Isolated, Merged)> + Send,
+    told: bool,
 ) -> PyResult<Table> {
     // The side of a graph must not depend on how many graphs there are, so a device is always looked for.
     let choose = |_: &Context| Ok(worth_a_device());
@@ -185,18 +188,26 @@ fn through(
     waited(py, door, choose, None, move |ctx, _| {
         let schema = schema(ctx, &reader.schema())?;
         let mut batches = Vec::new();
+        let (mut isolated, mut merged) = (Isolated::default(), Merged::default());
+        let mut encode = |batch: &RecordBatch| -> Result<()> {
+            let (nodes, edges) = encode(ctx, batch, &mut batches)?;
+            (isolated, merged) = (isolated.and(nodes), merged.and(edges));
+            Ok(())
+        };
         for batch in reader {
             if ctx.cancel().is_cancelled() {
                 return Err(ErrorKind::Cancelled.into());
             }
             if let Some(batch) = runs.push(batch.map_err(|error| unreadable(&error))?)? {
-                encode(ctx, &batch, &mut batches)?;
+                encode(&batch)?;
             }
         }
         if let Some(batch) = runs.finish()? {
-            encode(ctx, &batch, &mut batches)?;
+            encode(&batch)?;
         }
-        Ok(Table { schema, batches, notice })
+        let doubts = isolated.doubt().into_iter().chain(merged.doubts().filter(|_| told));
+        let notices = notice.into_iter().chain(doubts.map(|doubt| format!("{doubt}."))).collect();
+        Ok(Table { schema, batches, notices })
     })
 }
 

@@ -25,7 +25,7 @@ def molecules(count: int, seed: int = 5) -> pa.Table:
     for i in range(count):
         n = int(random.integers(1, 30))
         parents = [int(random.integers(0, v)) for v in range(1, n)]
-        extra = random.integers(0, n, (2, n // 5))
+        extra = np.sort(random.integers(0, n, (2, n // 5)), axis=0)[::-1]  # no edge is listed in both directions
         rows["id"].append(i)
         rows["src"].append([*range(1, n), *extra[0].tolist()])
         rows["dst"].append([*parents, *extra[1].tolist()])
@@ -177,6 +177,20 @@ def test_numbers_that_begin_at_1_are_warned_of() -> None:
         fiedler.GraphBatch.from_edge_index(index, 4)
         fiedler.GraphBatch.from_edge_index(index - 1)
         fiedler.GraphBatch.from_edge_index(np.array([[0, 1, 2], [0, 2, 3]]))  # the self-loop names node 0
+
+
+def test_merged_edges_of_tables_are_a_warning() -> None:
+    rows = pa.table({"src": [[0, 1], [0, 1, 1]], "dst": [[1, 2], [1, 0, 2]]})
+    edges = pa.table({"src": ["a", "b", "b"], "dst": ["b", "a", "c"], "weight": [1.0, 2.0, 1.0]})
+    told = ((rows, "table: 3 of 4 edges are listed"), (edges, "table: 1 of 2 edges is listed .* different weights"))
+    for table, words in told:
+        with pytest.warns(fiedler.Notice, match=words) as caught:
+            Encoder(k=2)(table)
+        assert [one.filename for one in caught] == [__file__]
+        for said in ({"symmetrize": "max"}, {"preset": "networkx", "symmetrize": "max"}):
+            Encoder(k=2, **said)(table)
+    with pytest.warns(fiedler.Notice, match="node 0 alone, so ids seem to begin at 1"):
+        Encoder(k=2)(pa.table({"src": [[1, 2]], "dst": [[2, 3]]}))
 
 
 def test_how_a_table_was_read_is_a_warning() -> None:

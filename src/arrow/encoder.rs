@@ -8,7 +8,7 @@ use super::{refused, wrong};
 use crate::context::{Context, DEFAULT_BUDGET};
 use crate::encode::{Encoding, SpectralEncoder, numerics};
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::{Conventions, GraphBatch, Isolated};
+use crate::graph::{Conventions, GraphBatch, Isolated, Merged};
 use crate::lanes::width;
 use crate::policy::Backend;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
@@ -199,7 +199,8 @@ impl Encoder {
     }
 
     /// Encodes the graphs of a batch in parts that fit into the memory budget together with their results, and hands
-    /// each part to `take`, in order. Returns the nodes without edges.
+    /// each part to `take`, in order. Returns the nodes without edges, and what became of edges that are listed more
+    /// than once.
     ///
     /// # Errors
     /// Those of [`Encoder::encode_batch`], except for too many numbers, and those of `take`.
@@ -208,7 +209,7 @@ impl Encoder {
         ctx: &Context,
         batch: &RecordBatch,
         mut take: impl FnMut(RecordBatch) -> Result<()>,
-    ) -> Result<Isolated> {
+    ) -> Result<(Isolated, Merged)> {
         self.encode(ctx, batch, self.limits(ctx), &mut take)
     }
 
@@ -218,11 +219,11 @@ impl Encoder {
         batch: &RecordBatch,
         limits: Limits,
         take: &mut dyn FnMut(RecordBatch) -> Result<()>,
-    ) -> Result<Isolated> {
+    ) -> Result<(Isolated, Merged)> {
         let schema = self.schema(ctx, &batch.schema())?;
         let (rows, found) = Rows::of(batch, &self.columns)?;
         let kept = self.kept(&batch.schema(), found);
-        let (mut first, mut isolated) = (0, Isolated::default());
+        let (mut first, mut isolated, mut merged) = (0, Isolated::default(), Merged::default());
         loop {
             let mut listed = ctx.install(|| rows.take(first, limits, self.conventions.signed));
             let begins = &rows.begins()[first..=first + listed.count];
@@ -234,6 +235,7 @@ impl Encoder {
             let lacks = |graph: &usize| listed.without_first.binary_search(&places[*graph]).is_ok();
             let without_first: Vec<usize> = (0..graphs.len()).filter(lacks).collect();
             isolated = isolated.and(graphs.isolated(&without_first));
+            merged = merged.and(listed.merged);
             let made = match self.wide {
                 true => self.columns_of(&graphs, places, &mut listed, |graphs| {
                     Ok(self.encoder.encode_f64(ctx, graphs, |_| ())?.0)
@@ -250,7 +252,7 @@ impl Encoder {
             first += listed.count;
             take(RecordBatch::try_new(Arc::clone(&schema), columns).map_err(|error| refused(&error))?)?;
             if first >= rows.len() {
-                return Ok(isolated);
+                return Ok((isolated, merged));
             }
         }
     }

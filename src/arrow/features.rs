@@ -138,7 +138,7 @@ impl FeatureEncoder {
         let kept = schema.fields().iter().zip(batch.columns());
         let kept = kept.map(|(field, column)| (Field::clone(field), Arc::clone(column))).collect();
         let rows = batch.num_rows();
-        faults.sort();
+        faults.sort_unstable();
         faults.dedup_by_key(|fault| fault.0);
         Ok(Made { kept, extracted, places: (0..rows).collect(), rows, faults })
     }

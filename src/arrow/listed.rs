@@ -262,7 +262,8 @@ impl Listed {
         for (graph, place) in std::mem::take(&mut self.places).into_iter().enumerate() {
             cancel.check()?;
             match self.alone(graph, conventions) {
-                Ok(alone) => {
+                Ok((alone, merged)) => {
+                    self.merged = self.merged.and(merged);
                     graphs.push(alone);
                     places.push(place);
                 }
@@ -276,13 +277,13 @@ impl Listed {
         Ok((made, places))
     }
 
-    fn alone(&self, graph: usize, conventions: &Conventions) -> Result<Graph, Error> {
+    fn alone(&self, graph: usize, conventions: &Conventions) -> Result<(Graph, Merged), Error> {
         let edges = self.edge_offsets[graph]..self.edge_offsets[graph + 1];
         let (first, end) = (self.node_offsets[graph], self.node_offsets[graph + 1]);
         #[expect(clippy::cast_possible_truncation, reason = "nodes are numbered by 32 bits")]
         let own = |ends: &[u32]| ends[edges.clone()].iter().map(|&node| node - first as u32).collect();
         let weights = self.weights.as_ref().map(|weights| weights.view().range(edges.clone()).to_weights());
-        Graph::from_edge_list(
+        Graph::counted(
             EdgeList::new(end - first)?.holding(own(&self.sources), own(&self.targets), weights),
             conventions,
         )

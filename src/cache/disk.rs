@@ -144,7 +144,7 @@ impl Folder {
         let mut bytes: u64 = entries.iter().map(|entry| entry.bytes).sum();
         let mut evicted = 0;
         if bytes + size > self.most_bytes {
-            entries.sort_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
+            entries.sort_unstable_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
             let goal = (self.most_bytes - self.most_bytes / 8).max(size) - size;
             for entry in entries {
                 if bytes <= goal {

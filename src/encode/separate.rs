@@ -16,6 +16,7 @@ use crate::array::Real;
 use crate::graph::{GraphRef, IsolatedDiagonal};
 use crate::ops::Normalization;
 use crate::ops::sparse::NullSpace;
+use crate::order::ascending;
 use crate::parallel;
 use nalgebra::DMatrix;
 
@@ -187,8 +188,7 @@ fn jacobi(mut a: DMatrix<f64>) -> (Vec<f64>, DMatrix<f64>) {
             break;
         }
     }
-    let mut order: Vec<usize> = (0..m).collect();
-    order.sort_by(|&i, &j| a[(i, i)].total_cmp(&a[(j, j)]));
+    let order = ascending((0..m).map(|i| a[(i, i)]));
     (order.iter().map(|&i| a[(i, i)].max(0.0)).collect(), q.select_columns(&order))
 }
 

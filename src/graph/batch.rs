@@ -270,7 +270,16 @@ impl Graph {
     /// # Errors
     /// The same as for [`GraphBatch::from_edge_list`].
     pub(crate) fn from_edge_list(edges: EdgeList, conventions: &Conventions) -> Result<Self> {
-        Ok(Self(assemble(edges, conventions, &Cancel::new())?.0))
+        Ok(Self::counted(edges, conventions)?.0)
+    }
+
+    /// Builds the only graph of a list, and counts which edges were merged.
+    ///
+    /// # Errors
+    /// The same as for [`GraphBatch::from_edge_list`].
+    pub(crate) fn counted(edges: EdgeList, conventions: &Conventions) -> Result<(Self, Merged)> {
+        let (batch, merged) = assemble(edges, conventions, &Cancel::new())?;
+        Ok((Self(batch), merged))
     }
 
     /// Builds an undirected unweighted graph directly from its rows. The rows must be ascending, without self-loops,

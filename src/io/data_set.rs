@@ -152,6 +152,11 @@ impl DataSet {
     pub fn doubts(&self) -> impl Iterator<Item = String> {
         self.merged.doubts().map(|doubt| format!("{}: {doubt}.", self.name))
     }
+
+    /// Returns what the reader noticed, and then what is doubtful about edges that are listed more than once.
+    pub fn all_notices(&self) -> impl Iterator<Item = String> {
+        self.notices.iter().cloned().chain(self.doubts())
+    }
 }
 
 /// The options of [`read_with`] other than the conventions.

@@ -55,7 +55,7 @@ impl Files {
                 own.map(Path::to_owned).collect()
             }
         };
-        paths.sort();
+        paths.sort_unstable();
         Ok(paths)
     }
 }

@@ -8,6 +8,7 @@
 //! that is left out because it is small compared with the *norm of the matrix*, would destroy this accuracy.
 
 use crate::lanes::{SimdScalar, Task, Vector};
+use crate::order::descending;
 
 /// The most sweeps. Matrices of order 400 with entries of 14 decades take 12.
 const SWEEPS: usize = 40;
@@ -111,8 +112,7 @@ impl Task<f64> for Orthogonalize<'_> {
         for (square, column) in squares.iter_mut().zip(work.chunks_exact(all.max(1))) {
             *square = dot(&column[..own], &column[..own], zero);
         }
-        let mut order: Vec<usize> = (0..count).collect();
-        order.sort_by(|&i, &j| squares[j].total_cmp(&squares[i]));
+        let order = descending(squares.iter().copied());
         let part = |from: usize, len: usize| -> Vec<f64> {
             let of = |j: &usize| {
                 let column = &work[j * all + from..(j + 1) * all];

@@ -1,7 +1,7 @@
 //! Training on every backend: like training in f64, with the same bits alone and after an interruption.
 
 use common::solve::{Checked, alike};
-use common::{Test, on_each, suite};
+use common::{Test, on_each, sample, suite};
 use fiedler::forms::{KernelForm, MlpForm};
 use fiedler::ops::random::{Stream, normal};
 use fiedler::policy::{Curve, Family, Point, Reason, Side};
@@ -203,7 +203,8 @@ fn in_groups(ctx: &Context) -> Checked {
 fn mixed(ctx: &Context) -> Checked {
     let exact = trainer()?.fit(&Context::cpu(), &clouds(f64::from)?, &runs()?)?;
     let samples = clouds(|x| x)?;
-    for (mixed, unit) in [(MixedPrecision::F16, 2.0_f64.powi(-11)), (MixedPrecision::Bf16, 2.0_f64.powi(-8))] {
+    let kinds = [(MixedPrecision::F16, 2.0_f64.powi(-11)), (MixedPrecision::Bf16, 2.0_f64.powi(-8))];
+    for (mixed, unit) in sample(ctx, kinds) {
         let trainer = trainer()?.mixed_precision(mixed);
         let found = trainer.clone().fit(ctx, &samples, &runs()?)?;
         for (found, wanted) in found.runs().iter().zip(exact.runs()) {

@@ -3,7 +3,7 @@
 use crate::calls::{EPS, HALF, SCALES, along};
 use common::fourier::{C64, lines, reals, truth};
 use common::solve::Checked;
-use common::{Test, on_each, suite};
+use common::{Test, on_each, sample, suite};
 use fiedler::array::Array;
 use fiedler::ops::fft::{Window, power_spectrum};
 use fiedler::{Axis, Context, ErrorKind, Shape};
@@ -104,7 +104,7 @@ fn features(ctx: &Context) -> Checked {
         };
         let x = reals(shape.len(), 61);
         let array = Array::from_vec(shape, x.clone())?;
-        for window in [Window::Rectangular, Window::Hann, Window::Hamming, Window::Blackman] {
+        for window in sample(ctx, [Window::Rectangular, Window::Hann, Window::Hamming, Window::Blackman]) {
             let found = power_spectrum(ctx, &array, window, axis)?;
             let edges = [0.0, 4.0, 50.0, 120.5, rate / 2.0];
             let (bands, centroid) = (found.band_powers(ctx, &edges, rate)?, found.spectral_centroid(ctx, rate)?);

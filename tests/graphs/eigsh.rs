@@ -9,7 +9,7 @@ mod stiff;
 use common::random::SplitMix64;
 use common::solve::{Checked, alike};
 use common::sparse::{Sparse, Truth, Weighted, check, check_spaces, components, tolerance, weighted};
-use common::{Test, on_cpu, on_each, referee, suite};
+use common::{Test, on_cpu, on_each, referee, sample, suite};
 use fiedler::array::Real;
 use fiedler::graph::generate::{BlockModel, Probability, block_model, preferential_attachment, uniform};
 use fiedler::graph::spectra::Family;
@@ -195,7 +195,7 @@ fn random_graphs<T: Real>(ctx: &Context, sizes: &[usize]) -> Checked {
             ("thin", uniform(n, n, seed)?, plain),
             ("thin, isolated are 1", uniform(n, n, seed)?, Weighted { conventions: one, isolated: 2, ..plain }),
         ];
-        for (name, graph, how) in cases {
+        for (name, graph, how) in sample(ctx, cases) {
             let graph = weighted(graph.view(), how, seed)?;
             for normalization in BOTH {
                 let matrix = Sparse::laplacian(graph.view(), normalization);
@@ -411,9 +411,9 @@ fn too_few(ctx: &Context) -> Checked {
 fn unresolved(ctx: &Context) -> Checked {
     // Software adapters take a minute for 20,000 nodes and 2000 products.
     let (nodes, products) = match ctx.adapter() {
-        Some(adapter) if adapter.software => (20_000, 500),
+        Some(adapter) if adapter.software => (20_000, 200),
         Some(_) => (20_000, 2000),
-        None => (200_000, 2000),
+        None => (100_000, 1000),
     };
     let graph = Family::Path { nodes }.graph()?;
     let operator = Operator::<f32>::laplacian(graph.view(), Normalization::Combinatorial)?;

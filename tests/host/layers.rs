@@ -18,7 +18,7 @@ const PACKAGES: [&str; 2] = ["", "cli/"];
 
 /// The floor of each room. A room may import rooms on lower floors. The command's rooms import the library's public
 /// items by the library's name.
-const FLOORS: [(&str, u32); 30] = [
+const FLOORS: [(&str, u32); 31] = [
     ("main", 8),
     ("commands", 8),
     ("bench", 7),
@@ -45,6 +45,7 @@ const FLOORS: [(&str, u32); 30] = [
     ("extensions", 0),
     ("memory", 0),
     ("lanes", 0),
+    ("order", 0),
     ("parallel", 0),
     ("profile", 0),
     ("shape", 0),

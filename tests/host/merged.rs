@@ -91,6 +91,18 @@ fn rules_that_were_chosen_are_no_doubt() {
 }
 
 #[test]
+fn weights_that_differ_by_rounding_are_the_same() {
+    let third = 1.0 / 3.0;
+    for (other, outweighed) in
+        [(f64::from(third as f32), 0), (third * (1.0 + 5e-7), 0), (third * 1.00001, 1), (-third, 1)]
+    {
+        let conventions = Conventions { signed: true, ..Conventions::default() };
+        assert_eq!(counted(2, &[(0, 1, third), (0, 1, other)], &conventions), (0, 1, outweighed), "{other}");
+        assert_eq!(counted(2, &[(0, 1, third), (1, 0, other)], &conventions), (1, 0, outweighed), "{other}");
+    }
+}
+
+#[test]
 fn readers_say_what_they_merged() {
     for (text, notices) in [
         ("a b\nb c\nc d\n", &[][..]),

@@ -77,7 +77,7 @@ pub(super) fn columns(said: &[(Role, String)]) -> Columns {
 
 /// Prints the reader's notices to standard error.
 pub(super) fn notify(data: &DataSet) {
-    for notice in data.notices.iter().cloned().chain(data.doubts()) {
+    for notice in data.all_notices() {
         super::complain(&notice);
     }
 }

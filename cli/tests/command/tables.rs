@@ -55,6 +55,29 @@ fn piped(arguments: &[&str], input: &[u8]) -> Output {
 }
 
 #[test]
+fn merged_edges_are_told_of_graphs_and_of_tables() {
+    let files = Files::new();
+    let (mixed, table) = (files.at("g.txt"), files.at("g.arrows"));
+    std::fs::write(&mixed, "0 1\n1 0\n1 2\n").unwrap();
+    let ends = [vec![0, 1, 1], vec![1, 0, 2]].map(|ends| Arc::new(Int64Array::from(ends)) as ArrayRef);
+    let batch = RecordBatch::try_from_iter(["src", "dst"].into_iter().zip(ends)).unwrap();
+    let kind = Kind::of_name(Path::new(&table)).unwrap();
+    TableWriter::create(table.as_ref(), kind, &batch.schema(), |writer| writer.write(&batch)).unwrap();
+    let outputs = ["o.npz", "o.parquet"].map(|name| files.at(name));
+    for (input, output) in [(&mixed, &outputs[0]), (&mixed, &outputs[1]), (&table, &outputs[1])] {
+        let call = |more: &[&str]| run(&[&["encode", "-k", "2", input, "-o", output, "--overwrite"], more].concat());
+        let words = "1 of 2 edges is listed in one direction, the others in both; each was taken for undirected.";
+        let (status, text) = said(&call(&[]));
+        assert_eq!((status, text.matches(words).count()), (Some(0), 1), "{text}");
+        let found = call(&["--json"]);
+        let report: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+        assert_eq!((report["notices"].as_array().map(Vec::len), found.stderr.len()), (Some(1), 0), "{report}");
+        assert!(report["notices"][0].as_str().is_some_and(|notice| notice.ends_with(words)), "{report}");
+        assert_eq!(call(&["--quiet"]).stderr.len(), 0);
+    }
+}
+
+#[test]
 fn tables_have_what_the_arrays_have() {
     let files = Files::new();
     let (input, npz) = (molecules_in(&files, "in.parquet"), files.at("o.npz"));

@@ -65,7 +65,7 @@ impl Packs {
         let mut bytes: u64 = listed.iter().map(|file| file.bytes).sum();
         let goal = self.most_bytes.saturating_sub(size);
         let mut oldest: Vec<&Listed> = listed.iter().collect();
-        oldest.sort_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
+        oldest.sort_unstable_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
         let mut evicted = 0;
         for file in oldest {
             if bytes <= goal {
@@ -115,7 +115,7 @@ impl Packs {
             return Ok(());
         }
         // Two processes that merge the same packs at the same time write the same file.
-        sources.sort_by(|&a, &b| self.packs[a].path.cmp(&self.packs[b].path));
+        sources.sort_unstable_by(|&a, &b| self.packs[a].path.cmp(&self.packs[b].path));
         let modified: HashMap<&PathBuf, SystemTime> = listed.iter().map(|file| (&file.path, file.modified)).collect();
         let of = |at: &usize| modified.get(&self.packs[*at].path).copied().unwrap_or_else(SystemTime::now);
         let used = sources.iter().map(of).max().unwrap_or_else(SystemTime::now);

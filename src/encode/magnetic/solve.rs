@@ -7,6 +7,7 @@ use crate::ops::Status;
 use crate::ops::eigen::Which;
 use crate::ops::eigsh::Solved;
 use crate::ops::sparse::Gauged;
+use crate::order::ascending;
 use nalgebra::DMatrix;
 use num_complex::Complex;
 
@@ -105,8 +106,7 @@ fn ritz(gauged: &Gauged<'_>, columns: &[C]) -> (Vec<f64>, Vec<C>) {
         return (Vec::new(), Vec::new());
     }
     let found = gauged.form(columns).symmetric_eigen();
-    let mut order: Vec<usize> = (0..m).collect();
-    order.sort_by(|&i, &j| found.eigenvalues[i].total_cmp(&found.eigenvalues[j]));
+    let order = ascending(found.eigenvalues.iter().copied());
     let rotated = DMatrix::from_column_slice(n, m, columns) * found.eigenvectors.select_columns(&order);
     (order.iter().map(|&i| found.eigenvalues[i]).collect(), rotated.as_slice().to_vec())
 }

@@ -30,7 +30,7 @@ pub fn expected_best(values: &[f64], k: usize, larger_is_better: bool) -> Result
         return Err(Error::domain(NAME, format!("expected a number of draws in 1..={n}, found {k}")));
     }
     let mut best_first = values.to_vec();
-    best_first.sort_by(|a, b| if larger_is_better { b.total_cmp(a) } else { a.total_cmp(b) });
+    best_first.sort_unstable_by(|a, b| if larger_is_better { b.total_cmp(a) } else { a.total_cmp(b) });
     let number = |x: usize| checks::number(x as u64);
     let mut weight = number(k) / number(n);
     let mut sum = 0.0;

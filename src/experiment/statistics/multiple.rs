@@ -1,6 +1,7 @@
 //! Several tests at the same time.
 
 use crate::error::{Error, Result};
+use crate::order::ascending;
 
 /// Returns p values adjusted for the number of tests, in the order of the input, by Holm's step-down method.
 ///
@@ -22,8 +23,7 @@ pub fn holm(ps: &[f64]) -> Result<Vec<f64>> {
     if let Some(wrong) = ps.iter().find(|p| !(0.0..=1.0).contains(*p)) {
         return Err(Error::domain("holm", format!("expected p values in [0, 1], found {wrong}")));
     }
-    let mut order: Vec<usize> = (0..ps.len()).collect();
-    order.sort_by(|&a, &b| ps[a].total_cmp(&ps[b]));
+    let order = ascending(ps.iter().copied());
     let mut adjusted = vec![0.0; ps.len()];
     let mut largest = 0.0_f64;
     for (i, place) in order.into_iter().enumerate() {

@@ -270,7 +270,7 @@ fn distinct_pairs(nodes: u32, count: usize, random: &mut SplitMix64) -> Result<V
         }));
         pairs[known..].sort_unstable();
         // The vector consists of two sorted runs, which the standard library's stable sort detects and merges.
-        pairs.sort();
+        pairs.sort_unstable();
         pairs.dedup();
     }
     Ok(pairs)

@@ -19,6 +19,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::ops::random::uniforms;
 use crate::ops::sparse::NullSpace;
+use crate::order::ascending;
 use crate::parallel;
 use crate::shape::to_u32;
 use faer::diag::Diag;
@@ -341,8 +342,7 @@ impl<'a> Search<'a> {
             values.column_vector_mut().fill(f64::NAN);
         }
         let values: Vec<f64> = values.column_vector().iter().copied().collect();
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by(|&i, &j| self.request.end.place(values[i]).total_cmp(&self.request.end.place(values[j])));
+        let order = ascending(values.iter().map(|value| self.request.end.place(*value)));
         let last = n - self.coupling.ncols().min(n);
         let residual = |&column: &usize| {
             let y = vectors.as_ref().col(column);
@@ -369,9 +369,8 @@ impl<'a> Search<'a> {
 
     /// Returns the locked eigenvalues and those in `more` in one list, ordered from the wanted end of the spectrum.
     fn together(&self, more: &[f64]) -> Vec<f64> {
-        let mut all: Vec<f64> = self.locked.iter().map(|(value, _)| *value).chain(more.iter().copied()).collect();
-        all.sort_by(|a, b| self.request.end.place(*a).total_cmp(&self.request.end.place(*b)));
-        all
+        let all: Vec<f64> = self.locked.iter().map(|(value, _)| *value).chain(more.iter().copied()).collect();
+        ascending(all.iter().map(|value| self.request.end.place(*value))).into_iter().map(|i| all[i]).collect()
     }
 
     /// Returns how many of the values are wanted, including those that are tied with the last wanted one.
@@ -437,9 +436,8 @@ impl<'a> Search<'a> {
         self.basis.rotate(locked..locked + self.active, q, locked, 0..0);
         let fresh = ritz.values.iter().copied().zip(ritz.residuals.iter().copied()).take(count);
         let all: Vec<(f64, f64)> = self.locked.iter().copied().chain(fresh).collect();
-        let mut order: Vec<usize> = (0..all.len()).collect();
         let place = |i: usize| self.request.end.place(all[i].0);
-        order.sort_by(|&i, &j| place(i).total_cmp(&place(j)).then(i.cmp(&j)));
+        let mut order = ascending((0..all.len()).map(place));
         let sorted: Vec<f64> = order.iter().map(|&i| all[i].0).collect();
         let limit = self.limit(&self.together(&[]));
         let better = (locked..all.len()).any(|i| place(i) <= limit);

@@ -4,6 +4,7 @@ use super::{Found, Pair};
 use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Bounds;
+use crate::order::ascending;
 
 /// The eigenpairs that [`eigsh`](fn@crate::ops::eigsh) computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,10 +86,8 @@ impl Selection {
 
 /// Returns the k pairs of largest magnitude, in the same order. Of equal magnitudes, the upper ones are taken.
 fn largest(pairs: Vec<Pair>, k: usize) -> Vec<Pair> {
-    let mut order: Vec<usize> = (0..pairs.len()).rev().collect();
-    order.sort_by(|&i, &j| pairs[j].0.abs().total_cmp(&pairs[i].0.abs()));
-    order.truncate(k);
+    let order = ascending(pairs.iter().map(|pair| pair.0.abs()));
     let mut kept = vec![false; pairs.len()];
-    order.into_iter().for_each(|i| kept[i] = true);
+    order.into_iter().rev().take(k).for_each(|i| kept[i] = true);
     pairs.into_iter().zip(kept).filter_map(|(pair, kept)| kept.then_some(pair)).collect()
 }

@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::ops::eigen::Which;
 use crate::ops::sparse::Operator;
+use crate::order::{ascending, descending};
 
 /// The number of products between two restarts. If the values of the block are in the wanted half of the spectrum,
 /// these products amplify one column at most 2^10 times as much as another. f32 resolves this ratio.
@@ -114,11 +115,11 @@ pub(super) fn power<T: Real>(
         vectors.append(&mut vector);
     }
     // Pairs are found one after the other and may be out of order if their values are close.
-    let mut order: Vec<usize> = (0..found.len()).collect();
-    order.sort_by(|&i, &j| match wanted.which {
-        Which::Smallest => found[i].0.total_cmp(&found[j].0),
-        Which::Largest => found[j].0.total_cmp(&found[i].0),
-    });
+    let found_values = found.iter().map(|(value, _)| *value);
+    let order = match wanted.which {
+        Which::Smallest => ascending(found_values),
+        Which::Largest => descending(found_values),
+    };
     let (values, residuals) = order.iter().map(|&i| found[i]).unzip();
     let vectors = order.iter().flat_map(|&i| vectors[i * n..(i + 1) * n].iter().copied()).collect();
     let method = EigshMethod::Power;

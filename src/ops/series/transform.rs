@@ -2,6 +2,7 @@
 
 use super::SampleShape;
 use crate::ops::fft::{LinePlan, LinesMemory, Planned, PowerInLanes, RealLine};
+use crate::order::ascending;
 use num_complex::Complex;
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::fmt;
@@ -64,8 +65,7 @@ impl Transform {
                 frequencies.push(if rows == 1 { along } else { down.hypot(along) * FRAC_1_SQRT_2 });
             }
         }
-        let mut order: Vec<usize> = (0..weights.len()).collect();
-        order.sort_by(|&a, &b| frequencies[a].total_cmp(&frequencies[b]));
+        let order = ascending(frequencies.iter().copied());
         let along_rows = RealLine::new(columns, false);
         let along_columns = f64::plan(rows, false);
         let in_lanes = if rows == 1 { PowerInLanes::new(columns) } else { None };

@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::device::Gpu;
 use crate::error::{Error, Result};
 use crate::ops::operation::{Call, Operation, Precision};
+use crate::order::ascending;
 use crate::parallel;
 use crate::policy::{Choice, Workload};
 use crate::shape::Axis;
@@ -123,8 +124,7 @@ fn in_f64(x: &[f64], view: View, q: &[f64], nan: Nan) -> Vec<f64> {
 fn every<T: Real>(x: &[T], view: View, q: &[f64], nan: Nan) -> Vec<T> {
     let View { outer, len, inner } = view;
     // Quantiles are selected in ascending order, so the elements below a selected element need no further work.
-    let mut order: Vec<usize> = (0..q.len()).collect();
-    order.sort_by(|&i, &j| q[i].total_cmp(&q[j]));
+    let order = ascending(q.iter().copied());
     let (series, run) = (outer * inner, (TASK / len.max(1)).max(1));
     let of_run = |_, first: usize| {
         let own_series = first..(first + run).min(series);

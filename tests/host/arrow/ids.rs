@@ -384,7 +384,7 @@ fn graphs_that_seem_to_count_from_1_are_counted() {
         let words = format!("1 node has no edge: in 1 of {graphs} graphs node 0 alone, so ids seem to begin at 1");
         assert!(data.isolated().to_string().starts_with(&words), "{}", data.isolated());
         let told = encoder().encode_parts(&Context::cpu(), &table, |_| Ok(())).unwrap();
-        assert_eq!(told, data.isolated());
+        assert_eq!(told, (data.isolated(), data.merged));
     }
     // An edge that is dropped names node 0, too, and without a number of nodes only what is named is a node.
     let of = |ends: [[i64; 3]; 2], more: (&'static str, ArrayRef)| {
@@ -399,7 +399,10 @@ fn graphs_that_seem_to_count_from_1_are_counted() {
     ] {
         let data = graphs_of(&table).unwrap();
         assert_eq!(data.isolated().from_one, 0, "{table:?}");
-        assert_eq!(encoder().encode_parts(&Context::cpu(), &table, |_| Ok(())).unwrap(), data.isolated());
+        assert_eq!(
+            encoder().encode_parts(&Context::cpu(), &table, |_| Ok(())).unwrap(),
+            (data.isolated(), data.merged)
+        );
     }
 }
 

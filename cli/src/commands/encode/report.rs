@@ -94,7 +94,7 @@ impl Done<'_> {
             "without_adapter": ctx.without_adapter_because(), "choice": report.choice.to_string(),
             "predicted": {"cpu": report.choice.cpu_seconds, "gpu": Some(report.choice.gpu_seconds).filter(|s| s.is_finite())},
             "uncertified": facts.uncertified, "residual": facts.residual,
-            "orthogonality": facts.orthogonality, "seconds": times, "notices": data.notices.iter().cloned().chain(data.doubts()).collect::<Vec<_>>(),
+            "orthogonality": facts.orthogonality, "seconds": times, "notices": data.all_notices().collect::<Vec<_>>(),
         })
         .to_string()
     }

@@ -12,7 +12,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::Schema;
 use clap::{Args, ValueEnum};
 use fiedler::arrow::{Encoder, Kind, Role, Runs, Shard, TableReader, TableWriter, batches_of};
-use fiedler::graph::{Conventions, Isolated, Symmetrization};
+use fiedler::graph::{Conventions, Isolated, Merged, Symmetrization};
 use fiedler::io::DataSet;
 use fiedler::{Context, Error, ErrorKind};
 use std::io::{self, ErrorKind as IoKind};
@@ -83,6 +83,7 @@ struct Done {
     fewest: usize,
     residual: f32,
     isolated: Isolated,
+    notices: Vec<String>,
 }
 
 impl Done {
@@ -178,12 +179,9 @@ impl Encode {
         let done = match self.open(&ctx)? {
             Input::Table(table) => {
                 let schema = encoder.schema(&ctx, &table.schema())?;
-                if let Some(notice) = encoder.column_names().notice(&table.schema())
-                    && !self.printing.quiet
-                    && !self.printing.json
-                {
-                    complain(&format!("{}: {notice}", self.input.display()));
-                }
+                let notice = encoder.column_names().notice(&table.schema());
+                let notice = notice.map(|notice| format!("{}: {notice}", self.input.display()));
+                self.complain_of(notice.as_slice());
                 // A stream, or a part of a table, may have no rows.
                 let whole = !self.tables.streams_in(&self.input) && self.tables.shard.is_none();
                 let edges = whole && encoder.column_names().in_edge_rows(&table.schema());
@@ -194,7 +192,9 @@ impl Encode {
                     let nothing = ErrorKind::Parse { path: self.input.as_path().into(), line: None, expected, found };
                     return Err(Error::from(nothing).into());
                 }
-                self.through(&ctx, &encoder, kind, &schema, table)
+                let done =
+                    self.through(&ctx, &encoder, kind, &schema, table).inspect(|done| self.complain_of(&done.notices));
+                done.map(|done| Done { notices: notice.into_iter().chain(done.notices).collect(), ..done })
             }
             Input::Graphs(data) => {
                 let mut batches = batches_of(&data.graphs, data.node_ids.as_ref()).peekable();
@@ -209,7 +209,7 @@ impl Encode {
                 let encoder = encoder.conventions(conventions);
                 let schema = encoder.schema(&ctx, &first.schema())?;
                 let done = self.through(&ctx, &encoder, kind, &schema, batches);
-                done.map(|done| Done { isolated: data.isolated(), ..done })
+                done.map(|done| Done { isolated: data.isolated(), notices: data.all_notices().collect(), ..done })
             }
         };
         let done = match done {
@@ -223,6 +223,13 @@ impl Encode {
         self.profiling.finish()?;
         let certified = done.refused + done.uncertified == 0;
         Ok(Some(if certified { Outcome::Done } else { Outcome::Uncertified }))
+    }
+
+    /// Prints notices to standard error, if the report is not JSON, which has them.
+    fn complain_of(&self, notices: &[String]) {
+        if !self.printing.quiet && !self.printing.json {
+            notices.iter().for_each(|notice| complain(notice));
+        }
     }
 
     fn open(&self, ctx: &Context) -> Result<Input, Failure> {
@@ -284,7 +291,9 @@ impl Encode {
                     done.add(&batch, self.k);
                     bar.set_position(done.graphs as u64);
                 }
-                done.isolated = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                let (isolated, merged) = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                done.isolated = isolated;
+                done.notices = merged.doubts().map(|doubt| format!("{}: {doubt}.", self.input.display())).collect();
                 Ok(())
             })
         };
@@ -311,7 +320,8 @@ impl Encode {
                 "input": self.input, "output": self.output, "graphs": done.graphs, "k": self.k,
                 "graphs_with_fewer_pairs": done.fewer, "fewest_pairs": if done.fewer == 0 { self.k } else { done.fewest },
                 "nodes_without_edges": done.isolated.nodes,
-                "ids_seem_to_begin_at_1": done.isolated.seems_from_one(), "refused": done.refused, "uncertified": done.uncertified, "residual": done.residual,
+                "ids_seem_to_begin_at_1": done.isolated.seems_from_one(), "notices": done.notices,
+                "refused": done.refused, "uncertified": done.uncertified, "residual": done.residual,
                 "adapter": adapter, "blocks": stores.as_json(), "seconds": {"all": seconds},
             })
             .to_string()
@@ -362,16 +372,16 @@ fn encode_all(
     encoder: &Encoder,
     batches: &Receiver<Result<RecordBatch, Error>>,
     give: &SyncSender<RecordBatch>,
-) -> Result<Isolated, Error> {
+) -> Result<(Isolated, Merged), Error> {
     let mut runs = Runs::new(encoder.column_names().clone());
     let mut ended = false;
-    let mut isolated = Isolated::default();
+    let (mut isolated, mut merged) = (Isolated::default(), Merged::default());
     let mut encode = |batch: &RecordBatch| -> Result<(), Error> {
-        let own = encoder.encode_parts(ctx, batch, |made| {
+        let (own, listed) = encoder.encode_parts(ctx, batch, |made| {
             ended |= give.send(made).is_err();
             if ended { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
         })?;
-        isolated = isolated.and(own);
+        (isolated, merged) = (isolated.and(own), merged.and(listed));
         Ok(())
     };
     for batch in batches {
@@ -382,5 +392,5 @@ fn encode_all(
     if let Some(batch) = runs.finish()? {
         encode(&batch)?;
     }
-    Ok(isolated)
+    Ok((isolated, merged))
 }

@@ -7,6 +7,7 @@ use super::{Matrix, Request};
 use crate::array::Real;
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{departure, nan_max, norm_1, normalize, product, sum};
+use crate::order::ascending;
 use crate::parallel;
 use faer::{Mat, MatMut, MatRef, Par};
 
@@ -91,15 +92,13 @@ fn residual<T: Real>(matrix: &Mat<T>, values: &mut [T], vectors: &[T]) -> f64 {
 
 /// Sorts the eigenpairs in ascending order of their eigenvalues.
 fn sort<T: Real>(values: &mut [T], vectors: &mut [T], n: usize) {
-    let ascends = |a: &T, b: &T| a.to_f64().total_cmp(&b.to_f64());
-    if !values.is_sorted_by(|a, b| ascends(a, b).is_le()) {
-        let mut from: Vec<usize> = (0..values.len()).collect();
-        from.sort_by(|&i, &j| ascends(&values[i], &values[j]));
-        let given = vectors.to_vec();
-        for (to, j) in vectors.chunks_exact_mut(n).zip(from) {
+    if !values.is_sorted_by(|a, b| a.to_f64().total_cmp(&b.to_f64()).is_le()) {
+        let (given_values, given) = (values.to_vec(), vectors.to_vec());
+        let order = ascending(values.iter().map(|value| value.to_f64()));
+        for ((value, to), j) in values.iter_mut().zip(vectors.chunks_exact_mut(n)).zip(order) {
+            *value = given_values[j];
             to.copy_from_slice(&given[j * n..(j + 1) * n]);
         }
-        values.sort_by(ascends);
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn eigenvalues(diagonal: &[f64], off_diagonal: &[f64]) -> Option<Vec<
             }
         }
     }
-    d.sort_by(f64::total_cmp);
+    d.sort_unstable_by(f64::total_cmp);
     d.iter().all(|x| x.is_finite()).then_some(d)
 }
 

@@ -42,7 +42,7 @@ pub(super) fn subset<T: Real, V: Vector<Scalar = T>>(
         let order = matrix.order;
         let number = |x: &V| x.as_slice()[lane].to_f64();
         let mut values: Vec<f64> = work.diagonal[..order].iter().map(number).collect();
-        values.sort_by(f64::total_cmp);
+        values.sort_unstable_by(f64::total_cmp);
         let own = if order < FROM { 0..order } else { columns.of(matrix.index, values.iter().copied()) };
         if own.len() > order / SHARE {
             found.push(None);

@@ -29,7 +29,7 @@ impl<T: Real> Task<T> for Values<'_, T> {
             let done = diagonalize(token, n, &mut work, false);
             for (lane, (diagonal, _)) in group.iter().enumerate() {
                 let mut own: Vec<T> = (0..diagonal.len()).map(|i| work.diagonal[i].as_slice()[lane]).collect();
-                own.sort_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
+                own.sort_unstable_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
                 out.push((done.as_slice()[lane].to_f64() > 0.0).then_some(own));
             }
         }

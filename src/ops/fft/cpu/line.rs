@@ -4,6 +4,7 @@
 //! f64, its error is 1.5 times that of pocketfft at the median of lengths drawn by chance, and up to 4.4 times; zaft,
 //! whose sines are those of exact angles, has 1.1 times, and up to 3.1 (2026-11-30). For browsers, rustfft does both.
 
+use super::direct::{self, Direct};
 use crate::array::Real;
 use num_complex::Complex;
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
@@ -24,9 +25,13 @@ pub(in crate::ops) trait Planned: Real + FftNum + bytemuck::Pod {
     fn plan(n: usize, inverse: bool) -> Arc<dyn LinePlan<Self>>;
 }
 
-/// Returns the name of the library that transforms lines in f32 or in f64.
-pub(super) const fn library(in_f32: bool) -> &'static str {
-    if in_f32 || cfg!(target_arch = "wasm32") { "rustfft" } else { "zaft" }
+/// Returns the name of what transforms lines of `n` elements, in f32 or in f64.
+pub(super) fn algorithm(n: usize, in_f32: bool) -> &'static str {
+    match in_f32 {
+        false if direct::takes(n) => "sums over a prime factor",
+        false if cfg!(not(target_arch = "wasm32")) => "zaft",
+        _ => "rustfft",
+    }
 }
 
 /// Returns the forward transform of a line, for tables.
@@ -64,16 +69,23 @@ impl Planned for f32 {
     }
 }
 
-#[cfg(target_arch = "wasm32")]
 impl Planned for f64 {
     fn plan(n: usize, inverse: bool) -> Arc<dyn LinePlan<Self>> {
-        by_rustfft(n, inverse)
+        match Direct::new(n, inverse, |n| Self::plan(n, inverse)) {
+            Some(direct) => Arc::new(direct),
+            None => in_f64(n, inverse),
+        }
     }
 }
 
+#[cfg(target_arch = "wasm32")]
+use by_rustfft as in_f64;
+#[cfg(not(target_arch = "wasm32"))]
+use by_zaft::by_zaft as in_f64;
+
 #[cfg(not(target_arch = "wasm32"))]
 mod by_zaft {
-    use super::{Arc, Complex, LinePlan, Planned, by_rustfft};
+    use super::{Arc, Complex, LinePlan};
     use zaft::{FftExecutor, Zaft};
 
     struct ByZaft(Arc<dyn FftExecutor<f64> + Send + Sync>);
@@ -94,11 +106,12 @@ mod by_zaft {
         }
     }
 
-    impl Planned for f64 {
-        fn plan(n: usize, inverse: bool) -> Arc<dyn LinePlan<Self>> {
-            let plan = if inverse { Zaft::make_inverse_fft_f64(n) } else { Zaft::make_forward_fft_f64(n) };
-            // Lengths that it refuses are beyond all memory.
-            plan.map_or_else(|_| by_rustfft(n, inverse), |plan| Arc::new(ByZaft(plan)) as _)
+    pub(super) fn by_zaft(n: usize, inverse: bool) -> Arc<dyn LinePlan<f64>> {
+        let plan = if inverse { Zaft::make_inverse_fft_f64(n) } else { Zaft::make_forward_fft_f64(n) };
+        match plan {
+            Ok(plan) => Arc::new(ByZaft(plan)),
+            // It refuses no length but 0 and those whose tables fit no memory.
+            Err(error) => panic!("a transform of {n} elements: {error:?}"),
         }
     }
 }

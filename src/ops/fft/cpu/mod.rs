@@ -3,6 +3,7 @@
 
 mod across;
 mod cosine;
+mod direct;
 mod in_lanes;
 mod large;
 mod lengths;
@@ -51,7 +52,7 @@ pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines, in_f32: bool) -> &'s
     };
     match in_lanes {
         true => "one line per SIMD lane",
-        false => line::library(in_f32),
+        false => line::algorithm(n, in_f32),
     }
 }
 

@@ -6,6 +6,7 @@ use super::refine::refine;
 use super::{Matrices, Scaled, Working, golub_kahan, jacobi, not_finite};
 use crate::ops::certificate::{Certificate, Status};
 use crate::ops::columns::{departure, nan_max, norm_1, normalize_columns, product, sum};
+use crate::order::descending;
 use crate::parallel;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{ComputeSvdVectors, SvdParams, svd, svd_scratch};
@@ -188,9 +189,7 @@ pub(super) fn order<F: Working>(s: &[F]) -> Option<Vec<usize>> {
     if s.is_sorted_by(|a, b| a.to_f64() >= b.to_f64()) {
         return None;
     }
-    let mut from: Vec<usize> = (0..s.len()).collect();
-    from.sort_by(|&i, &j| s[j].to_f64().total_cmp(&s[i].to_f64()));
-    Some(from)
+    Some(descending(s.iter().map(|value| value.to_f64())))
 }
 
 impl<F: Working> Factors<F> {

@@ -13,6 +13,7 @@ use crate::array::Real;
 use crate::lanes::{SimdScalar, Task, Vector, element};
 use crate::ops::columns::nan_max;
 use crate::ops::orthogonalize::{Orthogonal, dot, orthogonalize};
+use crate::order::descending;
 use faer::Mat;
 
 /// How much the sizes of the rows and columns may differ without a loss of digits, in units of the larger dimension.
@@ -77,10 +78,7 @@ impl<F: Working> Task<f64> for Decompose<'_, F> {
         let (long, short) = b.shape();
         let rows = graded.then(|| {
             let size = |i: usize| (0..short).fold(0.0, |most: f64, j| most.max(b[(i, j)].to_f64().abs()));
-            let sizes: Vec<f64> = (0..long).map(size).collect();
-            let mut rows: Vec<usize> = (0..long).collect();
-            rows.sort_by(|&i, &j| sizes[j].total_cmp(&sizes[i]));
-            rows
+            descending((0..long).map(size))
         });
         let mut given = Columns::<V>::zeros(token, long, short);
         for j in 0..short {

@@ -24,7 +24,7 @@ mod tests {
     fn equal_numbers_stay_in_order() {
         assert_eq!(ascending([2.0, -1.0, 2.0, f64::NAN, -1.0, f64::NEG_INFINITY]), [5, 1, 4, 0, 2, 3]);
         assert_eq!(descending([2.0, -1.0, 2.0, -1.0, f64::INFINITY]), [4, 0, 2, 1, 3]);
-        assert_eq!(ascending([]), []);
+        assert!(ascending([]).is_empty());
         let keys: Vec<f64> = (0..1000).map(|i| f64::from(i * 7919 % 13)).collect();
         let mut stable: Vec<usize> = (0..keys.len()).collect();
         stable.sort_by(|&i, &j| keys[i].total_cmp(&keys[j]));

@@ -5,10 +5,12 @@ What is left out stands in ``left_out.txt`` with its reason: at most 3 % of the 
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -38,12 +40,12 @@ OF_SKLEARN = [
 ]
 # Installed packages lack these tests. They are in clones of the repositories, in this folder.
 CLONES = Path(os.environ.get("FIEDLER_PEER_CLONES", HERE / "clones"))
-# The modules of the tests, and the least number of names that are replaced: fewer would test the peer itself.
+# The longest first: the modules of the tests, and the least number of names that are replaced: fewer would test the peer itself.
 SUITES = {
+    "sklearn": (OF_SKLEARN, 4),
     "numpy.linalg": (["numpy.linalg"], 5),
     "numpy.fft": (["numpy.fft"], 6),
     "scipy.fft": (["scipy.fft"], 6),
-    "sklearn": (OF_SKLEARN, 4),
     "networkx": (OF_NETWORKX, 0),
     "torch_geometric": ([CLONES / "pytorch_geometric/test/transforms/test_add_positional_encoding.py"], 2),
     "array_api": ([CLONES / f"array-api-tests/array_api_tests/test_{name}.py" for name in ("fft", "linalg")], 10),
@@ -63,13 +65,14 @@ def counts():
     return {"passed": 0, "left out": 0}
 
 
-@pytest.mark.parametrize("peer", SUITES)
-def test_the_suite_of(peer, tmp_path, counts, figures):
-    modules, least = SUITES[peer]
-    package = pytest.importorskip({"array_api": "numpy"}.get(peer, peer.partition(".")[0]))
-    root = Path(package.__file__).parents[1]
-    if peer.startswith(("numpy", "array_api")):
-        pytest.importorskip("hypothesis")
+def run_suite(peer, folder):
+    """Runs the tests of a peer. Returns what they counted, and their output."""
+    modules, _ = SUITES[peer]
+    package = {"array_api": "numpy"}.get(peer, peer.partition(".")[0])
+    for needed in (package, *(["hypothesis"] if package == "numpy" else [])):
+        if importlib.util.find_spec(needed) is None:
+            pytest.skip(f"there is no {needed}")
+    root = Path(importlib.util.find_spec(package).origin).parents[1]
     if isinstance(modules[0], Path):
         root = modules[0].relative_to(CLONES).parts[0]
         if not modules[0].exists():
@@ -81,16 +84,30 @@ def test_the_suite_of(peer, tmp_path, counts, figures):
     # From where names of tests have the names of their files.
     call += ["--rootdir", root, *([] if root.parent == CLONES else ["--pyargs"])]
     path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    told = tmp_path / "counts.json"
+    told = folder / "counts.json"
     environment = {**os.environ, "PYTHONPATH": path, "PEER": peer, "PEER_COUNTS": str(told)}
     environment.pop("SCIPY_ARRAY_API", None)
     environment |= SWITCHES.get(peer, {})
-    run = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True, "timeout": 600, "check": False}
+    run = {"cwd": folder, "env": environment, "capture_output": True, "text": True, "timeout": 600, "check": False}
     done = subprocess.run([*call, *modules], **run)
-    assert told.exists(), done.stdout + done.stderr
-    found = json.loads(told.read_text())
-    assert not found["failed"], done.stdout + done.stderr
-    assert len(found["replaced"]) >= least
+    output = done.stdout + done.stderr
+    assert told.exists(), output
+    return json.loads(told.read_text()), output
+
+
+@pytest.fixture(scope="module")
+def suites(request, tmp_path_factory):
+    """The suites that were selected, as many beside each other as there are cores."""
+    selected = [item.callspec.params["peer"] for item in request.session.items if item.originalname == test_the_suite_of.__name__]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield {peer: pool.submit(run_suite, peer, tmp_path_factory.mktemp("suite")) for peer in selected}
+
+
+@pytest.mark.parametrize("peer", SUITES)
+def test_the_suite_of(peer, suites, counts, figures):
+    found, output = suites[peer].result()
+    assert not found["failed"], output
+    assert len(found["replaced"]) >= SUITES[peer][1]
     assert not found["left out, but passed"], "left_out.txt has tests that pass"
     counts["passed"] += found["passed"]
     counts["left out"] += len(found["left out"])

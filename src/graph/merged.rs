@@ -11,9 +11,9 @@ pub struct Merged {
     pub both_ways: usize,
     /// The number of pairs of nodes whose edge is listed in one direction and was taken for both.
     pub one_way: usize,
-    /// How often one of different weights was used, because its magnitude is the largest: of the weights that are listed
-    /// for one direction of an edge, and of those of both directions. Weights that differ by the rounding of f32 alone
-    /// are not different.
+    /// How often one of different weights was used, because its magnitude is the largest: of the weights that are
+    /// listed for one direction of an edge, and of those of both directions. Weights that differ by the rounding of f32
+    /// alone are not different.
     pub outweighed: usize,
 }
 

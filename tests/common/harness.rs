@@ -131,9 +131,9 @@ pub fn suite(file: &str, tests: Vec<Test>) -> Vec<Test> {
     tests.into_iter().map(|test| Test { name: format!("{file}::{}", test.name), ..test }).collect()
 }
 
-/// Returns a third of the cases on SwiftShader, which takes several times as long as Mesa's software adapter, the others
-/// on that, and all cases elsewhere. Multiples of the golden ratio select the cases, because a stride of three would
-/// always miss a case that occurs at every third position of a list.
+/// Returns a third of the cases on SwiftShader, which takes several times as long as Mesa's software adapter, the
+/// others on that, and all cases elsewhere. Multiples of the golden ratio select the cases, because a stride of three
+/// would always miss a case that occurs at every third position of a list.
 pub fn sample<T>(ctx: &Context, all: impl IntoIterator<Item = T>) -> Vec<T> {
     let taken = |i: usize| {
         let place = (i as f64 * 0.618_033_988_749_895).fract();

@@ -40,7 +40,8 @@ OF_SKLEARN = [
 ]
 # Installed packages lack these tests. They are in clones of the repositories, in this folder.
 CLONES = Path(os.environ.get("FIEDLER_PEER_CLONES", HERE / "clones"))
-# The longest first: the modules of the tests, and the least number of names that are replaced: fewer would test the peer itself.
+# The modules of the tests, the longest first, and the least number of names that are replaced: fewer would test the peer
+# itself.
 SUITES = {
     "sklearn": (OF_SKLEARN, 4),
     "numpy.linalg": (["numpy.linalg"], 5),

@@ -1,8 +1,8 @@
 //! Transforms of single lines: with rustfft in f32, and with zaft and sums over prime factors in f64.
 //!
 //! Both are as fast as each other. rustfft takes the sines of angles that were rounded, which an f32 does not show. In
-//! f64, its error is 1.5 times that of pocketfft at the median of lengths drawn by chance, and up to 4.4 times; zaft and
-//! the sums have 1.1 times, and up to 2.5 (2026-11-30). For browsers, rustfft does what zaft does elsewhere.
+//! f64, its error is 1.5 times that of pocketfft at the median of lengths drawn by chance, and up to 4.4 times; zaft
+//! and the sums have 1.1 times, and up to 2.5 (2026-11-30). For browsers, rustfft does what zaft does elsewhere.
 
 use super::direct::{self, Direct};
 use crate::array::Real;

@@ -36,8 +36,13 @@ pub(crate) struct How(pub(crate) Option<String>, pub(crate) Option<String>, pub(
 
 impl How {
     /// Returns whether the caller has left to the library what becomes of directions and duplicates.
-    pub(crate) fn is_default(&self) -> bool {
+    fn is_default(&self) -> bool {
         self.0.is_none() && self.1.is_none()
+    }
+
+    /// Returns what is doubtful about the nodes and the edges of a list, but nothing that the caller has said.
+    pub(crate) fn doubts(&self, isolated: Isolated, merged: Merged) -> impl Iterator<Item = String> {
+        isolated.doubt().into_iter().chain(merged.doubts().filter(|_| self.is_default()))
     }
 }
 
@@ -132,8 +137,7 @@ impl Graphs {
             false => alone(py, made)?,
         };
         let isolated = if numbered { batch.isolated(&without_first) } else { Isolated::default() };
-        let doubts = isolated.doubt().into_iter().chain(merged.doubts().filter(|_| how.is_default()));
-        let notices = doubts.map(|doubt| format!("edge_index: {doubt}.")).collect();
+        let notices = how.doubts(isolated, merged).map(|doubt| format!("edge_index: {doubt}.")).collect();
         Ok(Self { batch, first: 0, how, node_ids: None, notices })
     }
 

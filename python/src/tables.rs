@@ -134,7 +134,7 @@ pub(crate) fn encode_table(
                 Ok(())
             })
         },
-        of_tables.how.is_default(),
+        &of_tables.how,
     )
 }
 
@@ -171,8 +171,7 @@ pub(crate) fn features_table(
     })
 }
 
-/// Takes batches of whole graphs through `encode`. If nothing was said about edges that are listed more than once, what
-/// became of them is told.
+/// Takes batches of whole graphs through `encode`. `how` says what is not doubtful.
 fn through(
     py: Python<'_>,
     door: &Door,
@@ -180,7 +179,7 @@ fn through(
     columns: &Columns,
     schema: impl Fn(&Context, &arrow_schema::Schema) -> Result<SchemaRef> + Send,
     encode: impl Fn(&Context, &RecordBatch, &mut Vec<RecordBatch>) -> Result<(Isolated, Merged)> + Send,
-    told: bool,
+    how: &How,
 ) -> PyResult<Table> {
     // The side of a graph must not depend on how many graphs there are, so a device is always looked for.
     let choose = |_: &Context| Ok(worth_a_device());
@@ -205,8 +204,8 @@ fn through(
         if let Some(batch) = runs.finish()? {
             encode(&batch)?;
         }
-        let doubts = isolated.doubt().into_iter().chain(merged.doubts().filter(|_| told));
-        let notices = notice.into_iter().chain(doubts.map(|doubt| format!("{doubt}."))).collect();
+        let doubts = how.doubts(isolated, merged).map(|doubt| format!("{doubt}."));
+        let notices = notice.into_iter().chain(doubts).collect();
         Ok(Table { schema, batches, notices })
     })
 }

@@ -264,7 +264,7 @@ FLOORS = [
     (3, "where data is", ["context", "array", "graph"]),
     (2, "costs", ["policy"]),
     (1, "wgpu", ["device"]),
-    (0, "words, sizes, threads", ["error", "cancel", "clock", "shape", "forms", "lanes", "parallel", "memory", "extensions", "profile"]),
+    (0, "words, sizes, threads", ["error", "cancel", "clock", "shape", "forms", "lanes", "order", "parallel", "memory", "extensions", "profile"]),
 ]
 
 

@@ -20,9 +20,9 @@
 //! Cosine and sine transforms (`cosine`) run the same algorithm on both sides. Each line becomes the line of one of
 //! these transforms, whose result becomes theirs; on the device, one kernel before it and one after it do this.
 //!
-//! The CPU uses rustfft in f32, and zaft and sums in f64, whose plans the context keeps. Where that is faster, batches of
-//! contiguous lines are transformed one per SIMD lane instead, and so are lines across rows of most lengths up to 2048
-//! and batches of small matrices.
+//! The CPU uses rustfft in f32, and zaft and sums in f64, whose plans the context keeps. Where that is faster,
+//! batches of contiguous lines are transformed one per SIMD lane instead, and so are lines across rows of most
+//! lengths up to 2048 and batches of small matrices.
 
 mod batches;
 mod cosine;

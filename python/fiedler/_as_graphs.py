@@ -110,7 +110,7 @@ def as_graphs(
         batch_: GraphBatch = graphs
         return batch_
     if kind == "a path":
-        return GraphBatch.read(os.fsdecode(graphs), **{**how, "symmetrize": symmetrize or "max"})
+        return GraphBatch.read(os.fsdecode(graphs), **how)
     if kind == "a table" and not several:
         return GraphBatch.from_arrow(graphs, **how)
     if kind == "HeteroData":

@@ -167,6 +167,9 @@ class PCA(theirs.PCA):
             else:
                 k = 0
             found["noise_variance"] = float(variances[k:].mean()) if k < most else 0.0
+        if k < most and self._fit_svd_solver == "covariance_eigh":
+            # The mean of all that is left of the covariance matrix, whose rank may be less than its order.
+            found["noise_variance"] *= (most - k) / (X.shape[1] - k)
         return self._kept(X, xp, found, k)
 
     def _fit_truncated(self, X: Array, n_components: Any, xp: Any) -> tuple[Any, ...]:

@@ -164,7 +164,7 @@ class GraphBatch:
         path: str | os.PathLike[str],
         *,
         preset: str | None = None,
-        symmetrize: str | None = "max",
+        symmetrize: str | None = None,
         signed: bool = False,
         flows: bool = False,
         edge_weight_column: int | None = None,
@@ -175,12 +175,14 @@ class GraphBatch:
         ----------
         path : str or os.PathLike
             A file, a folder, or a pattern for the names of files, such as ``runs/*.gml``.
+        symmetrize : str, optional
+            'max' by default, with any preset; what was merged is told unless this is given.
         edge_weight_column : int, optional
             The column of a TUDataset's edge attributes that has the weights, counted from 1.
         """
         column = None if edge_weight_column is None else whole(edge_weight_column, "edge_weight_column")
-        if preset is None and symmetrize == "max":
-            symmetrize = None  # the same, but what was merged is told
+        if preset is not None and symmetrize is None:
+            symmetrize = "max"  # a file lists an undirected edge once
         return cls(_fiedler.Graphs.read(_path(path), _how(preset, symmetrize, signed, flows), column))
 
     @classmethod

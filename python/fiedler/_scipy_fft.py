@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import is_tensor
+from ._errors import DomainError
 
 _TYPES = frozenset("bhilqpBHILQPefdFD?")
 """The characters of the types of NumPy that are computed in, or converted to one that is."""
@@ -36,7 +37,10 @@ def answer(own: Callable[..., Any] | None, method: Any, args: tuple[Any, ...], k
     if not _is_taken(x):
         return NotImplemented
     named = dict(zip([name for name in given if name != first], options, strict=True))
-    return own(x, **named)
+    try:
+        return own(x, **named)
+    except DomainError:
+        return NotImplemented  # SciPy says what is wrong, or knows what it means: its irfftn takes a single frequency
 
 
 def _is_taken(x: Any) -> bool:

@@ -96,6 +96,11 @@ def test_pandas_keeps_its_index_and_has_floats_for_missing_integers() -> None:
     made = Encoder(k=1)(frame)
     assert made.index.tolist() == [7, 9] and made["components"].tolist() == [2, 1]
     assert len(Encoder(k=1)(frame.iloc[:0])) == 0
+    lists = {"src": [[0], [0, np.nan], [0], [0.5]], "dst": [[1], [1, 2], [2], [1]]}
+    ends = Encoder(k=1)(pandas.DataFrame(lists | {"weight": [[2.0], [1.0, 1.0], [np.nan], [1.0]]}))
+    assert ends["status"].tolist() == ["converged", *["bad input"] * 3]
+    assert "found null" in ends["error"][1] and "found NaN at (0, 2)" in ends["error"][2]
+    assert "expected a whole number, found 0.5" in ends["error"][3]
     edges = pandas.DataFrame({"graph": pandas.Categorical(["a", "a", "b"]), "src": [0, 1, 0], "dst": [1, 2, 1]})
     assert Encoder(k=1)(edges)["graph"].tolist() == ["a", "b"]
 

@@ -84,14 +84,18 @@ def test_an_array_of_two_edges_is_a_warning(tmp_path):
         fiedler.encode(tmp_path / "two.npy", 2, cache=False)
 
 
-def test_merged_edges_are_a_warning():
+def test_merged_edges_are_a_warning(tmp_path):
     mixed = np.array([[0, 1, 1], [1, 0, 2]])
     with pytest.warns(fiedler.Notice, match="edge_index: 1 of 2 edges is listed in one direction") as caught:
         fiedler.GraphBatch.from_edge_index(mixed)
     assert [one.filename for one in caught] == [__file__]
     with pytest.warns(fiedler.Notice, match="edge_index: some edges are listed with different weights"):
         fiedler.GraphBatch.from_edges([(0, 1), (0, 1)], weight=[1.0, 2.0])
+    (tmp_path / "list.csv").write_text("source,target\n0,1\n1,0\n1,2\n")
+    with pytest.warns(fiedler.Notice, match="is listed in one direction"):
+        fiedler.encode(tmp_path / "list.csv", 2, cache=False)
     # Said by the caller.
+    fiedler.encode(tmp_path / "list.csv", 2, symmetrize="max", cache=False)
     fiedler.GraphBatch.from_edge_index(mixed, preset="networkx")
     fiedler.GraphBatch.from_edges([(0, 1), (0, 1)], weight=[1.0, 2.0], preset="scipy", symmetrize="sum")
 

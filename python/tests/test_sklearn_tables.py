@@ -164,6 +164,16 @@ def test_pca_of_sparse_matrices(solver, dtype):
         PCA(3, svd_solver="full").fit(x)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("k", [2, 8, 12, 0.7])
+def test_pca_of_fewer_samples_than_features_averages_all_noise_of_the_covariances(k, sparse):
+    x = points(shape=(13, 17))
+    x = scipy.sparse.csr_array(x) if sparse else x
+    ours, theirs = [kind(k, svd_solver="covariance_eigh").fit(x) for kind in (PCA, TheirPCA)]
+    assert ours.n_components_ == theirs.n_components_
+    np.testing.assert_allclose(ours.noise_variance_, theirs.noise_variance_, rtol=1e-9, atol=1e-12)
+
+
 def test_pca_keeps_small_variances_beside_a_large_mean():
     # Scikit-learn loses them: the square of the mean has more digits than float32.
     x = (points(shape=(500, 8)) + 3e4).astype(np.float32)

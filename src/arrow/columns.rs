@@ -199,8 +199,7 @@ impl Columns {
     }
 
     fn edges(&self, schema: &Schema) -> Result<Edges> {
-        let whole = |kind: &DataType| kind.is_integer() || *kind == DataType::Null;
-        let lists = |kind: &DataType| *kind == DataType::Null || item(kind).is_some_and(whole);
+        let lists = |kind: &DataType| *kind == DataType::Null || item(kind).is_some_and(is_number);
         let kind_of = |index: usize| schema.field(index).data_type();
         // Of columns that are no ends, the error names one whose values are text in a CSV file.
         let ends = |source: usize, target: usize| match [source, target].map(kind_of) {
@@ -212,7 +211,7 @@ impl Columns {
             },
         };
         let both = |index: usize| match item(kind_of(index)) {
-            Some(inner) if item(inner).is_some_and(whole) => Some(Edges::Index(index)),
+            Some(inner) if item(inner).is_some_and(is_number) => Some(Edges::Index(index)),
             Some(inner) if is_name(inner) => Some(Edges::Pairs(index, IdKind::of(inner, inner))),
             _ => None,
         };

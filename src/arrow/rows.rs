@@ -117,7 +117,10 @@ impl<'a> Rows<'a> {
                 let ends = |edge: usize| inner.of_row(edge).map(|pair| [pair.start, pair.start + 1]);
                 let weights = Weights::of(weights.as_ref(), row, own.len())?;
                 for (place, edge) in own.enumerate() {
-                    let pair = ends(edge).map_or([None; 2], |ends| ends.map(|end| numbers.integer(end)));
+                    let pair = match ends(edge) {
+                        Some([a, b]) => [numbers.whole(a)?, numbers.whole(b)?],
+                        None => [None; 2],
+                    };
                     listed.edge(pair, weights.at(place))?;
                 }
             }
@@ -150,9 +153,9 @@ impl<'a> Rows<'a> {
     /// Returns the number of nodes that the rows of a graph have, if the table has it.
     fn said(&self, rows: Range<usize>) -> Result<Option<i128>, Fault> {
         let Some(nodes) = &self.nodes else { return Ok(None) };
-        let said = count(nodes, rows.start)?;
+        let said = nodes.whole(rows.start)?;
         for row in rows.skip(1) {
-            let other = count(nodes, row)?;
+            let other = nodes.whole(row)?;
             if other != said {
                 let shown =
                     |number: Option<i128>| number.map_or_else(|| "null".to_owned(), |number| number.to_string());
@@ -164,16 +167,6 @@ impl<'a> Rows<'a> {
         }
         Ok(said)
     }
-}
-
-/// Returns the number of nodes in a row, or `None` if it is missing. pandas makes floats of integers if some are
-/// missing, and NaN of these.
-fn count(nodes: &Numbers<'_>, row: usize) -> Result<Option<i128>, Fault> {
-    let Some(number) = nodes.real(row).filter(|number| !number.is_nan()) else { return Ok(None) };
-    if number.fract() != 0.0 {
-        return Err(Fault::bad(format!("expected a whole number of nodes, found {number}")));
-    }
-    Ok(nodes.integer(row))
 }
 
 /// Returns the weight of the edge in a row of a graph that begins at another row. As in an edge list, none is missing.
@@ -203,7 +196,7 @@ fn pairs(
     }
     let weights = Weights::of(weights, row, from.len())?;
     for (place, (a, b)) in from.zip(to).enumerate() {
-        listed.edge([source.integer(a), target.integer(b)], weights.at(place))?;
+        listed.edge([source.whole(a)?, target.whole(b)?], weights.at(place))?;
     }
     Ok(())
 }
@@ -222,7 +215,8 @@ impl<'a> Weights<'a> {
     }
 
     fn at(&self, place: usize) -> Option<f64> {
-        self.0.and_then(|(first, numbers)| numbers.real(first + place))
+        // A null among numbers is NaN in pandas, and here.
+        self.0.map(|(first, numbers)| numbers.real(first + place).unwrap_or(f64::NAN))
     }
 }
 

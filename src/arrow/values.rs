@@ -1,5 +1,6 @@
 //! Reads the values of columns, whatever their width.
 
+use super::listed::Fault;
 use super::wrong;
 use crate::error::Result;
 use arrow_array::cast::AsArray;
@@ -88,6 +89,19 @@ impl<'a> Numbers<'a> {
 
     fn is_null(&self, index: usize) -> bool {
         matches!(self.values, Values::Null) || self.nulls.is_some_and(|nulls| nulls.is_null(index))
+    }
+
+    /// Returns an id or a number of nodes, or `None` if it is missing. pandas makes floats of integers if some are
+    /// missing, and NaN of these.
+    pub(super) fn whole(&self, index: usize) -> Result<Option<i128>, Fault> {
+        let floats = matches!(self.values, Values::F16(_) | Values::F32(_) | Values::F64(_));
+        match self.real(index).filter(|_| floats) {
+            Some(number) if number.is_nan() => Ok(None),
+            Some(number) if number.fract() != 0.0 => {
+                Err(Fault::bad(format!("expected a whole number, found {number}")))
+            }
+            _ => Ok(self.integer(index)),
+        }
     }
 
     /// Returns an integer, or `None` for null. Numbers with a fraction are truncated.

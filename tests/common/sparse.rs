@@ -5,6 +5,7 @@ use fiedler::array::Real;
 use fiedler::graph::{Conventions, Graph, GraphRef, IsolatedDiagonal, SelfLoops};
 use fiedler::ops::{Eigsh, Normalization, Status, Which};
 use nalgebra::DMatrix;
+use std::collections::BTreeMap;
 
 /// A symmetric matrix by rows, each entry once, and its 1-norm.
 #[derive(Clone, Debug)]
@@ -67,6 +68,23 @@ impl Sparse {
             }
         }
         Self::new(rows, None)
+    }
+
+    /// Returns `B B'` of a random B with about `per_row` entries in each row, of rank less than its order.
+    pub fn singular(n: usize, per_row: usize, seed: u64) -> Self {
+        let mut random = SplitMix64::new(seed);
+        let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
+        for _ in 0..n * per_row {
+            let (i, j) = (random.below(n), random.below(n));
+            columns[j].push((i, random.signed()));
+        }
+        let mut rows = vec![BTreeMap::new(); n];
+        for column in columns {
+            for &(i, x) in &column {
+                column.iter().for_each(|&(j, y)| *rows[i].entry(j).or_insert(0.0) += x * y);
+            }
+        }
+        Self::new(rows.into_iter().map(|row| row.into_iter().collect()).collect(), None)
     }
 
     pub fn order(&self) -> usize {

@@ -103,6 +103,12 @@ pub(super) struct Request {
     pub(super) seed: u64,
 }
 
+/// Returns whether a value at this place is not wanted. If the tolerance is 0, as for a map that is 0, the limit is the
+/// place of the last wanted value, whose copies are not wanted.
+fn is_beyond(place: f64, limit: f64) -> bool {
+    limit < f64::INFINITY && place >= limit
+}
+
 impl Request {
     fn tolerance(&self, value: f64) -> f64 {
         self.absolute + self.relative * value.abs()
@@ -134,6 +140,9 @@ pub(super) struct Pairs {
     pub(super) restarts: usize,
     /// The number of searches from new random vectors.
     pub(super) searches: usize,
+    /// Whether the searches ended before the maximum number of products. If not, a pair may be missing, even if those
+    /// that were found have converged.
+    pub(super) complete: bool,
 }
 
 /// Finds pairs of a symmetric map on vectors of `null.labels.len()` elements.
@@ -218,6 +227,7 @@ impl<'a> Search<'a> {
     fn next(&mut self, cancel: &Cancel) -> Result<bool> {
         let Request { wanted, block, most_products, .. } = self.request;
         if wanted == 0 {
+            self.found.complete = true;
             return Ok(false);
         }
         self.found.searches += 1;
@@ -240,12 +250,14 @@ impl<'a> Search<'a> {
             since = 0;
             let ritz = self.ritz();
             let converged = self.converged(&ritz);
-            let done = complete || out || self.is_done(&ritz, converged);
-            if done {
+            let done = complete || self.is_done(&ritz, converged);
+            if done || out {
                 let known = complete || self.is_alone(&ritz, converged);
                 let taken = if out { ritz.values.len() } else { converged };
                 let better = self.lock(&ritz, taken);
-                return Ok(better && !known && !out && self.locked.len() < self.dimension);
+                let again = better && !known && self.locked.len() < self.dimension;
+                self.found.complete = done && !(again && out);
+                return Ok(again && !out);
             }
             let dominant = self.dominant(&ritz, converged);
             if dominant > 0 {
@@ -399,7 +411,8 @@ impl<'a> Search<'a> {
         let Request { wanted, end, block, .. } = self.request;
         let limit = self.limit(&self.together(&ritz.values[..converged]));
         let beyond = |i: usize, factor: f64| {
-            end.place(ritz.values[i]) - factor * end.error(ritz.values[i], ritz.residuals[i]) > limit
+            let place = end.place(ritz.values[i]) - factor * end.error(ritz.values[i], ritz.residuals[i]);
+            is_beyond(place, limit)
         };
         converged > 0 && beyond(converged - 1, 0.0)
             || converged < ritz.values.len() && beyond(converged, SURE)
@@ -440,7 +453,7 @@ impl<'a> Search<'a> {
         let mut order = ascending((0..all.len()).map(place));
         let sorted: Vec<f64> = order.iter().map(|&i| all[i].0).collect();
         let limit = self.limit(&self.together(&[]));
-        let better = (locked..all.len()).any(|i| place(i) <= limit);
+        let better = (locked..all.len()).any(|i| !is_beyond(place(i), limit));
         order.truncate(self.wanted(&sorted));
         self.basis.select(&order);
         self.locked = order.iter().map(|&i| all[i]).collect();

@@ -124,7 +124,7 @@ fn at_an_end(
     };
     let mut product =
         |x: &[f64], y: &mut [f64]| x.chunks_exact(n).zip(y.chunks_exact_mut(n)).try_for_each(|(x, y)| map(x, y));
-    let Pairs { values, vectors, residuals, products, restarts, .. } =
+    let Pairs { values, vectors, residuals, products, restarts, complete, .. } =
         lanczos(&mut product, &NullSpace::none(n), request, ctx.cancel())?;
     if values.len() < k {
         let what = format!("Lanczos found {} of {k} pairs in {products} products", values.len());
@@ -139,7 +139,7 @@ fn at_an_end(
         values: Vec::new(),
         vectors: Vec::new(),
         residuals,
-        reached: true,
+        reached: complete,
         next: None,
         method: EigshMethod::Lanczos,
         products,

@@ -140,7 +140,7 @@ fn by_lanczos<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, optio
         seed: options.seed,
     };
     let pairs = lanczos(&mut map, &wide.null, request, ctx.cancel())?;
-    let Pairs { values, vectors, residuals, products, restarts, .. } = pairs;
+    let Pairs { values, vectors, residuals, products, restarts, complete, .. } = pairs;
     if values.len() < wanted.count {
         let what = format!("Lanczos found {} of {} pairs in {products} products", values.len(), wanted.count);
         return Err(Error::domain("eigsh", what));
@@ -149,7 +149,7 @@ fn by_lanczos<T: Real>(ctx: &Context, a: &Operator<'_, T>, wanted: Wanted, optio
         values,
         vectors,
         residuals,
-        reached: true,
+        reached: complete,
         next: None,
         method: EigshMethod::Lanczos,
         products,

@@ -195,12 +195,15 @@ fn certified<T: Real>(
     let norm = if norm > 0.0 { norm } else { 1.0 };
     let residuals: Vec<f64> = residuals(&values, vectors.as_slice())?.into_iter().map(|r| r / norm).collect();
     let floor = 16.0 * T::EPSILON;
+    // Searches that ran out of products may have missed a pair, so that those behind it are not the wanted ones.
+    let searched = matches!(solved.method, EigshMethod::Lanczos | EigshMethod::ShiftInvert);
+    let complete = solved.reached || !searched;
     let statuses: Vec<Status> = (0..k)
         .map(|j| {
             let is_known = known.contains(&j);
             let value = values[j].to_f64();
             // If the residual is NaN, this comparison is false and the pair is NotConverged.
-            match residuals[j] <= allowed {
+            match residuals[j] <= allowed && (complete || is_known) {
                 false => Status::NotConverged,
                 // A pair with a residual of exactly 0 is exact, so it is never Unresolved.
                 true if !is_known && residuals[j] > 0.0 && value.abs() <= (floor * norm).max(residuals[j] * norm) => {
@@ -297,7 +300,7 @@ fn around<T: Real>(
         values: Vec::new(),
         vectors: Vec::new(),
         residuals: Vec::new(),
-        reached: true,
+        reached: found.apart,
         next: None,
         method: EigshMethod::ShiftInvert,
         products: found.products,

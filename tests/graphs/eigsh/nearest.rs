@@ -5,6 +5,7 @@ use common::solve::Checked;
 use common::sparse::Sparse;
 use fiedler::Context;
 use fiedler::graph::spectra::Family;
+use fiedler::ops::eigsh::Selection;
 use fiedler::ops::sparse::Operator;
 use fiedler::ops::{EigshMethod, EigshOptions, Normalization, Which, eigsh};
 
@@ -47,10 +48,32 @@ pub fn nearest(ctx: &Context) -> Checked {
             }
         }
     }
+    many_zeros(ctx)?;
     let wrong = |options: EigshOptions| {
         eigsh(ctx, &operators[0].1, 2, Which::Smallest, &options).expect_err("refused").to_string()
     };
     assert!(wrong(EigshOptions::default().sigma(f64::NAN)).contains("finite sigma"));
     assert!(wrong(EigshOptions::default().sigma(1.0).method(EigshMethod::Chebyshev)).contains("chebyshev"));
+    Ok(())
+}
+
+/// Singular matrices whose smallest eigenvalues are many zeros, and values that are hardly more.
+fn many_zeros(ctx: &Context) -> Checked {
+    for (n, seed) in [(60, 1), (200, 2), (200, 3), (330, 4)] {
+        let matrix = Sparse::singular(n, 2, seed);
+        let (offsets, columns, entries) = matrix.csr::<f64>();
+        let operator = Operator::from_csr(offsets, columns, entries)?;
+        let values = referee::eigenvalues(&matrix.dense(), n)?;
+        let zeros = values.iter().filter(|value| value.abs() <= 1e-12 * matrix.norm).count();
+        assert!(zeros > n / 10, "order {n}: {zeros} zeros");
+        for k in [1, 7, zeros + 3] {
+            let found = eigsh(ctx, &operator, k, Selection::SmallestMagnitude, &EigshOptions::default())?;
+            let mut sizes: Vec<f64> = found.values.iter().map(|value| value.abs()).collect();
+            sizes.sort_by(f64::total_cmp);
+            for (size, value) in sizes.iter().zip(&values) {
+                assert!((size - value).abs() <= 1e-12 * matrix.norm, "order {n}, k = {k}: {size:e}, not {value:e}");
+            }
+        }
+    }
     Ok(())
 }

@@ -7,7 +7,7 @@ use fiedler::graph::spectra::Family;
 use fiedler::graph::{Conventions, Graph};
 use fiedler::ops::eigsh::{Selection, eigsh_map};
 use fiedler::ops::sparse::Operator;
-use fiedler::ops::{EigshMethod, EigshOptions, Normalization, Which, eigsh};
+use fiedler::ops::{EigshMethod, EigshOptions, Normalization, Status, Which, eigsh};
 use fiedler::{Context, ErrorKind};
 
 const ALL: [Selection; 5] = [
@@ -183,6 +183,28 @@ fn maps(ctx: &Context) -> Checked {
         assert!(matches!(refused.expect_err("by products").kind(), ErrorKind::Domain { .. }));
         let refused = eigsh_map(ctx, n, &mut map, n + 1, Which::Smallest, &options, f64::EPSILON);
         assert!(matches!(refused.expect_err("too many").kind(), ErrorKind::Shape { .. }));
+    }
+    // Every vector is an eigenvector of 0, without more products than vectors.
+    let mut zero = |_: &[f64], y: &mut [f64]| {
+        y.fill(0.0);
+        Ok(())
+    };
+    let found = eigsh_map(ctx, 700, &mut zero, 5, Which::Smallest, &options, f64::EPSILON)?;
+    assert!(found.values == [0.0; 5] && found.products <= 700 && found.certificate.status == Status::Converged);
+    // A search finds one copy of a multiple eigenvalue. If it is the last one that the products suffice for, none of the
+    // pairs is known to be among the wanted ones.
+    let value = |i: usize| if i.is_multiple_of(3) { 0.0 } else { 0.01 + i as f64 / 700.0 };
+    let mut multiple = |x: &[f64], y: &mut [f64]| {
+        y.iter_mut().zip(x).enumerate().for_each(|(i, (y, x))| *y = value(i) * x);
+        Ok(())
+    };
+    for (products, complete) in [(300, false), (30_000, true)] {
+        let options = options.most_products(products);
+        let found = eigsh_map(ctx, 700, &mut multiple, 8, Which::Smallest, &options, f64::EPSILON)?;
+        let right = found.values.iter().all(|value| value.abs() <= 1e-9);
+        assert_eq!(right, complete, "{products} products: {:?}", found.values);
+        let converged = found.statuses.iter().filter(|status| **status != Status::NotConverged).count();
+        assert_eq!(converged, if complete { 8 } else { 0 }, "{products} products: {:?}", found.statuses);
     }
     let mut bad = |_: &[f64], y: &mut [f64]| {
         y.fill(f64::NAN);

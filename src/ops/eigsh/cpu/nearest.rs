@@ -7,7 +7,7 @@ use super::{RitzPairs, ritz_pairs};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::ops::eigsh::chebyshev::Found;
-use crate::ops::eigsh::lanczos::{End, Request, default_basis, lanczos};
+use crate::ops::eigsh::lanczos::{End, Pairs, Request, default_basis, lanczos};
 use crate::ops::sparse::Operator;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::perm::PermRef;
@@ -20,6 +20,12 @@ const BLOCK: usize = 4;
 /// The distance, relative to the norm, by which sigma is moved after an attempt that failed because an eigenvalue
 /// is too close to sigma.
 const STEP: f64 = 1e-6;
+/// The distance from sigma, relative to the norm, within which rounding errors of the inverse are larger than its
+/// eigenvalues. If there are as many values as the vectors of a block, Lanczos takes the copies of one for distinct
+/// values, and does not search for more.
+const CLOSE: f64 = 1e-12;
+/// The part of the distance [`STEP`] by which computed values may be wrong.
+const SLACK: f64 = 1e-3;
 /// The maximum number of attempts, including the one with the requested sigma.
 const TRIES: i32 = 3;
 
@@ -99,13 +105,18 @@ pub(in crate::ops::eigsh) fn nearest(
     }
     let norm = operator.bounds(0).norm.max(f64::MIN_POSITIVE);
     // If an eigenvalue is closer to sigma than about `STEP * norm`, the inverse is so large that its rounding
-    // errors hide the other pairs.
-    for attempt in 0..TRIES {
-        let moved = sigma + f64::from(attempt) * STEP * norm;
-        // The pairs nearest to the moved sigma may differ from those nearest to sigma. So two more pairs are
-        // computed, and the caller selects the nearest.
-        let wanted = if attempt == 0 { count } else { count + 2 }.min(n - operator.null.len());
-        let factor = Factor::new(operator, &pattern, &ordering, moved).ok_or_else(|| too_large(needed))?;
+    // errors hide the other pairs, or the iteration fails because a pivot is 0. So sigma is moved. The pairs nearest to
+    // the moved sigma may differ from those nearest to sigma, so that more are computed, until all of the latter must be
+    // among them. The caller selects them.
+    let all = n - operator.null.len();
+    let (mut attempt, mut wanted) = (0, count.min(all));
+    loop {
+        let away = f64::from(attempt) * STEP * norm;
+        let needed = needed + 8.0 * (n * (wanted + default_basis(wanted))) as f64;
+        if attempt > 0 && needed > ctx.memory_budget() as f64 {
+            return Err(too_large(needed));
+        }
+        let factor = Factor::new(operator, &pattern, &ordering, sigma + away).ok_or_else(|| too_large(needed))?;
         let request = Request {
             end: End::Nearest,
             wanted,
@@ -124,23 +135,33 @@ pub(in crate::ops::eigsh) fn nearest(
             Ok(())
         };
         let last = attempt + 1 == TRIES;
-        let pairs = match lanczos(&mut map, &operator.null, request, ctx.cancel()) {
-            // The iteration failed, for example because a pivot is 0.
-            Err(error) if !last && !error.is_cancelled() => continue,
-            pairs => pairs?,
+        let found = match lanczos(&mut map, &operator.null, request, ctx.cancel()) {
+            Err(error) if last || error.is_cancelled() => return Err(error),
+            Err(_) => None,
+            Ok(pairs) if pairs.values.is_empty() => return Ok((Found::default(), Vec::new())),
+            Ok(pairs) => {
+                let ritz = ritz_pairs(ctx, operator, &pairs.vectors)?;
+                let accurate = ritz.residuals.iter().all(|&residual| residual <= tolerance * norm);
+                let at_sigma = |value: &&f64| (*value - sigma - away).abs() <= CLOSE * norm;
+                let told_apart = ritz.values.iter().filter(at_sigma).count() < BLOCK;
+                (last || accurate && told_apart).then_some((ritz, pairs))
+            }
         };
-        if pairs.values.is_empty() {
-            return Ok((Found::default(), Vec::new()));
-        }
-        let RitzPairs { values, residuals, vectors } = ritz_pairs(ctx, operator, &pairs.vectors)?;
-        if !last && residuals.iter().any(|&residual| residual > tolerance * norm) {
+        let Some((RitzPairs { values, residuals, vectors }, pairs)) = found else {
+            (attempt, wanted) = (attempt + 1, (count + 2).min(all));
             continue;
+        };
+        // All values up to this distance from the moved sigma were found.
+        let reach = values.iter().fold(0.0, |reach: f64, value| reach.max((value - sigma - away).abs()));
+        let mut distances: Vec<f64> = values.iter().map(|value| (value - sigma).abs()).collect();
+        distances.sort_unstable_by(f64::total_cmp);
+        let farthest = distances[count.min(distances.len()) - 1];
+        if attempt == 0 || wanted == all || farthest + away <= reach + SLACK * away {
+            let (converged, apart) = (values.len(), pairs.complete);
+            let Pairs { products, restarts, .. } = pairs;
+            let found = Found { values, residuals, converged, apart, products, restarts, ..Found::default() };
+            return Ok((found, vectors));
         }
-        let (converged, products, restarts) = (values.len(), pairs.products, pairs.restarts);
-        return Ok((
-            Found { values, residuals, converged, apart: true, products, restarts, ..Found::default() },
-            vectors,
-        ));
+        wanted = (2 * wanted).min(all);
     }
-    Ok((Found::default(), Vec::new()))
 }

@@ -138,7 +138,7 @@ pub(in crate::ops::eigsh) fn solve(
     }
     let RitzPairs { values, residuals, vectors } = ritz_pairs(ctx, operator, &pairs.vectors)?;
     let converged = residuals.iter().take_while(|&&r| r <= target.tolerance).count();
-    let apart = converged >= target.wanted;
+    let apart = converged >= target.wanted && pairs.complete;
     let found = Found {
         values,
         residuals,

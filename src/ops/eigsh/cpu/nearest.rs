@@ -22,10 +22,8 @@ const BLOCK: usize = 4;
 const STEP: f64 = 1e-6;
 /// The distance from sigma, relative to the norm, within which rounding errors of the inverse are larger than its
 /// eigenvalues. If there are as many values as the vectors of a block, Lanczos takes the copies of one for distinct
-/// values, and does not search for more.
+/// values, and does not search for more. Values themselves, as quotients of the matrix, are more accurate.
 const CLOSE: f64 = 1e-12;
-/// The part of the distance [`STEP`] by which computed values may be wrong.
-const SLACK: f64 = 1e-3;
 /// The maximum number of attempts, including the one with the requested sigma.
 const TRIES: i32 = 3;
 
@@ -156,7 +154,7 @@ pub(in crate::ops::eigsh) fn nearest(
         let mut distances: Vec<f64> = values.iter().map(|value| (value - sigma).abs()).collect();
         distances.sort_unstable_by(f64::total_cmp);
         let farthest = distances[count.min(distances.len()) - 1];
-        if attempt == 0 || wanted == all || farthest + away <= reach + SLACK * away {
+        if attempt == 0 || wanted == all || farthest + away <= reach + CLOSE * norm {
             let (converged, apart) = (values.len(), pairs.complete);
             let Pairs { products, restarts, .. } = pairs;
             let found = Found { values, residuals, converged, apart, products, restarts, ..Found::default() };

@@ -172,7 +172,7 @@ export class Client {
   }
 
   #start() {
-    const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
     this.#worker = worker;
     this.#broken = false;
     worker.onmessage = ({ data }) => this.#hear(data);

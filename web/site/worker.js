@@ -133,7 +133,7 @@ const calls = {
 async function download() {
   let response;
   try {
-    response = await fetch(new URL("pkg/fiedler_web_bg.wasm", import.meta.url));
+    response = await fetch(new URL("./pkg/fiedler_web_bg.wasm", import.meta.url));
   } catch {
     throw fault("load", "the download of pkg/fiedler_web_bg.wasm failed");
   }

@@ -14,6 +14,8 @@ const folder = await mkdtemp(path.join(tmpdir(), "fiedler-"));
 const copy = path.join(folder, "fiedler_web.mjs");
 await copyFile(path.join(dist, "pkg/fiedler_web.js"), copy);
 const { initSync, open, samples, Graphs } = await import(pathToFileURL(copy));
+await copyFile(path.join(dist, "client.js"), path.join(folder, "client.mjs"));
+const { Client } = await import(pathToFileURL(path.join(folder, "client.mjs")));
 await rm(folder, { recursive: true });
 initSync({ module: await readFile(path.join(dist, "pkg/fiedler_web_bg.wasm")) });
 
@@ -161,6 +163,13 @@ test("unknown options, invalid sizes, and sizes that exceed the memory are refus
   await assert.rejects(fiedler.encode(karate, { k: 2.5 }), refused(/2\.5/));
   const encoding = await fiedler.encode(karate, { k: 3 }); // the module goes on
   assert.equal(encoding.eigenvalues.length, 3);
+});
+
+test("the types of the client declare the methods that it has", async () => {
+  const types = await readFile(path.join(dist, "client.d.ts"), "utf8");
+  const [, declared] = types.match(/^export class Client \{\n(.*?)^\}/ms);
+  const names = [...declared.matchAll(/^ {2}(?:get )?(\w+)\(/gm)].map(([, name]) => name);
+  assert.deepEqual(names.sort(), Object.getOwnPropertyNames(Client.prototype).sort());
 });
 
 const fiedler = await open({ backend: "cpu" });

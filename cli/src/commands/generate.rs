@@ -220,16 +220,16 @@ struct Out {
 
 /// What becomes of an output that exists, and what is printed.
 #[derive(Clone, Copy, Debug, Args)]
-struct Told {
+pub(super) struct Told {
     #[command(flatten)]
-    overwriting: Overwriting,
+    pub(super) overwriting: Overwriting,
     #[command(flatten)]
     printing: Printing,
 }
 
 impl Told {
     /// Says what was written.
-    fn say(self, output: &Path, what: impl std::fmt::Display) {
+    pub(super) fn say(self, output: &Path, what: impl std::fmt::Display) {
         if self.printing.json {
             print(serde_json::json!({"output": output, "written": what.to_string()}));
         } else if !self.printing.quiet {

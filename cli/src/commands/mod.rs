@@ -10,6 +10,7 @@ mod features;
 mod generate;
 mod interrupt;
 mod outputs;
+mod packaging;
 mod predict;
 mod printing;
 mod profile;
@@ -71,6 +72,10 @@ enum Command {
     Tournament(tournament::Tournament),
     /// Write a random data set, a random graph, or a graph of a fixed family.
     Generate(generate::Generate),
+    /// Print what makes a shell complete the arguments of `fiedler`.
+    Completions(packaging::Completions),
+    /// Write the man pages: one for `fiedler`, and one for each subcommand.
+    Man(packaging::Man),
 }
 
 /// `auto` looks for an adapter only if the predicted CPU time, in seconds, is at least this. Finding and opening an
@@ -228,7 +233,7 @@ impl From<Error> for Failure {
 /// signal that ended the call.
 #[must_use]
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let matches = negative_values(Cli::command()).try_get_matches_from(arguments);
+    let matches = words().try_get_matches_from(arguments);
     let Cli { command } = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
@@ -251,6 +256,8 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Experiment(command) => command.run(),
         Command::Tournament(command) => command.run(),
         Command::Generate(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
     };
     match outcome {
         Ok(Outcome::Done) => 0,
@@ -269,6 +276,11 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             1
         }
     }
+}
+
+/// Returns the definition of the command line.
+fn words() -> Words {
+    negative_values(Cli::command())
 }
 
 /// Makes every option that takes a value accept -1 as the value, even if -1 is not valid. Otherwise clap would treat -1

@@ -16,6 +16,7 @@ mod generated;
 mod interrupted;
 mod matmul;
 mod overwriting;
+mod packaging;
 mod policy;
 mod profile;
 mod readers;

@@ -24,8 +24,8 @@ fn every_command_has_one_rule() {
     assert_eq!(said(&["train", &samples, "-o", &fit, "--epochs", "2", "--batch", "8"]).0, Some(0));
     let at = |name: &str| files.at(name);
     let outputs =
-        ["e.npz", "e.arrow", "w.npz", "x.npz", "f.npz", "p.csv", "m", "g.mtx", "d.csv", "q", "fit2", "ex"].map(at);
-    let [e, arrow, w, x, f, p, m, g, d, q, fit2, ex] = outputs.each_ref().map(String::as_str);
+        ["e.npz", "e.arrow", "w.npz", "x.npz", "f.npz", "p.csv", "m", "g.mtx", "d.csv", "q", "fit2", "ex", "1"].map(at);
+    let [e, arrow, w, x, f, p, m, g, d, q, fit2, ex, pages] = outputs.each_ref().map(String::as_str);
     for call in [
         &["encode", &edges, "-o", e][..],
         &["encode", &edges, "-o", arrow],
@@ -39,6 +39,7 @@ fn every_command_has_one_rule() {
         &["tournament", "kl", &strings, "-o", q, "--permutations", "0"],
         &["train", &samples, "-o", fit2, "--epochs", "2", "--batch", "8"],
         &["experiment", "run", &spec, "-o", ex],
+        &["man", "-o", pages],
     ] {
         let output = call[call.iter().position(|word| *word == "-o").unwrap() + 1];
         let (code, error) = said(call);
@@ -215,6 +216,7 @@ fn reports_have_the_same_options() {
         &["generate", "strings", "--samples", "12", "-o", &strings],
         &["generate", "path", "--nodes", "3", "-o", &files.at("g.mtx")],
         &["tournament", "kl", &strings, "-o", &files.at("q"), "--permutations", "0"],
+        &["man", "-o", &files.at("man1")],
     ] {
         let of = |more: &str| {
             let output = run(&[call, &["--overwrite", more]].concat());

@@ -1,5 +1,5 @@
-//! `fiedler completions` and `fiedler man`: what a package installs beside the command, from the definitions that `--help`
-//! shows.
+//! `fiedler completions` and `fiedler man`: what a package installs beside the command, from the definitions that
+//! `--help` shows.
 
 use super::generate::Told;
 use super::outputs::check_around;

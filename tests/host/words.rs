@@ -46,7 +46,10 @@ fn files() -> Vec<PathBuf> {
         ["src", "cli/src", "cli/tests", "shaders", "tests", "tools", "benches", "examples", "docs", "web"]
             .map(|folder| root.join(folder))
             .into();
-    let mut files: Vec<PathBuf> = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|page| root.join(page)).into();
+    let mut files: Vec<PathBuf> =
+        ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
+            .map(|page| root.join(page))
+            .into();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("an entry").path();

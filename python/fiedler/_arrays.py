@@ -115,8 +115,9 @@ def _unwrapped(x: Any, name: str) -> Any:
     return x.as_tensor()
 
 
-_READY = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
-_READY_OR_COMPLEX = _READY | {np.dtype(np.complex64), np.dtype(np.complex128)}
+READY = frozenset((np.dtype(np.float32), np.dtype(np.float64)))
+READY_COMPLEX = frozenset((np.dtype(np.complex64), np.dtype(np.complex128)))
+_READY_OR_COMPLEX = READY | READY_COMPLEX
 _KEPT = {"f4": np.float32, "f8": np.float64, "c8": np.complex64, "c16": np.complex128}
 
 
@@ -127,7 +128,7 @@ def prepared(x: np.ndarray[Any, Any], name: str, *, half: bool = False, complex_
     float64. Complex numbers are accepted if ``complex_``.
     """
     flags = x.flags
-    if x.dtype in (_READY_OR_COMPLEX if complex_ else _READY) and flags.c_contiguous and flags.aligned:
+    if x.dtype in (_READY_OR_COMPLEX if complex_ else READY) and flags.c_contiguous and flags.aligned:
         return x
     kind = f"{x.dtype.kind}{x.dtype.itemsize}"
     if kind == "f2":

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _fiedler
 from ._arguments import flag, whole, wrong
-from ._arrays import along, as_numpy, count, differentiating, prepared, tracked_by
+from ._arrays import READY, READY_COMPLEX, along, as_numpy, count, differentiating, prepared, tracked_by
 from ._context import Context, _context
 from ._errors import DomainError, ShapeError
 from ._ties import place
@@ -153,6 +153,39 @@ def one(kind: str, x: Any, n: int | None, axis: int, norm: str | None, where: Wh
         made = _fiedler.transform(where.native, three, kind)
     made = _scaled(made, _scale(norm, length, inverse=inverse))
     return made.reshape((*x.shape[:axis], made.shape[1], *x.shape[axis + 1 :]))
+
+
+def transformed(
+    kind: str, a: Any, n: Any, axis: Any, norm: Any, out: Any, overwrite_x: Any, workers: Any, plan: Any,
+    device: Any, context: Any,
+) -> Any:  # fmt: skip
+    """Returns the transform ``kind``, as `one` has it, of any array."""
+    if overwrite_x is False and n is norm is out is workers is plan is device is context is None:
+        made = _at_once(kind, a, axis)
+        if made is not None:
+            return made
+    check_scipy(overwrite_x, workers, plan)
+    where = Where(device, context)
+    return computed(a, out, lambda x: one(kind, x, n, axis, norm, where))
+
+
+def _at_once(kind: str, a: Any, axis: Any) -> np.ndarray[Any, Any] | None:
+    """Returns the transform of an array that needs no preparation along its last axis; None for others.
+
+    A short transform takes less time than all checks of arguments.
+    """
+    if type(a) is not np.ndarray or type(axis) is not int or axis != -1 or not a.ndim or not a.size:
+        return None
+    if a.dtype not in (READY if kind == "rfft" else READY_COMPLEX) or not a.flags.carray:
+        return None
+    shape, native = a.shape, _context(None, None)
+    three = a.reshape((-1, shape[-1], 1))
+    if kind == "rfft":
+        return _fiedler.real(native, three).reshape((*shape[:-1], -1))
+    if kind != "irfft":
+        return _fiedler.transform(native, three, kind).reshape(shape)
+    length = 2 * (shape[-1] - 1)
+    return _fiedler.inverse_real(native, three, length).reshape((*shape[:-1], length)) if length else None
 
 
 def several(x: Any, listed: list[tuple[int, int | None]], norm: str | None, inverse: bool, where: Where) -> Any:

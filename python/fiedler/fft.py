@@ -19,7 +19,7 @@ from typing import Any
 
 from ._context import Context
 from ._cosines import dct, dctn, dst, dstn, idct, idctn, idst, idstn
-from ._fourier import Where, check_scipy, computed, one, opposite
+from ._fourier import Where, check_scipy, computed, one, opposite, transformed
 from ._fourier_axes import (
     fft2,
     fftn,
@@ -124,9 +124,7 @@ def fft(
     numpy.exceptions.AxisError
         If the array has no such axis.
     """
-    check_scipy(overwrite_x, workers, plan)
-    where = Where(device, context)
-    return computed(a, out, lambda x: one("fft", x, n, axis, norm, where))
+    return transformed("fft", a, n, axis, norm, out, overwrite_x, workers, plan, device, context)
 
 
 def ifft(
@@ -147,9 +145,7 @@ def ifft(
     >>> fft.ifft(fft.fft([1.0, 2.0, 4.0])).real.round(6)
     array([1., 2., 4.])
     """
-    check_scipy(overwrite_x, workers, plan)
-    where = Where(device, context)
-    return computed(a, out, lambda x: one("ifft", x, n, axis, norm, where))
+    return transformed("ifft", a, n, axis, norm, out, overwrite_x, workers, plan, device, context)
 
 
 def rfft(
@@ -170,9 +166,7 @@ def rfft(
     >>> fft.rfft([1.0, 0.0, 0.0, 0.0]).real
     array([1., 1., 1.])
     """
-    check_scipy(overwrite_x, workers, plan)
-    where = Where(device, context)
-    return computed(a, out, lambda x: one("rfft", x, n, axis, norm, where))
+    return transformed("rfft", a, n, axis, norm, out, overwrite_x, workers, plan, device, context)
 
 
 def irfft(
@@ -193,9 +187,7 @@ def irfft(
     >>> fft.irfft(fft.rfft([1.0, 2.0, 3.0, 5.0])).round(6)
     array([1., 2., 3., 5.])
     """
-    check_scipy(overwrite_x, workers, plan)
-    where = Where(device, context)
-    return computed(a, out, lambda x: one("irfft", x, n, axis, norm, where))
+    return transformed("irfft", a, n, axis, norm, out, overwrite_x, workers, plan, device, context)
 
 
 def hfft(

@@ -23,6 +23,21 @@ def near(found, truth, dtype):
 
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(7,), (3, 12), (2, 1, 5), (2, 3, 0, 4)])
+def test_defaults_take_a_shorter_way_to_the_same_bits(name, dtype, shape):
+    x = np.random.default_rng(1).standard_normal(shape).astype(dtype)
+    x = x if name == "rfft" else x + 1j * x[..., ::-1].astype(dtype)
+    transform = getattr(fft, name)
+    found, want = transform(x), transform(x, axis=x.ndim - 1)
+    assert found.dtype == want.dtype and found.shape == want.shape and np.array_equal(found, want)
+    x.flags.writeable = False
+    assert np.array_equal(transform(x), want)
+    with pytest.raises(TypeError, match="overwrite_x"):
+        transform(x, overwrite_x=0)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize(("lead", "axis"), [((), 0), ((3,), -1), ((3,), 0), ((2, 3), 1), ((2, 3), -1), ((0,), -1)])
 def test_transforms(name, dtype, n, lead, axis):

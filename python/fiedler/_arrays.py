@@ -66,6 +66,8 @@ def differentiating(*arrays: Any) -> Any:
 
 def as_numpy(x: Any, name: str = "a") -> tuple[np.ndarray[Any, Any], Wrap]:
     """Returns the array, and a function that turns NumPy arrays into arrays of the library of ``x``."""
+    if type(x) is np.ndarray:
+        return x, _same
     if isinstance(x, np.ndarray):
         masked = np.count_nonzero(x.mask) if isinstance(x, np.ma.MaskedArray) else 0
         if masked:

@@ -114,7 +114,7 @@ _contexts: dict[str | None, Context] = {}
 def _context(context: Context | None, device: str | None) -> Any:
     """Returns the native context of a call, which names a context, or a device for a shared one."""
     if context is None:
-        context = _contexts.get(text_or_none(device, "device"))
+        context = _contexts.get(None if device is None else text_or_none(device, "device"))
         if context is None:
             context = _contexts[device] = Context(device)
     elif device is not None:

@@ -57,9 +57,9 @@ def _square(x: Any, name: str) -> Any:
 def _triangle(uplo: str) -> bool:
     if not isinstance(uplo, str):
         raise wrong("UPLO", "'L' or 'U'", uplo)
-    if uplo.upper() not in ("L", "U"):
+    if uplo not in ("L", "U", "l", "u"):
         raise ValueError(f"UPLO: expected 'L' or 'U', found {uplo!r}")
-    return uplo.upper() == "U"
+    return uplo in ("U", "u")
 
 
 _WIDE = {np.dtype(np.float32): np.float64, np.dtype(np.complex64): np.complex128}

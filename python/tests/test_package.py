@@ -39,7 +39,7 @@ def test_examples_of_modules(name):
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "python/README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "python/README.md", "site/pages/index.md"])
 def test_examples_of_pages(page, monkeypatch):
     for module in ("networkx", "pyarrow", "sklearn"):
         pytest.importorskip(module)

@@ -43,7 +43,7 @@ const WIDTH: usize = 120;
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<PathBuf> =
-        ["src", "cli/src", "cli/tests", "shaders", "tests", "tools", "benches", "examples", "docs", "web"]
+        ["src", "cli/src", "cli/tests", "shaders", "tests", "tools", "benches", "examples", "docs", "site", "web"]
             .map(|folder| root.join(folder))
             .into();
     let mut files: Vec<PathBuf> =

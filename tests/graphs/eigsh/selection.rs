@@ -191,8 +191,8 @@ fn maps(ctx: &Context) -> Checked {
     };
     let found = eigsh_map(ctx, 700, &mut zero, 5, Which::Smallest, &options, f64::EPSILON)?;
     assert!(found.values == [0.0; 5] && found.products <= 700 && found.certificate.status == Status::Converged);
-    // A search finds one copy of a multiple eigenvalue. If it is the last one that the products suffice for, none of the
-    // pairs is known to be among the wanted ones.
+    // A search finds one copy of a multiple eigenvalue. If it is the last one that the products suffice for, none of
+    // the pairs is known to be among the wanted ones.
     let value = |i: usize| if i.is_multiple_of(3) { 0.0 } else { 0.01 + i as f64 / 700.0 };
     let mut multiple = |x: &[f64], y: &mut [f64]| {
         y.iter_mut().zip(x).enumerate().for_each(|(i, (y, x))| *y = value(i) * x);

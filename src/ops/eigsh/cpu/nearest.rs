@@ -104,7 +104,7 @@ pub(in crate::ops::eigsh) fn nearest(
     let norm = operator.bounds(0).norm.max(f64::MIN_POSITIVE);
     // If an eigenvalue is closer to sigma than about `STEP * norm`, the inverse is so large that its rounding
     // errors hide the other pairs, or the iteration fails because a pivot is 0. So sigma is moved. The pairs nearest to
-    // the moved sigma may differ from those nearest to sigma, so that more are computed, until all of the latter must be
+    // the moved sigma may differ from those nearest to sigma, so more are computed, until all of the latter must be
     // among them. The caller selects them.
     let all = n - operator.null.len();
     let (mut attempt, mut wanted) = (0, count.min(all));

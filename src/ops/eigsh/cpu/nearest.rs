@@ -97,10 +97,7 @@ pub(in crate::ops::eigsh) fn nearest(
     let pattern = Pattern::new(operator).ok_or_else(|| too_large(f64::INFINITY))?;
     let ordering = Ordering::new(&pattern).ok_or_else(|| too_large(f64::INFINITY))?;
     // The bytes of L, of temporary arrays while L is computed, and of the basis.
-    let needed = 24.0 * ordering.entries + 8.0 * (n * (count + default_basis(count) + 4 * BLOCK)) as f64;
-    if needed > ctx.memory_budget() as f64 {
-        return Err(too_large(needed));
-    }
+    let bytes = |wanted| 24.0 * ordering.entries + 8.0 * (n * (wanted + default_basis(wanted) + 4 * BLOCK)) as f64;
     let norm = operator.bounds(0).norm.max(f64::MIN_POSITIVE);
     // If an eigenvalue is closer to sigma than about `STEP * norm`, the inverse is so large that its rounding
     // errors hide the other pairs, or the iteration fails because a pivot is 0. So sigma is moved. The pairs nearest to
@@ -110,8 +107,8 @@ pub(in crate::ops::eigsh) fn nearest(
     let (mut attempt, mut wanted) = (0, count.min(all));
     loop {
         let away = f64::from(attempt) * STEP * norm;
-        let needed = needed + 8.0 * (n * (wanted + default_basis(wanted))) as f64;
-        if attempt > 0 && needed > ctx.memory_budget() as f64 {
+        let needed = bytes(wanted);
+        if needed > ctx.memory_budget() as f64 {
             return Err(too_large(needed));
         }
         let factor = Factor::new(operator, &pattern, &ordering, sigma + away).ok_or_else(|| too_large(needed))?;

@@ -38,6 +38,17 @@ pub(crate) fn options() -> DeviceOptions {
     }
 }
 
+/// Returns the cases that this adapter tests: the two software adapters share them, as in the suites (`sample` in
+/// `tests/common/harness.rs`, which has the reasons), and GPUs have all of them.
+pub(crate) fn sample<T>(gpu: &Gpu, all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let adapter = gpu.adapter();
+    let is_own = |i: usize| {
+        let few = (i as f64 * 0.618_033_988_749_895).fract() < 1.0 / 3.0;
+        !adapter.software || few == adapter.name.contains("SwiftShader")
+    };
+    all.into_iter().enumerate().filter(|(i, _)| is_own(*i)).map(|(_, case)| case).collect()
+}
+
 /// Runs `body` once for each adapter. `body` must be everything that the test function does. `module` is the
 /// `module_path!()` of the test function, and `test` is its name.
 ///

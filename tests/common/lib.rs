@@ -24,4 +24,11 @@ pub mod sparse;
 pub mod statistics;
 mod workers;
 
+use std::path::Path;
+
 pub use harness::{Outcome, Test, device_free, on_cpu, on_each, on_gpus, on_gpus_with, run, run_trial, sample, suite};
+
+/// The repository.
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}

@@ -121,7 +121,7 @@ fn any_batch(ctx: &Context) -> Checked {
         every_way(&other.drop_trivial(true), &alike(ctx), &all, false)?;
         return every_way(&encoder.laplacian(Normalization::RandomWalk), &alike(ctx), &all, false);
     }
-    every_way(&encoder, &alike(ctx), &sample(ctx, all_kinds(1000)), false)
+    every_way(&encoder, &alike(ctx), &sample(ctx, all_kinds(400)), false)
 }
 
 /// Returns the settings of a context that chooses the device for large batches of graphs of about 20 nodes or more, and

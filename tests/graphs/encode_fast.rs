@@ -130,7 +130,8 @@ fn same(
 
 fn agree(ctx: &Context) -> Checked {
     let graphs = mixed()?;
-    let all = ALL.into_iter().flat_map(|l| ENDS.into_iter().flat_map(move |e| [false, true].map(|drop| (l, e, drop))));
+    // Each Laplacian and each end has columns with and without the trivial eigenvectors.
+    let all = ALL.into_iter().zip([false, true, false]).flat_map(|(l, drop)| [(l, ENDS[0], drop), (l, ENDS[1], !drop)]);
     for (normalization, which, drop) in sample(ctx, all) {
         let encoder = SpectralEncoder::new(6).laplacian(normalization).which(which).drop_trivial(drop);
         // The dense decompositions run on the CPU in f64, because devices do not take matrices of these orders.

@@ -306,20 +306,20 @@ fn spread_graphs(small: bool) -> fiedler::Result<Vec<(String, Graph)>> {
 fn twelve_orders(ctx: &Context) -> Checked {
     let (mut compared, mut pairs) = (0, 0);
     for small in [true, false] {
-        for (name, graph) in spread_graphs(small)? {
-            let graph = GraphBatch::from(graph);
-            for kinds in [&ALL[..1], &ALL[1..]] {
-                let methods = if small { &[Method::Exact, Method::Fast][..] } else { &[Method::Fast] };
-                let ways = kinds.iter().flat_map(|&own| [Which::Smallest, Which::Largest].map(|which| (own, which)));
-                let ways = ways.flat_map(|way| methods.iter().map(move |&method| (way, method)));
-                let truth = decomposed(graph.graph(0), kinds[0])?;
-                for ((normalization, which), method) in sample(ctx, ways) {
-                    let encoder = SpectralEncoder::new(6).laplacian(normalization).which(which).method(method);
-                    let e = encoder.encode(ctx, &graph)?;
-                    compared += against_f64(graph.graph(0), normalization, (which, &truth), &e)
-                        .map_err(|e| format!("{name}, {normalization:?}, {which:?}, {method:?}: {e}"))?;
-                    pairs += 6;
-                }
+        let kinds = [&ALL[..1], &ALL[1..]];
+        let graphs = spread_graphs(small)?.into_iter().map(|(name, graph)| (name, GraphBatch::from(graph)));
+        let graphs = graphs.flat_map(|(name, graph)| kinds.map(|kinds| (name.clone(), graph.clone(), kinds)));
+        for (name, graph, kinds) in sample(ctx, graphs) {
+            let methods = if small { &[Method::Exact, Method::Fast][..] } else { &[Method::Fast] };
+            let ends = kinds.iter().flat_map(|own| [Which::Smallest, Which::Largest].map(|which| (own, which)));
+            let ways = ends.flat_map(|(own, which)| methods.iter().map(move |method| (*own, which, *method)));
+            let truth = decomposed(graph.graph(0), kinds[0])?;
+            for (normalization, which, method) in ways {
+                let encoder = SpectralEncoder::new(6).laplacian(normalization).which(which).method(method);
+                let e = encoder.encode(ctx, &graph)?;
+                compared += against_f64(graph.graph(0), normalization, (which, &truth), &e)
+                    .map_err(|e| format!("{name}, {normalization:?}, {which:?}, {method:?}: {e}"))?;
+                pairs += 6;
             }
         }
     }

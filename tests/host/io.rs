@@ -339,7 +339,7 @@ fn long_files_lose_no_line() {
 
 #[test]
 fn the_sample_is_the_karate_club() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/karate.txt");
+    let path = common::root().join("examples/data/karate.txt");
     let set = read(&path, &Conventions::default()).unwrap();
     let graph = set.graphs.graph(0);
     assert_eq!((graph.nodes(), graph.entries(), graph.components().count), (34, 156, 1));

@@ -197,12 +197,8 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     out
 }
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
 fn sources(package: &str) -> Vec<Source> {
-    let src = root().join(package).join("src");
+    let src = common::root().join(package).join("src");
     let found: Vec<Source> = files(&src, "rs")
         .iter()
         .map(|file| Source::new(file, &fs::read_to_string(src.join(file)).expect("a readable source")))
@@ -234,7 +230,7 @@ fn restricted_names_are_used_only_where_allowed() {
 
 #[test]
 fn shaders_mirror_the_operations() {
-    let (shaders, ops) = (root().join("shaders"), root().join("src/ops"));
+    let (shaders, ops) = (common::root().join("shaders"), common::root().join("src/ops"));
     let declared: Vec<(PathBuf, String)> = files(&ops, "rs")
         .into_iter()
         .filter(|file| file.to_string_lossy().ends_with("kernels.rs"))
@@ -290,7 +286,7 @@ fn unmirrored(rust: &str, wgsl: &str) -> Vec<String> {
 
 #[test]
 fn constants_of_both_languages_are_compared() {
-    let (shaders, ops) = (root().join("shaders"), root().join("src/ops"));
+    let (shaders, ops) = (common::root().join("shaders"), common::root().join("src/ops"));
     // In Rust, only the files that declare kernels are searched. Constants of the same name in other files have
     // other meanings.
     let text = |folder: &Path, extension: &str| {

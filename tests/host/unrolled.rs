@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 #[test]
 fn the_unrolled_shaders_are_those_that_the_tool_writes() {
-    let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let shaders = common::root().join("shaders");
     let all = files::all();
     for (name, text) in &all {
         let found = fs::read_to_string(shaders.join(name)).unwrap_or_else(|e| panic!("shaders/{name}: {e}"));

@@ -1,7 +1,7 @@
 //! The language of the sources and the documentation: phrases that must not come back, and the width of comments.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Phrases of a private English, British spellings, and names of algorithms that are not used. Each is searched as whole words,
 /// in lower case.
@@ -41,7 +41,7 @@ const WIDTH: usize = 120;
 /// Every file of these folders with one of these endings, and the pages of the root, without generated shaders, lists of
 /// measurements and this file.
 fn files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = common::root();
     let mut folders: Vec<PathBuf> =
         ["src", "cli/src", "cli/tests", "shaders", "tests", "tools", "benches", "examples", "docs", "site", "web"]
             .map(|folder| root.join(folder))

@@ -8,7 +8,7 @@ use super::super::cpu::tests::{hidden, output, program, samples};
 use super::super::cpu::{Trains as _, Work};
 use super::{DeviceRuns, DeviceSegment, Form, Parts, Trained, Uploaded};
 use crate::array::Real;
-use crate::device::trial::{on_each_adapter, options};
+use crate::device::trial::{on_each_adapter, options, sample};
 use crate::device::{DeviceOptions, Gpu};
 use crate::error::Result;
 use crate::forms::{KernelForm, MlpForm};
@@ -150,15 +150,13 @@ fn gradients_are_those_of_f64() {
         for form in FORMS {
             let gpu = forced(gpu, form);
             let mut worst = [0.0_f64; 2];
-            for norm in [Norm::None, Norm::Batch, Norm::Layer] {
-                for activation in ACTIVATIONS {
-                    for (loss, outputs) in losses() {
-                        let layers =
-                            vec![hidden(17, activation, norm, 0.2), hidden(6, activation, norm, 0.2), output(outputs)];
-                        let [off, off_loss] = check_gradient(&gpu, &program(21, layers, loss, DESCENT, 11));
-                        worst = [worst[0].max(off), worst[1].max(off_loss)];
-                    }
-                }
+            let norms = [Norm::None, Norm::Batch, Norm::Layer];
+            let activations = norms.into_iter().flat_map(|norm| ACTIVATIONS.map(|activation| (norm, activation)));
+            let cases = activations.flat_map(|layer| losses().into_iter().map(move |(loss, k)| (layer, loss, k)));
+            for ((norm, activation), loss, outputs) in sample(&gpu, cases) {
+                let layers = vec![hidden(17, activation, norm, 0.2), hidden(6, activation, norm, 0.2), output(outputs)];
+                let [off, off_loss] = check_gradient(&gpu, &program(21, layers, loss, DESCENT, 11));
+                worst = [worst[0].max(off), worst[1].max(off_loss)];
             }
             eprintln!("  {form:?}: {worst:.3?} of the bounds");
         }
@@ -172,23 +170,23 @@ fn unusual_shapes_have_gradients_too() {
     on_each_adapter(module_path!(), "unusual_shapes_have_gradients_too", |gpu| {
         let relu = |outputs| hidden(outputs, Activation::Relu, Norm::None, 0.1);
         let many = |count: usize| std::iter::repeat_n(hidden(5, Activation::Tanh, Norm::None, 0.0), count);
-        for form in FORMS {
+        let shapes = [
+            (1, vec![output(1)], 1),
+            (9, vec![output(1)], 300),
+            (1, vec![relu(1), output(1)], 5),
+            (6, many(15).chain([output(2)]).collect(), 7),
+            (5, vec![relu(40), output(150)], 3),
+            (1_001, vec![relu(30), hidden(8, Activation::Gelu, Norm::Batch, 0.1), output(3)], 16),
+        ];
+        let cases = FORMS.into_iter().flat_map(|form| shapes.clone().map(|shape| (form, shape)));
+        for (form, (inputs, layers, batch)) in sample(gpu, cases) {
             let gpu = forced(gpu, form);
-            for (inputs, layers, batch) in [
-                (1, vec![output(1)], 1),
-                (9, vec![output(1)], 300),
-                (1, vec![relu(1), output(1)], 5),
-                (6, many(15).chain([output(2)]).collect(), 7),
-                (5, vec![relu(40), output(150)], 3),
-                (1_001, vec![relu(30), hidden(8, Activation::Gelu, Norm::Batch, 0.1), output(3)], 16),
-            ] {
-                let program = program(inputs, layers, Loss::MeanSquares, DESCENT, batch);
-                check_gradient(&gpu, &program);
-                let chosen = Form::of(gpu.adapter(), &program);
-                assert!(Form::all().contains(&chosen) || chosen.is_layered(), "{chosen:?} is not among the variants");
-                let far = form == MlpForm::Streamed && inputs > 1_000;
-                assert_eq!(chosen.rows == FAR_INPUTS, far, "{form:?} {program:?}: {chosen:?}");
-            }
+            let program = program(inputs, layers, Loss::MeanSquares, DESCENT, batch);
+            check_gradient(&gpu, &program);
+            let chosen = Form::of(gpu.adapter(), &program);
+            assert!(Form::all().contains(&chosen) || chosen.is_layered(), "{chosen:?} is not among the variants");
+            let far = form == MlpForm::Streamed && inputs > 1_000;
+            assert_eq!(chosen.rows == FAR_INPUTS, far, "{form:?} {program:?}: {chosen:?}");
         }
     });
 }
@@ -226,52 +224,44 @@ fn strict(optimizer: Optimizer) -> Hyper {
 #[test]
 fn steps_are_those_of_f64() {
     on_each_adapter(module_path!(), "steps_are_those_of_f64", |gpu| {
-        for form in FORMS {
+        let cases = FORMS.into_iter().flat_map(|form| OPTIMIZERS.map(|optimizer| (form, optimizer)));
+        for (form, optimizer) in sample(gpu, cases) {
             let gpu = forced(gpu, form);
             let mut worst = 0.0_f64;
-            for optimizer in OPTIMIZERS {
-                let layers = vec![
-                    hidden(20, Activation::Tanh, Norm::Batch, 0.1),
-                    hidden(9, Activation::Gelu, Norm::Layer, 0.1),
-                    output(4),
-                ];
-                let program = program(10, layers, Loss::CROSS_ENTROPY, optimizer, 8);
-                let (data, wide_data) = (samples::<f32>(&program, 101, 5), samples::<f64>(&program, 101, 5));
-                let parts = everything(101);
-                let mut runs: Vec<_> = (0..3).map(|seed| both(&program, seed, strict(optimizer))).collect();
-                let narrow: Vec<_> = runs.iter().map(|(narrow, _)| (narrow, &parts)).collect();
-                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &narrow, 13).unwrap();
-                let segments: Vec<_> = (0..3)
-                    .map(|run| DeviceSegment {
-                        run,
-                        replica: &runs[run].0,
-                        epoch: 0,
-                        batch: 0,
-                        steps: 50,
-                        shuffled: true,
-                    })
-                    .collect();
-                let found = device_runs.train(&segments, &|_, _| 1e-2).unwrap();
-                let mut narrow: Vec<_> = runs.iter_mut().map(|(narrow, _)| narrow).enumerate().collect();
-                device_runs.fetch(&mut narrow).unwrap();
-                for ((narrow, wide), found) in runs.iter_mut().zip(found) {
-                    let wanted = referee(&program, &wide_data, wide, 50, 13);
-                    assert_eq!(found.steps, 50);
-                    let bound = 50.0 * 16.0 * f64::from(f32::EPSILON);
-                    for (a, b) in [
-                        (&narrow.moved.weights, &wide.moved.weights),
-                        (&narrow.moved.running, &wide.moved.running),
-                        (&narrow.moved.first, &wide.moved.first),
-                        (&narrow.moved.second, &wide.moved.second),
-                    ] {
-                        let off = farthest(a, b) / (bound * longest(b).max(1e-30));
-                        worst = worst.max(off);
-                        assert!(off <= 1.0, "{form:?} {optimizer}: {off} of the bound");
-                    }
-                    assert!((found.loss - wanted.loss).abs() <= bound * wanted.loss, "{form:?} {optimizer}: the loss");
+            let layers = vec![
+                hidden(20, Activation::Tanh, Norm::Batch, 0.1),
+                hidden(9, Activation::Gelu, Norm::Layer, 0.1),
+                output(4),
+            ];
+            let program = program(10, layers, Loss::CROSS_ENTROPY, optimizer, 8);
+            let (data, wide_data) = (samples::<f32>(&program, 101, 5), samples::<f64>(&program, 101, 5));
+            let parts = everything(101);
+            let mut runs: Vec<_> = (0..3).map(|seed| both(&program, seed, strict(optimizer))).collect();
+            let narrow: Vec<_> = runs.iter().map(|(narrow, _)| (narrow, &parts)).collect();
+            let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &narrow, 13).unwrap();
+            let segments: Vec<_> = (0..3)
+                .map(|run| DeviceSegment { run, replica: &runs[run].0, epoch: 0, batch: 0, steps: 50, shuffled: true })
+                .collect();
+            let found = device_runs.train(&segments, &|_, _| 1e-2).unwrap();
+            let mut narrow: Vec<_> = runs.iter_mut().map(|(narrow, _)| narrow).enumerate().collect();
+            device_runs.fetch(&mut narrow).unwrap();
+            for ((narrow, wide), found) in runs.iter_mut().zip(found) {
+                let wanted = referee(&program, &wide_data, wide, 50, 13);
+                assert_eq!(found.steps, 50);
+                let bound = 50.0 * 16.0 * f64::from(f32::EPSILON);
+                for (a, b) in [
+                    (&narrow.moved.weights, &wide.moved.weights),
+                    (&narrow.moved.running, &wide.moved.running),
+                    (&narrow.moved.first, &wide.moved.first),
+                    (&narrow.moved.second, &wide.moved.second),
+                ] {
+                    let off = farthest(a, b) / (bound * longest(b).max(1e-30));
+                    worst = worst.max(off);
+                    assert!(off <= 1.0, "{form:?} {optimizer}: {off} of the bound");
                 }
+                assert!((found.loss - wanted.loss).abs() <= bound * wanted.loss, "{form:?} {optimizer}: the loss");
             }
-            eprintln!("  {form:?}: {worst:.3} of the bound");
+            eprintln!("  {form:?}, {optimizer}: {worst:.3} of the bound");
         }
     });
 }
@@ -281,47 +271,41 @@ fn steps_are_those_of_f64() {
 #[test]
 fn bits_depend_on_the_run_alone() {
     on_each_adapter(module_path!(), "bits_depend_on_the_run_alone", |gpu| {
-        for form in [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored] {
+        let forms = [MlpForm::Resident, MlpForm::Streamed, MlpForm::Stored];
+        let cases = forms.into_iter().flat_map(|form| [(form, Optimizer::Adam, 12), (form, Optimizer::Sgld, 200)]);
+        for (form, optimizer, inputs) in sample(gpu, cases) {
             let gpu = forced(gpu, form);
-            for (optimizer, inputs) in [(Optimizer::Adam, 12), (Optimizer::Sgld, 200)] {
-                let layers = vec![hidden(33, Activation::Relu, Norm::Batch, 0.2), output(3)];
-                let program = program(inputs, layers, Loss::CROSS_ENTROPY, optimizer, 8);
-                let data = samples::<f32>(&program, 90, 5);
-                let split = |seed| {
-                    let order = shuffled(seed, 0, 90);
-                    let rows: Vec<u32> = (0..90).map(order).collect();
-                    Arc::new([rows[..60].to_vec(), rows[60..].to_vec(), Vec::new()])
-                };
-                let new = |seed| Replica::<f32>::new(&program, Init::Torch, seed, strict(optimizer));
-                let parts: Vec<Parts> = (0..5).map(split).collect();
-                let mut all: Vec<Replica<f32>> = (0..5).map(new).collect();
-                let together: Vec<_> = all.iter().zip(&parts).collect();
-                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &together, 8).unwrap();
-                let segment = |run: usize| DeviceSegment {
-                    run,
-                    replica: &all[run],
-                    epoch: 0,
-                    batch: 0,
-                    steps: 221,
-                    shuffled: true,
-                };
-                let segments: Vec<_> = [3, 0, 4, 2, 1].map(segment).into();
-                let found = device_runs.train(&segments, &|_, _| 1e-2).unwrap();
-                device_runs.fetch(&mut all.iter_mut().enumerate().collect::<Vec<_>>()).unwrap();
-                let mut alone = new(2);
-                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&alone, &parts[2])], 8).unwrap();
-                let mut last = Trained::default();
-                // Short pieces stay far below the loop budget of every adapter.
-                for cut in [0..1, 1..5, 5..14].into_iter().chain((14..221).step_by(9).map(|from| from..from + 9)) {
-                    last = trained(&mut device_runs, 0, &mut alone, cut, 8);
-                }
-                device_runs.fetch(&mut [(0, &mut alone)]).unwrap();
-                let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&alone.moved.weights), bits(&all[2].moved.weights), "{form:?} {optimizer}");
-                assert_eq!(bits(&alone.moved.running), bits(&all[2].moved.running), "{form:?} {optimizer}");
-                assert_eq!((last.loss.to_bits(), last.correct), (found[3].loss.to_bits(), found[3].correct));
-                assert_ne!(bits(&all[1].moved.weights), bits(&all[2].moved.weights));
+            let layers = vec![hidden(33, Activation::Relu, Norm::Batch, 0.2), output(3)];
+            let program = program(inputs, layers, Loss::CROSS_ENTROPY, optimizer, 8);
+            let data = samples::<f32>(&program, 90, 5);
+            let split = |seed| {
+                let order = shuffled(seed, 0, 90);
+                let rows: Vec<u32> = (0..90).map(order).collect();
+                Arc::new([rows[..60].to_vec(), rows[60..].to_vec(), Vec::new()])
+            };
+            let new = |seed| Replica::<f32>::new(&program, Init::Torch, seed, strict(optimizer));
+            let parts: Vec<Parts> = (0..3).map(split).collect();
+            let mut all: Vec<Replica<f32>> = (0..3).map(new).collect();
+            let together: Vec<_> = all.iter().zip(&parts).collect();
+            let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &together, 8).unwrap();
+            let segment =
+                |run: usize| DeviceSegment { run, replica: &all[run], epoch: 0, batch: 0, steps: 221, shuffled: true };
+            let segments: Vec<_> = [0, 2, 1].map(segment).into();
+            let found = device_runs.train(&segments, &|_, _| 1e-2).unwrap();
+            device_runs.fetch(&mut all.iter_mut().enumerate().collect::<Vec<_>>()).unwrap();
+            let mut alone = new(2);
+            let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&alone, &parts[2])], 8).unwrap();
+            let mut last = Trained::default();
+            // Short pieces stay far below the loop budget of every adapter.
+            for cut in [0..1, 1..5, 5..14].into_iter().chain((14..221).step_by(9).map(|from| from..from + 9)) {
+                last = trained(&mut device_runs, 0, &mut alone, cut, 8);
             }
+            device_runs.fetch(&mut [(0, &mut alone)]).unwrap();
+            let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&alone.moved.weights), bits(&all[2].moved.weights), "{form:?} {optimizer}");
+            assert_eq!(bits(&alone.moved.running), bits(&all[2].moved.running), "{form:?} {optimizer}");
+            assert_eq!((last.loss.to_bits(), last.correct), (found[1].loss.to_bits(), found[1].correct));
+            assert_ne!(bits(&all[1].moved.weights), bits(&all[2].moved.weights));
         }
     });
 }

@@ -6,7 +6,7 @@ use super::super::super::cpu::{Trains as _, Work};
 use super::super::{DeviceRuns, DeviceSegment, Form, Parts, Trained};
 use super::{DESCENT, everything, farthest, forced, longest, strict, trained};
 use crate::device::Gpu;
-use crate::device::trial::on_each_adapter;
+use crate::device::trial::{on_each_adapter, sample};
 use crate::forms::MlpForm;
 use crate::ops::mlp::weights::Init;
 use crate::ops::mlp::{Activation, Hyper, Loss, MixedPrecision, Norm, Optimizer, Program, Replica, Samples, Targets};
@@ -74,7 +74,8 @@ fn one_step(gpu: &Arc<Gpu>, program: &Program, x: Vec<f32>, targets: Vec<f32>, r
 #[test]
 fn rounding_is_that_of_the_host() {
     on_each_adapter(module_path!(), "rounding_is_that_of_the_host", |gpu| {
-        for (form, precision) in FORMS.into_iter().flat_map(|form| BOTH.map(|precision| (form, precision))) {
+        let cases = FORMS.into_iter().flat_map(|form| BOTH.map(|precision| (form, precision)));
+        for (form, precision) in sample(gpu, cases) {
             let gpu = forced(gpu, form);
             let x = numbers(precision, 600);
             let wanted: Vec<f32> = x.iter().map(|x| -rounded(precision, *x)).collect();
@@ -119,34 +120,34 @@ fn gradients_are_near_those_of_f64() {
         for (form, precision) in FEW {
             let gpu = forced(gpu, form);
             let unit = if precision == MixedPrecision::F16 { 2.0_f64.powi(-11) } else { 2.0_f64.powi(-8) };
-            for norm in [Norm::None, Norm::Batch, Norm::Layer] {
-                for (activation, (loss, outputs)) in
-                    [Activation::Tanh, Activation::Gelu, Activation::LeakyRelu(0.1)].into_iter().cycle().zip(losses())
-                {
-                    let layer = |n| hidden(n, activation, norm, 0.2);
-                    let exact = program(7, vec![layer(17), layer(6), output(outputs)], loss, DESCENT, 9);
-                    let program = mixed(precision, exact.clone());
-                    let hyper = Hyper { momentum: 0.5, learning_rate: 0.125, ..DESCENT.defaults() };
-                    let mut run = Replica::<f32>::new(&program, Init::Xavier, 3, hyper);
-                    run.scaler.scale = 256.0;
-                    let wide = Replica::<f64>::new(&exact, Init::Xavier, 3, hyper);
-                    let (data, wide_data) = (samples::<f32>(&exact, 9, 5), samples::<f64>(&exact, 9, 5));
-                    let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&run, &everything(9))], 1).unwrap();
-                    let chosen = device_runs.steps.form;
-                    assert!(Form::all_mixed().contains(&chosen), "{chosen:?} is not among the variants");
-                    let found = trained(&mut device_runs, 0, &mut run, 0..1, 1);
-                    assert_eq!((found.steps, found.scaler.skipped), (1, 0));
-                    device_runs.fetch(&mut [(0, &mut run)]).unwrap();
-                    // The order of the samples changes the dropout.
-                    let order = run.words.order(super::super::super::noise::Purpose::Order, 0, 9);
-                    let rows: Vec<u32> = (0..9).map(|at| order.at(at)).collect();
-                    let mut worker = f64::worker(&exact);
-                    let work = Work { program: &exact, samples: &wide_data, replica: &mut wide.clone() };
-                    let (_, wanted) = f64::gradient_of(&mut worker, work, &rows);
-                    // Momentum keeps the first gradient as it is.
-                    let share = farthest(&run.moved.first, &wanted) / longest(&wanted) / unit;
-                    assert!((0.05..12.0).contains(&share), "{form:?} {precision} {exact:?}: off by {share} units");
-                }
+            let activations = [Activation::Tanh, Activation::Gelu, Activation::LeakyRelu(0.1)].into_iter().cycle();
+            let norms = [Norm::None, Norm::Batch, Norm::Layer];
+            let cases =
+                norms.into_iter().flat_map(|norm| activations.clone().zip(losses()).map(move |one| (norm, one)));
+            for (norm, (activation, (loss, outputs))) in sample(&gpu, cases) {
+                let layer = |n| hidden(n, activation, norm, 0.2);
+                let exact = program(7, vec![layer(17), layer(6), output(outputs)], loss, DESCENT, 9);
+                let program = mixed(precision, exact.clone());
+                let hyper = Hyper { momentum: 0.5, learning_rate: 0.125, ..DESCENT.defaults() };
+                let mut run = Replica::<f32>::new(&program, Init::Xavier, 3, hyper);
+                run.scaler.scale = 256.0;
+                let wide = Replica::<f64>::new(&exact, Init::Xavier, 3, hyper);
+                let (data, wide_data) = (samples::<f32>(&exact, 9, 5), samples::<f64>(&exact, 9, 5));
+                let mut device_runs = DeviceRuns::new(&gpu, &program, &data, &[(&run, &everything(9))], 1).unwrap();
+                let chosen = device_runs.steps.form;
+                assert!(Form::all_mixed().contains(&chosen), "{chosen:?} is not among the variants");
+                let found = trained(&mut device_runs, 0, &mut run, 0..1, 1);
+                assert_eq!((found.steps, found.scaler.skipped), (1, 0));
+                device_runs.fetch(&mut [(0, &mut run)]).unwrap();
+                // The order of the samples changes the dropout.
+                let order = run.words.order(super::super::super::noise::Purpose::Order, 0, 9);
+                let rows: Vec<u32> = (0..9).map(|at| order.at(at)).collect();
+                let mut worker = f64::worker(&exact);
+                let work = Work { program: &exact, samples: &wide_data, replica: &mut wide.clone() };
+                let (_, wanted) = f64::gradient_of(&mut worker, work, &rows);
+                // Momentum keeps the first gradient as it is.
+                let share = farthest(&run.moved.first, &wanted) / longest(&wanted) / unit;
+                assert!((0.05..12.0).contains(&share), "{form:?} {precision} {exact:?}: off by {share} units");
             }
         }
     });
@@ -261,7 +262,7 @@ fn the_scale_grows_and_ends_a_run() {
 #[test]
 fn bits_depend_on_the_run_alone() {
     on_each_adapter(module_path!(), "bits_depend_on_the_run_alone", |gpu| {
-        for (form, precision) in FEW {
+        for (form, precision) in sample(gpu, FEW) {
             let gpu = forced(gpu, form);
             let layers = vec![hidden(33, Activation::Relu, Norm::Batch, 0.2), output(3)];
             let program = mixed(precision, program(12, layers, Loss::CROSS_ENTROPY, Optimizer::Adam, 8));

@@ -52,7 +52,6 @@ fn laplacian(form: graphs::ClosedForm) -> Case {
 }
 
 fn certified(ctx: &Context, cases: Vec<Case>) -> Checked {
-    let cases = sample(ctx, cases);
     let found = solve::<f32>(ctx, &cases)?;
     let worst = judge(&cases, &found, |_| None)?;
     let sweeps = found.certificates.iter().map(|certificate| certificate.sweeps).max();
@@ -71,7 +70,7 @@ fn few_blocks(ctx: &Context) -> Checked {
     for n in [0, 5, 15, 16, 31, 32, 48, 49, 63, 64, 65, 96, 100] {
         cases.extend([9, 13].map(|kind| one(kind, n, 31)));
     }
-    certified(&blocked(ctx)?, cases)
+    certified(&blocked(ctx)?, sample(ctx, cases))
 }
 
 /// Orders around the size classes of 128 and 256 columns. The matrices are Laplacians of graphs that have one
@@ -109,7 +108,7 @@ fn scales(ctx: &Context) -> Checked {
         .zip([2, 7, 12, 20])
         .flat_map(|(factor, kind)| [types[kind].scaled(factor), laplacian(graphs::star(65)).scaled(factor)])
         .collect();
-    certified(&blocked(ctx)?, cases)
+    certified(&blocked(ctx)?, sample(ctx, cases))
 }
 
 /// Returns the eigenvalues, eigenvectors and certificate of one matrix as bits.

@@ -283,6 +283,7 @@ fn null_space(ctx: &Context) -> Checked {
         let conventions = Conventions { isolated, ..Conventions::default() };
         let graph = Graph::from_edges(384, &edges, &conventions)?;
         assert_eq!(components(graph.view()), 8);
+        let (parts, degree) = (graph.view().components(), graph.view().degrees());
         for normalization in BOTH {
             let matrix = Sparse::laplacian(graph.view(), normalization);
             let all_zero = normalization == Normalization::Combinatorial || isolated == IsolatedDiagonal::Zero;
@@ -303,9 +304,8 @@ fn null_space(ctx: &Context) -> Checked {
                     assert_eq!(zeros, null.min(k), "{name}: {:?}", found.values);
                     // The eigenvectors are orthogonal to the null vector of every component, including the null
                     // vectors that were not returned.
-                    for label in 0..graph.view().components().count {
-                        let member = |i: usize| graph.view().components().labels[i] as usize == label;
-                        let degree = graph.view().degrees();
+                    for label in 0..parts.count {
+                        let member = |i: usize| parts.labels[i] as usize == label;
                         let entry = |i: usize| match normalization {
                             Normalization::Combinatorial => 1.0,
                             _ => degree[i].sqrt(),

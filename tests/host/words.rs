@@ -42,14 +42,9 @@ const WIDTH: usize = 120;
 /// measurements and this file.
 fn files() -> Vec<PathBuf> {
     let root = common::root();
-    let mut folders: Vec<PathBuf> =
-        ["src", "cli/src", "cli/tests", "shaders", "tests", "tools", "benches", "examples", "docs", "site", "web"]
-            .map(|folder| root.join(folder))
-            .into();
-    let mut files: Vec<PathBuf> =
-        ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]
-            .map(|page| root.join(page))
-            .into();
+    let all = |names: &str| names.split(' ').map(|name| root.join(name)).collect::<Vec<PathBuf>>();
+    let mut folders = all("src cli/src cli/tests shaders tests tools benches examples docs site web");
+    let mut files = all("README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CODE_OF_CONDUCT.md");
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("an entry").path();

@@ -1,9 +1,8 @@
 //! `fiedler generate`: writes data sets and graphs. The same options and seed give the same output on every machine.
 
-use super::outputs::{Overwriting, exists};
-use super::printing::Printing;
+use super::outputs::{Told, exists};
 use super::values::{counted, whole};
-use super::{Failure, Outcome, complain, interrupt, many, print};
+use super::{Failure, Outcome, complain, interrupt, many};
 use clap::{Args, Subcommand, ValueEnum};
 use fiedler::features::generate::{Digits, Series, Strings, Vectors};
 use fiedler::graph::generate::{self, BlockModel, Probability};
@@ -216,26 +215,6 @@ struct Out {
     output: PathBuf,
     #[command(flatten)]
     told: Told,
-}
-
-/// What becomes of an output that exists, and what is printed.
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct Told {
-    #[command(flatten)]
-    pub(super) overwriting: Overwriting,
-    #[command(flatten)]
-    printing: Printing,
-}
-
-impl Told {
-    /// Says what was written.
-    pub(super) fn say(self, output: &Path, what: impl std::fmt::Display) {
-        if self.printing.json {
-            print(serde_json::json!({"output": output, "written": what.to_string()}));
-        } else if !self.printing.quiet {
-            print(format_args!("{}: {what}", output.display()));
-        }
-    }
 }
 
 impl Generate {

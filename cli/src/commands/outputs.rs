@@ -1,7 +1,8 @@
 //! The outputs of the commands, and the rule for all of them: an output that exists is an error, unless `--overwrite`
 //! is given. This is checked before the work begins.
 
-use super::Failure;
+use super::printing::Printing;
+use super::{Failure, print};
 use clap::Args;
 use std::path::Path;
 
@@ -53,6 +54,26 @@ impl Overwriting {
             return Err(Failure::Call(format!("{}: expected an output other than the input", path.display())));
         }
         self.check(path)
+    }
+}
+
+/// What becomes of an output that exists, and what is printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Told {
+    #[command(flatten)]
+    pub(super) overwriting: Overwriting,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+impl Told {
+    /// Says what was written.
+    pub(super) fn say(self, output: &Path, what: impl std::fmt::Display) {
+        if self.printing.json {
+            print(serde_json::json!({"output": output, "written": what.to_string()}));
+        } else if !self.printing.quiet {
+            print(format_args!("{}: {what}", output.display()));
+        }
     }
 }
 

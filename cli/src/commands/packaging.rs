@@ -1,8 +1,7 @@
 //! `fiedler completions` and `fiedler man`: what a package installs beside the command, from the definitions that
 //! `--help` shows.
 
-use super::generate::Told;
-use super::outputs::check_around;
+use super::outputs::{Told, check_around};
 use super::{Failure, Outcome, Words, many, print, words};
 use clap::Args;
 use clap_complete::Shell;

@@ -56,7 +56,9 @@ fn faults_are_named_and_the_rest_is_done() {
     let statuses = made["steps"].as_array().unwrap().iter().map(|step| step["status"].as_str().unwrap());
     assert!(statuses.clone().all(|status| ["done", "cut", "failed", "skipped"].contains(&status)), "{err}");
     let shown = std::fs::read_to_string(&page).unwrap();
-    assert!(shown.contains("no answer for") && shown.contains("<svg"), "{shown}");
+    // A picture needs a row that was measured in time, which a busy machine may not have.
+    let measured = !made["rows"].as_array().unwrap().is_empty();
+    assert!(shown.contains("no answer for") && (!measured || shown.contains("<svg")), "{shown}");
 }
 
 /// What was written before the disk was full stays, and all of it is printed.

@@ -2,12 +2,13 @@
 //! first call needs them.
 
 use crate::errors::raised;
+use crate::processes::PerProcess;
 use fiedler::cache::Cache;
 use fiedler::policy::{Choice, Rates, Workload};
 use fiedler::{Backend, Cancel, Context, ContextBuilder, Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// `auto` looks for an adapter only if the predicted CPU time, in seconds, is at least this: opening one takes 0.1 to 1
@@ -27,7 +28,15 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 #[pyclass(frozen, module = "fiedler", name = "Context")]
 pub(crate) struct Door {
     settings: Settings,
+    processes: PerProcess<Process>,
+}
+
+/// What the context is in a process.
+#[derive(Default)]
+struct Process {
     opened: Mutex<Opened>,
+    /// Whether a device was ever opened.
+    device: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -43,11 +52,8 @@ struct Settings {
 /// What a process has opened.
 #[derive(Default)]
 struct Opened {
-    process: u32,
     /// How often the threads and the device were left to work that did not end.
     generation: u64,
-    /// Whether the process from which this one was forked had a device.
-    forked: bool,
     cpu: Option<Base>,
     device: Option<Base>,
     cache: Option<Arc<Cache>>,
@@ -69,7 +75,7 @@ pub(crate) struct Session<'a> {
     on_device: bool,
     /// The [`Opened::generation`] when the call began.
     generation: u64,
-    door: &'a Door,
+    process: &'a Process,
 }
 
 impl Session<'_> {
@@ -85,7 +91,7 @@ impl Session<'_> {
     /// Leaves the call's work behind, which was asked to end and has not ended yet. The next call opens threads, and a
     /// device, that do not wait for it.
     pub(crate) fn leave(self) {
-        let mut opened = self.door.lock();
+        let mut opened = self.process.lock();
         if opened.generation == self.generation {
             opened.generation += 1;
             (opened.cpu, opened.device) = (None, None);
@@ -95,7 +101,7 @@ impl Session<'_> {
 
 impl Drop for Session<'_> {
     fn drop(&mut self) {
-        let mut opened = self.door.lock();
+        let mut opened = self.process.lock();
         if opened.generation != self.generation {
             return;
         }
@@ -120,25 +126,13 @@ impl Base {
     }
 }
 
-impl Door {
+impl Process {
     fn lock(&self) -> MutexGuard<'_, Opened> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Returns what this process has opened. What a parent process had opened is forgotten, not closed: its threads do
-    /// not exist here, and its device is the parent's.
-    fn here(&self) -> MutexGuard<'_, Opened> {
-        let mut opened = self.lock();
-        let process = std::process::id();
-        if opened.process != process {
-            let old = std::mem::take(&mut *opened);
-            opened.process = process;
-            opened.forked = old.forked || old.device.as_ref().is_some_and(|base| base.first.adapter().is_some());
-            std::mem::forget(old);
-        }
-        opened
-    }
-
+impl Door {
     /// Returns the builder of this process's contexts. `worker` says whether the process is a worker of another one,
     /// which has one thread unless more are asked for.
     fn builder(&self, worker: bool) -> Result<ContextBuilder> {
@@ -181,7 +175,8 @@ impl Door {
     /// opened only if that is worth it.
     pub(crate) fn session(&self, worker: bool, choose: impl Fn(&Context) -> Result<Choice>) -> Result<Session<'_>> {
         let (backend, named) = self.place()?;
-        let opened = &mut *self.here();
+        let process = self.processes.here();
+        let opened = &mut *process.lock();
         let mut on_device = backend == Backend::Gpu || backend == Backend::Auto && (named || opened.device.is_some());
         let mut predicted = None;
         if !on_device {
@@ -195,7 +190,7 @@ impl Door {
             (false, _) => opened.cpu.as_mut(),
             (true, Some(base)) => Some(base),
             (true, none) => {
-                if opened.forked {
+                if self.processes.inherited().any(|process| process.device.load(Ordering::Relaxed)) {
                     let message = "the context was made before this process was forked".to_owned();
                     return Err(ErrorKind::DeviceLost { message }.into());
                 }
@@ -203,7 +198,9 @@ impl Door {
                 if let Some(cpu) = &opened.cpu {
                     builder = builder.threads_of(&cpu.first);
                 }
-                Some(none.insert(Base::new(builder)?))
+                let base = none.insert(Base::new(builder)?);
+                process.device.store(base.first.adapter().is_some(), Ordering::Relaxed);
+                Some(base)
             }
         };
         // A base was opened above in either case.
@@ -212,7 +209,7 @@ impl Door {
             Some(choice) => choice,
             None => choose(&base.first)?,
         };
-        Ok(Session { ctx: base.take()?, choice, on_device, generation: opened.generation, door: self })
+        Ok(Session { ctx: base.take()?, choice, on_device, generation: opened.generation, process })
     }
 
     /// Returns the cache of encodings: the folder of the settings, or the user's cache. `None` if that is switched off
@@ -239,7 +236,7 @@ impl Door {
         place: impl Fn(&mut Opened) -> &mut Option<Arc<Cache>>,
         open: impl Fn() -> Result<Cache>,
     ) -> Result<Option<Arc<Cache>>> {
-        let mut opened = self.here();
+        let mut opened = self.processes.here().lock();
         let cache = match place(&mut opened) {
             Some(cache) => Arc::clone(cache),
             none => Arc::clone(none.insert(Arc::new(open()?))),
@@ -265,7 +262,7 @@ impl Door {
         let backend = parsed.map_err(|error: String| raised(py, &Error::domain("device", error)))?;
         let rates = rates.map(Rates::from_json).transpose().map_err(|error| raised(py, &error))?;
         let settings = Settings { backend, adapter, threads, budget: memory_budget, cache_dir, rates };
-        Ok(Self { settings, opened: Mutex::default() })
+        Ok(Self { settings, processes: PerProcess::new() })
     }
 
     /// Returns what the context is on: the adapter's name or None, the number of threads, the byte budget. Opens both

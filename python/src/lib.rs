@@ -7,7 +7,7 @@
 //!
 //! 1. `arrays.rs` borrows arrays of NumPy (`Array::from_owner`), or an operation copies them in the order of the
 //!    library (`Array::from_row_major`). Results become NumPy arrays without a copy.
-//! 2. `context.rs` opens threads, and a device once a call is worth it, in each process: a fork has threads of its own.
+//! 2. `context.rs` opens threads, and a device once a call is worth it, in each process (`processes.rs`).
 //!    Each call takes a context of its own from it, with a `Cancel`.
 //! 3. `wait.rs` runs the call without the GIL, on the threads of the context. Work that waits for these threads, such
 //!    as the extraction of features, runs beside them, and calls of less than a millisecond run on the calling thread.
@@ -31,6 +31,7 @@ mod graphs;
 mod linalg;
 mod logs;
 mod panics;
+mod processes;
 mod random;
 mod stats;
 mod structural;

@@ -1,19 +1,28 @@
 //! Log records of the library, for Python's `logging`. Threads of the library put them into a queue; the calling thread
 //! hands them on, because only it may hold the GIL.
 
+use crate::processes::PerProcess;
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use std::collections::VecDeque;
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// The maximum number of records that wait. Beyond it, the oldest are lost.
 const MOST: usize = 10_000;
 
-struct Queue(Mutex<VecDeque<(Level, String)>>);
+type Records = VecDeque<(Level, String)>;
 
-static QUEUE: Queue = Queue(Mutex::new(VecDeque::new()));
+struct Queue(PerProcess<Mutex<Records>>);
+
+static QUEUE: Queue = Queue(PerProcess::new());
 static LOGGER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Records> {
+        self.0.here().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Log for Queue {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
@@ -22,7 +31,7 @@ impl Log for Queue {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
-            let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = self.lock();
             if waiting.len() == MOST {
                 waiting.pop_front();
             }
@@ -56,7 +65,7 @@ pub(crate) fn listen(py: Python<'_>) -> PyResult<()> {
 
 /// Hands the waiting records to Python's logger.
 pub(crate) fn deliver(py: Python<'_>) -> PyResult<()> {
-    let records = std::mem::take(&mut *QUEUE.0.lock().unwrap_or_else(PoisonError::into_inner));
+    let records = std::mem::take(&mut *QUEUE.lock());
     for (level, words) in records {
         let level = match level {
             Level::Error => 40,

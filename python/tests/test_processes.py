@@ -124,6 +124,31 @@ def test_a_fork_while_another_thread_computes():
     assert script(DURING) == "0\n"
 
 
+LOCKED = f"""{SETUP}
+import threading
+failed = 0
+for i in range(5):
+    # To start so many threads takes long, and meanwhile nobody else has what the context opens.
+    context = fiedler.Context(device="cpu", threads=500)
+    opening = threading.Thread(target=context.show)
+    opening.start()
+    time.sleep(0.001 * i)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if context.show()["threads"] == 500 else 1)
+    failed += wait(pid) != 0
+    opening.join()
+    if failed:
+        break
+print(failed)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is not there")
+def test_a_fork_while_another_thread_opens_a_context():
+    assert script(LOCKED) == "0\n"
+
+
 LOST = f"""{SETUP}
 context = fiedler.Context(device="gpu", adapter=sys.argv[1])
 a = np.eye(8, dtype=np.float32)

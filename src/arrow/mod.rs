@@ -43,7 +43,7 @@ mod values;
 pub use columns::{Columns, Role};
 pub use encoder::Encoder;
 pub use features::FeatureEncoder;
-pub use file::{Kind, Shard, TableReader, TableWriter};
+pub use file::{Kind, Shard, TableReader, TableWriter, panics_are_errors};
 pub use graphs::{batches_of, read};
 pub use runs::Runs;
 

@@ -43,7 +43,7 @@ const WIDTH: usize = 120;
 fn files() -> Vec<PathBuf> {
     let root = common::root();
     let all = |names: &str| names.split(' ').map(|name| root.join(name)).collect::<Vec<PathBuf>>();
-    let mut folders = all("src cli/src cli/tests shaders tests tools benches examples docs site web");
+    let mut folders = all("src cli/src cli/tests shaders tests tools benches examples docs fuzz site web");
     let mut files = all("README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CODE_OF_CONDUCT.md");
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder") {

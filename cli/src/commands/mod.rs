@@ -233,9 +233,8 @@ impl From<Error> for Failure {
 /// signal that ended the call.
 #[must_use]
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let matches = words().try_get_matches_from(arguments);
-    let Cli { command } = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
+    let command = match parsed(arguments) {
+        Ok(command) => command,
         Err(error) => {
             // As with other output, a closed pipe is not a failure.
             let _ = error.print();
@@ -276,6 +275,16 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             1
         }
     }
+}
+
+/// Parses the arguments, of which the first is the name of the program.
+fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    Ok(Cli::from_arg_matches(&words().try_get_matches_from(arguments)?)?.command)
+}
+
+/// Returns whether there is a call with these arguments.
+pub(crate) fn accepts(arguments: impl IntoIterator<Item = OsString>) -> bool {
+    parsed(arguments).is_ok()
 }
 
 /// Returns the definition of the command line.

@@ -328,3 +328,24 @@ fn options_of_tables_want_tables() {
         assert!(code == Some(2) && text.contains(why), "{call:?}: {code:?} {text}");
     }
 }
+
+/// Where a file is damaged, Arrow's reader may panic. That is an error as any other, in one line.
+#[test]
+fn panics_of_readers_are_errors() {
+    let files = Files::new();
+    let path = molecules_in(&files, "t.arrows");
+    let good = std::fs::read(&path).unwrap();
+    let is_damage = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at..at + 8].fill(0x2a);
+        std::fs::write(&path, &bytes).unwrap();
+        let outcome: fiedler::Result<Vec<_>> =
+            TableReader::open(path.as_ref(), Shard::WHOLE, 1 << 30).and_then(Iterator::collect);
+        outcome.is_err_and(|error| error.to_string().contains("damage: "))
+    };
+    let damaged = (0..good.len() - 8).step_by(8).find(|&at| is_damage(at));
+    assert!(damaged.is_some(), "no damage makes the reader panic");
+    let (status, said) = said(&run(&["encode", &path, "-k", "2", "-o", &files.at("out.arrows"), "--device", "cpu"]));
+    assert_eq!((status, said.lines().count()), (Some(1), 1), "{said}");
+    assert!(said.contains("damage: ") && !said.contains("panicked"), "{said}");
+}

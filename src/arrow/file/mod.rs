@@ -1,9 +1,11 @@
 //! Files of tables: Arrow's IPC file and stream formats, and Parquet.
 
 mod fault;
+mod guard;
 mod read;
 mod write;
 
+pub use guard::panics_are_errors;
 pub use read::{Shard, TableReader};
 pub use write::TableWriter;
 

@@ -2,13 +2,13 @@
 
 use super::Kind;
 use super::fault::unreadable;
+use super::guard::guarded;
 use crate::error::{Error, Result};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use std::fs::File;
 use std::io::{BufReader, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -164,15 +164,6 @@ impl Iterator for TableReader {
             }
         }
     }
-}
-
-/// Runs a reader of Arrow or Parquet, which may panic if a file is damaged: an index or a length that it did not check.
-fn guarded<T>(read: impl FnOnce() -> std::result::Result<T, ArrowError>) -> std::result::Result<T, ArrowError> {
-    // What was being read is not used again after a panic.
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(ArrowError::ParseError(format!("damage: {}", said.unwrap_or("a panic of the reader"))))
-    })
 }
 
 #[cfg(feature = "parquet")]

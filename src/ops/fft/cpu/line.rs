@@ -1,10 +1,10 @@
-//! Transforms of single lines: with rustfft in f32, and with zaft and sums over prime factors in f64.
+//! Transforms of single lines: with rustfft in f32, and with zaft, sums and convolutions over prime factors in f64.
 //!
 //! Both are as fast as each other. rustfft takes the sines of angles that were rounded, which an f32 does not show. In
-//! f64, its error is 1.5 times that of pocketfft at the median of lengths drawn by chance, and up to 4.4 times; zaft
-//! and the sums have 1.1 times, and up to 2.5 (2026-11-30). For browsers, rustfft does what zaft does elsewhere.
+//! f64, its error is 1.5 times that of pocketfft at the median of lengths drawn by chance, and up to 4.4 times; the
+//! others have 1.1 times, and up to 2 (2026-11-30). For browsers, rustfft does what zaft does elsewhere.
 
-use super::direct::{self, Direct};
+use super::prime::{self, ByPrime, Method};
 use crate::array::Real;
 use num_complex::Complex;
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
@@ -27,9 +27,10 @@ pub(in crate::ops) trait Planned: Real + FftNum + bytemuck::Pod {
 
 /// Returns the name of what transforms lines of `n` elements, in f32 or in f64.
 pub(super) fn algorithm(n: usize, in_f32: bool) -> &'static str {
-    match in_f32 {
-        false if direct::takes(n) => "sums over a prime factor",
-        false if cfg!(not(target_arch = "wasm32")) => "zaft",
+    match prime::taken(n) {
+        Some((_, Method::Sums)) if !in_f32 => "sums over a prime factor",
+        Some((_, Method::Chirp)) if !in_f32 => "convolutions over a prime factor",
+        _ if !in_f32 && cfg!(not(target_arch = "wasm32")) => "zaft",
         _ => "rustfft",
     }
 }
@@ -71,8 +72,8 @@ impl Planned for f32 {
 
 impl Planned for f64 {
     fn plan(n: usize, inverse: bool) -> Arc<dyn LinePlan<Self>> {
-        match Direct::new(n, inverse, |n| Self::plan(n, inverse)) {
-            Some(direct) => Arc::new(direct),
+        match ByPrime::new(n, inverse, Self::plan) {
+            Some(by_prime) => Arc::new(by_prime),
             None => in_f64(n, inverse),
         }
     }

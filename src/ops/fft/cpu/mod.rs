@@ -1,9 +1,9 @@
-//! Computes transforms on the CPU: many lines of some lengths in SIMD lanes, and all others with rustfft or zaft.
+//! Computes transforms on the CPU: many lines of some lengths in SIMD lanes, and all others one by one.
 //! The lines are distributed over all threads.
 
 mod across;
+mod chirp;
 mod cosine;
-mod direct;
 mod in_lanes;
 mod large;
 mod lengths;
@@ -13,11 +13,13 @@ mod passes;
 mod planes;
 mod plans;
 mod power;
+mod prime;
 mod rader;
 mod raising;
 mod real;
 mod reals;
 mod strided;
+mod sums;
 
 use super::cosine::Wave;
 use super::gpu::Kind;

@@ -1,11 +1,13 @@
 //! State of a process. A process that was forked has its own, because what it inherits is of no use to it: threads that
 //! do not exist here, a device that is its parent's, and locks that are never released if another thread held them.
 
-use std::sync::OnceLock;
+use once_cell::race::OnceBox;
 
 /// A value for each process: `T::default()` when it first asks. Values of the processes from which this one was forked
 /// stay as they are, and are never dropped here.
-pub(crate) struct PerProcess<T: Default>(OnceLock<Box<State<T>>>);
+///
+/// Nothing waits here: of threads that ask at the same time, each makes a value, and one of them stays.
+pub(crate) struct PerProcess<T: Default>(OnceBox<State<T>>);
 
 struct State<T: Default> {
     process: u32,
@@ -16,7 +18,7 @@ struct State<T: Default> {
 
 impl<T: Default> PerProcess<T> {
     pub(crate) const fn new() -> Self {
-        Self(OnceLock::new())
+        Self(OnceBox::new())
     }
 
     /// Returns the value of this process.

@@ -345,7 +345,7 @@ fn panics_of_readers_are_errors() {
     };
     let damaged = (0..good.len() - 8).step_by(8).find(|&at| is_damage(at));
     assert!(damaged.is_some(), "no damage makes the reader panic");
-    let (status, said) = said(&run(&["encode", &path, "-k", "2", "-o", &files.at("out.arrows"), "--device", "cpu"]));
+    let (status, said) = said(&run(&["encode", &path, "-k", "2", "-o", &files.at("out.arrows"), "--backend", "cpu"]));
     assert_eq!((status, said.lines().count()), (Some(1), 1), "{said}");
     assert!(said.contains("damage: ") && !said.contains("panicked"), "{said}");
 }

@@ -47,6 +47,13 @@ impl ByPrime {
     fn rest(&self) -> usize {
         self.rest.as_ref().map_or(1, |plan| plan.len())
     }
+
+    fn columns_scratch_len(&self) -> usize {
+        match &self.columns {
+            Columns::Sums(_) => self.factor,
+            Columns::Chirp(chirp) => chirp.scratch_len(),
+        }
+    }
 }
 
 /// How transforms over a prime factor are computed.
@@ -60,7 +67,7 @@ pub(super) enum Method {
 pub(super) fn taken(n: usize) -> Option<(usize, Method)> {
     let method = |factor: usize| match factor {
         0..29 => None,
-        // For larger ones, convolutions take less time.
+        // zaft's error is largest for these. For larger ones, convolutions take less time.
         29..=271 => Some(Method::Sums),
         // zaft convolves over one element less. Where that has no large factor, it is faster, and its error is at most
         // twice pocketfft's.
@@ -83,20 +90,13 @@ impl LinePlan<f64> for ByPrime {
     }
 
     fn scratch_len(&self) -> usize {
-        let of_columns = match &self.columns {
-            Columns::Sums(_) => self.factor,
-            Columns::Chirp(chirp) => chirp.scratch_len(),
-        };
-        // Beside it, two lines, and what the shorter transforms need.
-        of_columns + self.rest.as_ref().map_or(0, |plan| 2 * self.len() + plan.scratch_len())
+        // Beside that of the columns, two lines, and what the shorter transforms need.
+        self.columns_scratch_len() + self.rest.as_ref().map_or(0, |plan| 2 * self.len() + plan.scratch_len())
     }
 
     fn run(&self, from: &[Complex<f64>], to: &mut [Complex<f64>], scratch: &mut [Complex<f64>]) {
         let n = self.len();
-        let (own, scratch) = match &self.columns {
-            Columns::Sums(_) => scratch.split_at_mut(self.factor),
-            Columns::Chirp(chirp) => scratch.split_at_mut(chirp.scratch_len()),
-        };
+        let (own, scratch) = scratch.split_at_mut(self.columns_scratch_len());
         let mut columns = |from: &[Complex<f64>], to: &mut [Complex<f64>]| match &self.columns {
             Columns::Sums(waves) => waves.run(from, to, own),
             Columns::Chirp(chirp) => chirp.run(from, to, own),

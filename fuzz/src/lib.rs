@@ -4,7 +4,7 @@
 //! The first byte of an input that is a file chooses its name, whose ending helps to detect its format, and the rest is
 //! its content.
 
-pub mod seeds;
+mod seeds;
 
 use fiedler::arrow::{self, Columns, Shard, TableReader};
 use fiedler::experiment::Spec;
@@ -51,6 +51,19 @@ pub const MODELS: [&str; 1] = ["m.safetensors"];
 
 /// Memory that a reader may take, in bytes.
 const BUDGET: u64 = 64 << 20;
+
+/// Begins the fuzzing of a target, with its first inputs.
+pub fn start(target: &str) {
+    // libFuzzer's own hook would end the process at panics that become errors, too.
+    let _ = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|info| {
+        if !arrow::panics_are_errors() {
+            eprintln!("{info}\n{}", std::backtrace::Backtrace::force_capture());
+            std::process::abort();
+        }
+    }));
+    seeds::write(target);
+}
 
 fn chosen<'a>(names: &[&'static str], input: &'a [u8]) -> Option<(&'static str, &'a [u8])> {
     let (first, content) = input.split_first()?;

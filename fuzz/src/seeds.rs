@@ -13,17 +13,8 @@ use fiedler::train::{Origin, Runs, Trainer};
 use std::fs;
 use std::path::Path;
 
-/// Begins the fuzzing of a target: writes its first inputs to the folder that the environment variable `FUZZ_CORPUS`
-/// names, if there is one.
-pub fn start(target: &str) {
-    // libFuzzer's own hook would end the process at panics that become errors, too.
-    let _ = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|info| {
-        if !fiedler::arrow::panics_are_errors() {
-            eprintln!("{info}\n{}", std::backtrace::Backtrace::force_capture());
-            std::process::abort();
-        }
-    }));
+/// Writes the inputs of a target to the folder that the environment variable `FUZZ_CORPUS` names, if there is one.
+pub(crate) fn write(target: &str) {
     let Some(folder) = std::env::var_os("FUZZ_CORPUS") else { return };
     for (name, input) in of(target) {
         fs::write(Path::new(&folder).join(name), input).expect("a seed");

@@ -1,5 +1,5 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(init: fiedler_fuzz::seeds::start("tables"), |input: &[u8]| {
+libfuzzer_sys::fuzz_target!(init: fiedler_fuzz::start("tables"), |input: &[u8]| {
     fiedler_fuzz::tables(input);
 });

@@ -100,7 +100,7 @@ pub trait Vector:
     /// Returns whether the mask is set in any lane.
     fn any(self, mask: Self::Mask) -> bool;
     /// Runs `f` on the current thread with the SIMD instructions of these vectors.
-    fn with_instructions<R>(token: Self::Token, f: impl FnOnce() -> R) -> R;
+    fn with_instructions<R>(token: Self::Token, f: impl FnMut() -> R) -> R;
     /// Separates the parts of `LANES` adjacent complex numbers, which two vectors hold: returns the real and the
     /// imaginary parts, each in the same order of lanes, which [`Vector::mixed`] reverts.
     #[must_use]
@@ -118,6 +118,24 @@ pub trait Vector:
     fn mixed_by_four(parts: [Self; 4]) -> [Self; 4];
     /// Returns the sum over the lanes. The order of the additions depends only on the number of lanes.
     fn sum(self) -> Self::Scalar;
+}
+
+/// A closure whose body is inlined, if it is marked so. `FnOnce::call_once` of a closure that moves nothing is a
+/// function around it, which the compiler need not inline, and which is then compiled without the SIMD instructions.
+struct Inlined<F>(F);
+
+impl<R, F: FnMut() -> R> WithSimd for Inlined<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, _: S) -> R {
+        (self.0)()
+    }
+}
+
+/// Runs a closure, which must be `#[inline(always)]`, as compiled for the widest vectors of this machine.
+pub(crate) fn in_widest<R>(f: impl FnMut() -> R) -> R {
+    Arch::new().dispatch(Inlined(f))
 }
 
 /// A task that returns the number of lanes.
@@ -297,8 +315,8 @@ macro_rules! laned {
                 self.simd.$first_true(mask) < Self::LANES
             }
             #[inline(always)]
-            fn with_instructions<R>(simd: S, f: impl FnOnce() -> R) -> R {
-                simd.vectorize(f)
+            fn with_instructions<R>(simd: S, f: impl FnMut() -> R) -> R {
+                simd.vectorize(Inlined(f))
             }
             #[inline(always)]
             fn parted([a, b]: [Self; 2]) -> [Self; 2] {

@@ -89,7 +89,8 @@ class PCA(theirs.PCA):
     Parameters
     ----------
     n_components, copy, whiten, svd_solver, tol, iterated_power, n_oversamples, power_iteration_normalizer, random_state
-        As in scikit-learn, apart from the following. The truncated SVD of 'randomized' is block Lanczos
+        As in scikit-learn, apart from the following. Where scikit-learn's 'auto' is 'randomized', the components are
+        those of the whole matrix, which takes less time here. The truncated SVD of 'randomized' is block Lanczos
         bidiagonalization, which ``random_state`` starts; None is the seed 0. With a number as ``iterated_power`` it ends
         after as many iterations as scikit-learn's, otherwise when it has converged. It needs no
         ``power_iteration_normalizer``, and ``copy=False`` overwrites nothing. 'arpack', which sparse X has by default,
@@ -180,6 +181,9 @@ class PCA(theirs.PCA):
             made: tuple[Any, ...] = super()._fit_truncated(X, n_components, xp)
             return made
         samples, own = _samples(X), as_numpy(X, "X")[0]
+        if self.svd_solver == "auto":
+            # scikit-learn's choice saves time with its own solvers. Those here have other costs.
+            return self._kept(X, xp, self._found(own, int(n_components), "auto"), int(n_components))
         mean = own.mean(axis=0)
         total = own.var(axis=0, ddof=1).sum()
         iterations = None if self.iterated_power == "auto" else self.iterated_power

@@ -160,8 +160,8 @@ def transformed(
     device: Any, context: Any,
 ) -> Any:  # fmt: skip
     """Returns the transform ``kind``, as `one` has it, of any array."""
-    if overwrite_x is False and n is norm is out is workers is plan is device is context is None:
-        made = _at_once(kind, a, axis)
+    if overwrite_x is False and norm is out is workers is plan is device is context is None:
+        made = _at_once(kind, a, n, axis)
         if made is not None:
             return made
     check_scipy(overwrite_x, workers, plan)
@@ -169,7 +169,7 @@ def transformed(
     return computed(a, out, lambda x: one(kind, x, n, axis, norm, where))
 
 
-def _at_once(kind: str, a: Any, axis: Any) -> np.ndarray[Any, Any] | None:
+def _at_once(kind: str, a: Any, n: Any, axis: Any) -> np.ndarray[Any, Any] | None:
     """Returns the transform of an array that needs no preparation along its last axis; None for others.
 
     A short transform takes less time than all checks of arguments.
@@ -180,12 +180,16 @@ def _at_once(kind: str, a: Any, axis: Any) -> np.ndarray[Any, Any] | None:
         return None
     shape, native = a.shape, _context(None, None)
     three = a.reshape((-1, shape[-1], 1))
+    if kind == "irfft":
+        length = 2 * (shape[-1] - 1) if n is None else n
+        if type(length) is not int or length < 1 or length // 2 + 1 != shape[-1]:
+            return None
+        return _fiedler.inverse_real(native, three, length).reshape((*shape[:-1], length))
+    if n is not None:
+        return None
     if kind == "rfft":
         return _fiedler.real(native, three).reshape((*shape[:-1], -1))
-    if kind != "irfft":
-        return _fiedler.transform(native, three, kind).reshape(shape)
-    length = 2 * (shape[-1] - 1)
-    return _fiedler.inverse_real(native, three, length).reshape((*shape[:-1], length)) if length else None
+    return _fiedler.transform(native, three, kind).reshape(shape)
 
 
 def several(x: Any, listed: list[tuple[int, int | None]], norm: str | None, inverse: bool, where: Where) -> Any:

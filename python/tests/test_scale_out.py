@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ from fiedler.arrow import Encoder
 from test_arrow import added, molecules
 
 pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +77,18 @@ def test_an_actor_that_is_killed_is_replaced(ray):
     made = pa.concat_tables(ray.get(parts))
     assert ray.get(actor.pid.remote()) != first
     assert added(made).equals(added(Encoder(k=4)(table)))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_program_of_a_tutorial_encodes_files(ray, tmp_path):
+    program = runpy.run_path(str(ROOT / "examples" / "ten_million.py"))
+    found = {name: found for name, _, found in program["rows"](tmp_path, graphs=2500, processes=2, part=1000)}
+    counts, size = found["read what became of each"]
+    assert counts == {"converged": 2500} and size > 0, found
+    assert found["encode the last file again"] is True
+    made = pq.read_table(tmp_path / "encoded", columns=["id", "num_nodes", "eigenvectors"]).sort_by("id").to_pydict()
+    assert made["id"] == list(range(2500))
+    assert [len(vectors) for vectors in made["eigenvectors"]] == made["num_nodes"]
 
 
 def test_the_context_is_what_ray_assigned(ray):

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// The version of the numerical results. A change that may alter any bit of any column requires a new number.
-const NUMERICS: u64 = 7;
+const NUMERICS: u64 = 8;
 /// A description of the meaning and the layout of the stored values.
 const DOMAIN: &str = "fiedler 2026-11-25 columns of a representation of a block of samples, little-endian";
 /// A description of the content of a block.

@@ -3,6 +3,7 @@
 use super::super::statistics::number;
 use super::strings::{Columns, WORD};
 use super::{HISTOGRAM, POSITIONS};
+use crate::lanes::in_widest;
 
 /// The number of scores: of the shares, of the joint shares, of the differences, the composite, of the histogram.
 pub(super) const SCORES: usize = 5;
@@ -70,9 +71,8 @@ impl Pool {
 
     /// Counts the strings that a mask chooses. `scratch` is memory that calls may share.
     pub(super) fn count(&self, mask: &[u64], scratch: &mut Vec<u64>, counts: &mut Counts) {
-        // `dispatch` runs the closure as compiled for the widest vectors of this CPU, which all have an instruction
-        // that counts ones.
-        pulp::Arch::new().dispatch(
+        // The widest vectors of a CPU come with an instruction that counts ones.
+        in_widest(
             #[inline(always)]
             || self.count_inlined(mask, scratch, counts),
         );

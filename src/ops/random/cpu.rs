@@ -6,6 +6,7 @@ use super::philox::{WORDS, abreast};
 use super::quantile::{normal_of, normal_of_two};
 use super::{Law, Stream};
 use crate::array::{Real, Scalar};
+use crate::lanes::in_widest;
 use crate::parallel;
 use bytemuck::cast_slice_mut;
 
@@ -72,8 +73,7 @@ pub(super) fn last_below<T: Real>(high: f64) -> f64 {
 /// Makes the next numbers of the stream, each from `N` words.
 fn made<T: Scalar, const N: usize>(stream: &Stream, out: &mut [T], make: impl Fn([u32; N]) -> T + Sync) {
     parallel::for_each(out.chunks_mut(CHUNK), |chunk, out| {
-        // `dispatch` runs the closure as compiled for the widest vectors of this CPU.
-        pulp::Arch::new().dispatch(
+        in_widest(
             #[inline(always)]
             || fill_chunk(stream, (chunk * CHUNK * N) as u64, out, &make),
         );

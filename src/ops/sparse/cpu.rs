@@ -142,7 +142,7 @@ impl<T: Real> Combine<'_, T> {
                     with_entries!(operator, |weight, scale| vectors_of::<T, V, N>(
                         token,
                         operator,
-                        chunk,
+                        chunk.clone(),
                         x,
                         y,
                         combination,
@@ -165,7 +165,7 @@ impl<T: Real> Combine<'_, T> {
                 || {
                     with_entries!(operator, |weight, scale| numbers_of::<T, W>(
                         operator,
-                        chunk,
+                        chunk.clone(),
                         x,
                         y,
                         combination,

@@ -105,13 +105,17 @@ pub(in crate::ops::eigsh) fn nearest(
     // among them. The caller selects them.
     let all = n - operator.null.len();
     let (mut attempt, mut wanted) = (0, count.min(all));
+    let mut kept = None; // the factor, while sigma stays where it is
     loop {
         let away = f64::from(attempt) * STEP * norm;
         let needed = bytes(wanted);
         if needed > ctx.memory_budget() as f64 {
             return Err(too_large(needed));
         }
-        let factor = Factor::new(operator, &pattern, &ordering, sigma + away).ok_or_else(|| too_large(needed))?;
+        let factor = match kept.take() {
+            Some(factor) => factor,
+            None => Factor::new(operator, &pattern, &ordering, sigma + away).ok_or_else(|| too_large(needed))?,
+        };
         let request = Request {
             end: End::Nearest,
             wanted,
@@ -157,6 +161,6 @@ pub(in crate::ops::eigsh) fn nearest(
             let found = Found { values, residuals, converged, apart, products, restarts, ..Found::default() };
             return Ok((found, vectors));
         }
-        wanted = (2 * wanted).min(all);
+        (wanted, kept) = ((2 * wanted).min(all), Some(factor));
     }
 }

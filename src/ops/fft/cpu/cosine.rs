@@ -9,6 +9,7 @@
 use super::passes::root;
 use super::{Engine, Working, every, zeroed};
 use crate::array::{Real, Scalar};
+use crate::lanes::in_widest;
 use crate::ops::convert::tiny::Lines;
 use crate::ops::fft::cosine::{CosineType, Wave};
 use num_complex::Complex;
@@ -71,8 +72,7 @@ impl<F: Working, S: Steps<F>, E: Engine<S::In, S::Out>> Engine<F, F> for By<E, S
             if x.len() != count * before {
                 (*x, *y) = (zeroed(count * before), zeroed(count * after));
             }
-            // `dispatch` runs the closures as compiled for the widest vectors of this CPU.
-            pulp::Arch::new().dispatch(
+            in_widest(
                 #[inline(always)]
                 || {
                     let lines = from.chunks_exact(n).zip(x.chunks_exact_mut(before));
@@ -80,7 +80,7 @@ impl<F: Working, S: Steps<F>, E: Engine<S::In, S::Out>> Engine<F, F> for By<E, S
                 },
             );
             self.inner.run(x, y, inner);
-            pulp::Arch::new().dispatch(
+            in_widest(
                 #[inline(always)]
                 || {
                     let lines = y.chunks_exact(after).zip(to.chunks_exact_mut(n));

@@ -30,7 +30,7 @@ pub(super) fn algorithm(n: usize, in_f32: bool) -> &'static str {
     match prime::taken(n) {
         Some((_, Method::Sums)) if !in_f32 => "sums over a prime factor",
         Some((_, Method::Chirp)) if !in_f32 => "convolutions over a prime factor",
-        _ if !in_f32 && cfg!(not(target_arch = "wasm32")) => "zaft",
+        _ if !in_f32 && !by_rustfft_too(n) && cfg!(not(target_arch = "wasm32")) => "zaft",
         _ => "rustfft",
     }
 }
@@ -64,6 +64,12 @@ fn by_rustfft<F: FftNum>(n: usize, inverse: bool) -> Arc<dyn LinePlan<F>> {
     Arc::new(ByRustfft(FftPlanner::new().plan_fft(n, direction)))
 }
 
+/// Returns whether rustfft transforms lines of `n` elements in f64, too: its kernels for them have the errors of
+/// zaft's, and take half of the time (AVX-512, 2026-11-30).
+fn by_rustfft_too(n: usize) -> bool {
+    matches!(n, 8 | 16 | 32)
+}
+
 impl Planned for f32 {
     fn plan(n: usize, inverse: bool) -> Arc<dyn LinePlan<Self>> {
         by_rustfft(n, inverse)
@@ -74,6 +80,7 @@ impl Planned for f64 {
     fn plan(n: usize, inverse: bool) -> Arc<dyn LinePlan<Self>> {
         match ByPrime::new(n, inverse, Self::plan) {
             Some(by_prime) => Arc::new(by_prime),
+            None if by_rustfft_too(n) => by_rustfft(n, inverse),
             None => in_f64(n, inverse),
         }
     }

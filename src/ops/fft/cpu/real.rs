@@ -6,6 +6,7 @@ use super::line::{LinePlan, Planned};
 use super::passes::root;
 use super::zeroed;
 use crate::array::Real;
+use crate::lanes::in_widest;
 use num_complex::Complex;
 use std::sync::Arc;
 
@@ -58,8 +59,7 @@ impl<F: Planned> RealLine<F> {
         if self.is_even() {
             let half = self.n / 2;
             self.inner.run(bytemuck::cast_slice(from), &mut to[..half], inner);
-            // `dispatch` runs the closure as compiled for the widest vectors of this CPU.
-            pulp::Arch::new().dispatch(
+            in_widest(
                 #[inline(always)]
                 || unfold(to, &self.roots),
             );
@@ -77,7 +77,7 @@ impl<F: Planned> RealLine<F> {
     pub(in crate::ops) fn backward(&self, from: &[Complex<F>], to: &mut [F], scale: F, memory: &mut Memory<F>) {
         let Memory { before, after, inner } = memory;
         if self.is_even() {
-            pulp::Arch::new().dispatch(
+            in_widest(
                 #[inline(always)]
                 || fold(from, before, &self.roots, scale),
             );
@@ -129,14 +129,18 @@ fn unfold<F: Planned>(z: &mut [Complex<F>], roots: &[Complex<F>]) {
 }
 
 /// Unfolds the elements in `x` and their counterparts in `y`, whose order is reversed. The parts of the numbers are
-/// separated first, so that the compiler uses SIMD for the arithmetic.
+/// separated first, so that the compiler uses SIMD for the arithmetic (and by a loop, since it need not inline
+/// `array::map`).
 #[inline(always)]
 fn turned<F: Planned, const N: usize>(x: &mut [Complex<F>; N], y: &mut [Complex<F>; N], roots: &[Complex<F>; N]) {
     let half = <F as Real>::from_f64(0.5);
-    let (xr, xi) = (x.map(|z| z.re), x.map(|z| z.im));
-    let (yr, yi): ([F; N], [F; N]) =
-        (std::array::from_fn(|i| y[N - 1 - i].re), std::array::from_fn(|i| y[N - 1 - i].im));
-    let (wr, wi) = (roots.map(|w| w.re), roots.map(|w| w.im));
+    let zero = <F as Real>::from_f64(0.0);
+    let ([mut xr, mut xi, mut yr, mut yi], [mut wr, mut wi]) = ([[zero; N]; 4], [[zero; N]; 2]);
+    for i in 0..N {
+        (xr[i], xi[i]) = (x[i].re, x[i].im);
+        (yr[i], yi[i]) = (y[N - 1 - i].re, y[N - 1 - i].im);
+        (wr[i], wi[i]) = (roots[i].re, roots[i].im);
+    }
     for i in 0..N {
         let (even_re, even_im) = (half * (xr[i] + yr[i]), half * (xi[i] - yi[i]));
         // i times the odd part.
@@ -188,10 +192,13 @@ fn returned<F: Planned, const N: usize>(
     roots: &[Complex<F>; N],
     scale: F,
 ) {
-    let (xr, xi) = (x.map(|z| z.re), x.map(|z| z.im));
-    let (yr, yi): ([F; N], [F; N]) =
-        (std::array::from_fn(|i| y[N - 1 - i].re), std::array::from_fn(|i| y[N - 1 - i].im));
-    let (wr, wi) = (roots.map(|w| w.re), roots.map(|w| w.im));
+    let zero = <F as Real>::from_f64(0.0);
+    let ([mut xr, mut xi, mut yr, mut yi], [mut wr, mut wi]) = ([[zero; N]; 4], [[zero; N]; 2]);
+    for i in 0..N {
+        (xr[i], xi[i]) = (x[i].re, x[i].im);
+        (yr[i], yi[i]) = (y[N - 1 - i].re, y[N - 1 - i].im);
+        (wr[i], wi[i]) = (roots[i].re, roots[i].im);
+    }
     for i in 0..N {
         let (even_re, even_im) = (scale * (xr[i] + yr[i]), scale * (xi[i] - yi[i]));
         let (re, im) = (scale * (xr[i] - yr[i]), scale * (xi[i] + yi[i]));

@@ -2,6 +2,7 @@
 //! writes, so that there is no second pass over the result.
 
 use super::{Element, Engine, TASK, zeroed};
+use crate::lanes::in_widest;
 use crate::ops::convert::tiny::Lines;
 use crate::parallel;
 
@@ -113,13 +114,12 @@ pub(super) fn turned<I: Element, O: Element, E: Engine<I, O>>(
         let count = most.min(width - first);
         let (lines, made) = (&mut lines[..count * before], &mut made[..count * after]);
         let from = &strip.from[strip.first + first..];
-        // `dispatch` runs a closure as compiled for the widest vectors of this CPU.
-        pulp::Arch::new().dispatch(
+        in_widest(
             #[inline(always)]
             || gather(from, inner, lines, before),
         );
         engine.run(lines, made, scratch);
-        pulp::Arch::new().dispatch(
+        in_widest(
             #[inline(always)]
             || scatter(made, after, strip.to, first),
         );

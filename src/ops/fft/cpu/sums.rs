@@ -2,26 +2,28 @@
 //! has them.
 
 use super::passes::root;
-use crate::lanes::{SimdScalar, Task, Vector};
+use crate::lanes::{SimdScalar, Task, Vector, element, width};
 use num_complex::Complex;
 
-/// The number of results that are summed together, in registers.
-const BLOCK: usize = 8;
+/// The number of vectors of results that are summed together. Each has four sums, whose additions do not wait for each
+/// other.
+const VECTORS: usize = 2;
 
 /// The cosines and the sines of 2 pi u t / factor: for each block of u from 1 to factor / 2, for each t from 1 to
 /// factor / 2. The last block has zeros for the values of u beyond.
-pub(super) struct Waves(Vec<[[f64; BLOCK]; 2]>);
+pub(super) struct Waves(Vec<f64>);
 
 impl Waves {
     pub(super) fn new(factor: usize, inverse: bool) -> Self {
-        let half = factor / 2;
+        let (half, block) = (factor / 2, VECTORS * width::<f64>());
         let wave = |t: usize, first: usize| {
-            let at = |u: usize| if u <= half { root::<f64>(u * t, factor) } else { Complex::default() };
-            let roots: [Complex<f64>; BLOCK] = std::array::from_fn(|i| at(first + i));
+            let at = move |u: usize| if u <= half { root::<f64>(u * t, factor) } else { Complex::default() };
             // The root has the sine of the negative angle.
-            [roots.map(|z| z.re), roots.map(|z| if inverse { z.im } else { -z.im })]
+            let sine = move |z: Complex<f64>| if inverse { z.im } else { -z.im };
+            let us = first..first + block;
+            us.clone().map(move |u| at(u).re).chain(us.map(move |u| sine(at(u))))
         };
-        Self((1..=half).step_by(BLOCK).flat_map(|first| (1..=half).map(move |t| wave(t, first))).collect())
+        Self((1..=half).step_by(block).flat_map(|first| (1..=half).flat_map(move |t| wave(t, first))).collect())
     }
 
     /// Transforms the columns of a matrix with `factor` rows. `folded` has as many elements as a column.
@@ -31,7 +33,7 @@ impl Waves {
 }
 
 struct Sums<'a> {
-    waves: &'a [[[f64; BLOCK]; 2]],
+    waves: &'a [f64],
     from: &'a [Complex<f64>],
     to: &'a mut [Complex<f64>],
     folded: &'a mut [Complex<f64>],
@@ -40,13 +42,13 @@ struct Sums<'a> {
 impl Task<f64> for Sums<'_> {
     type Output = ();
 
-    /// The computation uses arrays; the vector type only selects the instruction set.
     #[inline(always)]
-    fn run<V: Vector<Scalar = f64>>(self, _: V::Token) {
+    fn run<V: Vector<Scalar = f64>>(self, token: V::Token) {
         let Self { waves, from, to, folded } = self;
         let factor = folded.len();
         let (half, rest) = (factor / 2, to.len() / factor);
         let (sums, apart) = folded.split_at_mut(half);
+        let (zero, block) = (V::splat(token, 0.0), VECTORS * V::LANES);
         for q in 0..rest {
             let first = from[q];
             let mut sum = first;
@@ -57,20 +59,26 @@ impl Task<f64> for Sums<'_> {
                 sum += sums[t - 1];
             }
             to[q] = sum;
-            for (block, waves) in waves.chunks_exact(half).enumerate() {
-                let [mut re, mut im] = [[first.re; BLOCK], [first.im; BLOCK]];
-                let mut turned = [[0.0; BLOCK]; 2];
-                for ((sum, apart), [cos, sin]) in sums.iter().zip(&*apart).zip(waves) {
-                    for i in 0..BLOCK {
-                        re[i] += cos[i] * sum.re;
-                        im[i] += cos[i] * sum.im;
-                        turned[0][i] += sin[i] * apart.re;
-                        turned[1][i] += sin[i] * apart.im;
+            for (part, waves) in waves.chunks_exact(half * 2 * block).enumerate() {
+                let mut re = [V::splat(token, first.re); VECTORS];
+                let mut im = [V::splat(token, first.im); VECTORS];
+                let [mut odd_re, mut odd_im] = [[zero; VECTORS]; 2];
+                for ((sum, apart), waves) in sums.iter().zip(&*apart).zip(waves.chunks_exact(2 * block)) {
+                    let (sum_re, sum_im) = (V::splat(token, sum.re), V::splat(token, sum.im));
+                    let (apart_re, apart_im) = (V::splat(token, apart.re), V::splat(token, apart.im));
+                    for i in 0..VECTORS {
+                        let cos = V::load(token, &waves[i * V::LANES..]);
+                        let sin = V::load(token, &waves[block + i * V::LANES..]);
+                        re[i] = cos.mul_add(sum_re, re[i]);
+                        im[i] = cos.mul_add(sum_im, im[i]);
+                        odd_re[i] = sin.mul_add(apart_re, odd_re[i]);
+                        odd_im[i] = sin.mul_add(apart_im, odd_im[i]);
                     }
                 }
-                let begin = block * BLOCK + 1;
-                for i in 0..BLOCK.min(half + 1 - begin) {
-                    let (even, odd) = (Complex::new(re[i], im[i]), Complex::new(turned[0][i], turned[1][i]));
+                let begin = part * block + 1;
+                for i in 0..block.min(half + 1 - begin) {
+                    let even = Complex::new(element(&re, i), element(&im, i));
+                    let odd = Complex::new(element(&odd_re, i), element(&odd_im, i));
                     // The angle is negative: exp(-i a) x + exp(i a) y has -i sin(a) (x - y).
                     (to[(begin + i) * rest + q], to[(factor - begin - i) * rest + q]) = (even - odd, even + odd);
                 }

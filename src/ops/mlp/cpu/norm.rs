@@ -275,7 +275,7 @@ pub(super) fn layer_norm<V: Vector<Scalar: Elementary>>(
         #[inline(always)]
         || {
             let rows = x.chunks_exact_mut(stride).zip(hat.chunks_exact_mut(stride));
-            for ((row, hat), inverse) in rows.zip(inverse) {
+            for ((row, hat), inverse) in rows.zip(&mut *inverse) {
                 let mean = strips::<V>(token, len, |i| row[i]) * each;
                 let variance = strips::<V>(token, len, |i| (row[i] - mean) * (row[i] - mean)) * each;
                 let scale = V::Scalar::from_f64(1.0) / (variance + V::Scalar::from_f64(EPSILON)).sqrt();

@@ -89,8 +89,8 @@ class PCA(theirs.PCA):
     Parameters
     ----------
     n_components, copy, whiten, svd_solver, tol, iterated_power, n_oversamples, power_iteration_normalizer, random_state
-        As in scikit-learn, apart from the following. Where scikit-learn's 'auto' is 'randomized', the components are
-        those of the whole matrix, which takes less time here. The truncated SVD of 'randomized' is block Lanczos
+        As in scikit-learn, apart from the following. Where scikit-learn's 'auto' is 'randomized', the solver is the one
+        that takes the least time here, and has converged. The truncated SVD of 'randomized' is block Lanczos
         bidiagonalization, which ``random_state`` starts; None is the seed 0. With a number as ``iterated_power`` it ends
         after as many iterations as scikit-learn's, otherwise when it has converged. It needs no
         ``power_iteration_normalizer``, and ``copy=False`` overwrites nothing. 'arpack', which sparse X has by default,

@@ -16,14 +16,17 @@ pub(super) struct Waves(Vec<f64>);
 impl Waves {
     pub(super) fn new(factor: usize, inverse: bool) -> Self {
         let (half, block) = (factor / 2, VECTORS * width::<f64>());
-        let wave = |t: usize, first: usize| {
-            let at = move |u: usize| if u <= half { root::<f64>(u * t, factor) } else { Complex::default() };
-            // The root has the sine of the negative angle.
-            let sine = move |z: Complex<f64>| if inverse { z.im } else { -z.im };
-            let us = first..first + block;
-            us.clone().map(move |u| at(u).re).chain(us.map(move |u| sine(at(u))))
-        };
-        Self((1..=half).step_by(block).flat_map(|first| (1..=half).flat_map(move |t| wave(t, first))).collect())
+        let roots: Vec<Complex<f64>> = (0..factor).map(|k| root(k, factor)).collect();
+        let mut waves = Vec::with_capacity(half.div_ceil(block) * half * 2 * block);
+        for first in (1..=half).step_by(block) {
+            for t in 1..=half {
+                let at = |u: usize| if u <= half { roots[u * t % factor] } else { Complex::default() };
+                waves.extend((first..first + block).map(|u| at(u).re));
+                // The root has the sine of the negative angle.
+                waves.extend((first..first + block).map(|u| if inverse { at(u).im } else { -at(u).im }));
+            }
+        }
+        Self(waves)
     }
 
     /// Transforms the columns of a matrix with `factor` rows. `folded` has as many elements as a column.

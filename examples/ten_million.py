@@ -23,8 +23,8 @@ K = 8
 
 
 def molecules(first, count):
-    """A table of graphs like molecules, with the ids from `first` on: trees of 8 to 29 atoms, of which some are closed to
-    rings of five or six. A row has its bonds in the columns src and dst.
+    """A table of graphs like molecules, with the ids from `first` on: trees of 8 to 29 atoms, some of them closed to rings
+    of five or six. A row has its bonds in the columns src and dst.
     """
     random = np.random.default_rng(first)
     sizes = random.integers(8, 30, count)
@@ -46,13 +46,10 @@ def molecules(first, count):
 
 def write(folder, graphs, rows):
     """Writes the data set in files of so many rows."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True)
     for first in range(0, graphs, rows):
-        path = folder / f"{first:09}.parquet"
-        if not path.exists():
-            part = path.with_suffix(".part")
-            pq.write_table(molecules(first, min(rows, graphs - first)), part, compression="zstd")
-            part.rename(path)
+        table = molecules(first, min(rows, graphs - first))
+        pq.write_table(table, folder / f"{first:09}.parquet", compression="zstd")
 
 
 def encode(paths, folder, processes):
@@ -80,7 +77,8 @@ def statuses(folder):
 
 def same_bytes(path, folder):
     """Whether the graphs of one file, encoded in this process, have the bytes that they have in a folder of results."""
-    alone = fiedler.arrow.Encoder(K, cache=False)(pq.read_table(path))
+    # Actors without GPUs encode on the CPU.
+    alone = fiedler.arrow.Encoder(K, device="cpu", cache=False)(pq.read_table(path))
     low, high = pc.min_max(alone["id"]).as_py().values()
     there = pq.read_table(folder, filters=[("id", ">=", low), ("id", "<=", high)]).sort_by("id")
     return all(alone[name].combine_chunks().equals(there[name].combine_chunks()) for name in alone.column_names)
@@ -106,11 +104,12 @@ if __name__ == "__main__":
     parser.add_argument("--graphs", type=int, default=10_000_000)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--part", type=int, default=100_000, help="graphs in a file")
-    parser.add_argument("--folder", type=Path, default=Path("ten-million"), help="which must not have results already")
+    parser.add_argument("--folder", type=Path, default=Path("ten-million"), help="a new folder")
     options = parser.parse_args()
-    if (options.folder / "encoded").exists():
-        parser.error(f"{options.folder / 'encoded'} is there already")
-    # One more, or the actors would have all of them, and no file would be read.
-    ray.init(num_cpus=options.processes + 1, log_to_driver=False)
+    if options.folder.exists():
+        parser.error(f"{options.folder} is there already")
+    # One core more, or the actors would have all of them, and no file would be read. A cluster has its own number.
+    cores = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": options.processes + 1}
+    ray.init(log_to_driver=False, **cores)
     for name, seconds, found in rows(options.folder, options.graphs, options.processes, options.part):
         print(f"{name:28} {seconds:8.1f} s   {'' if found is None else found}", flush=True)

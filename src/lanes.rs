@@ -99,7 +99,8 @@ pub trait Vector:
     fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
     /// Returns whether the mask is set in any lane.
     fn any(self, mask: Self::Mask) -> bool;
-    /// Runs `f` on the current thread with the SIMD instructions of these vectors.
+    /// Runs `f` on the current thread with the SIMD instructions of these vectors. `f` must be `#[inline(always)]`, or
+    /// its body may be compiled without them.
     fn with_instructions<R>(token: Self::Token, f: impl FnMut() -> R) -> R;
     /// Separates the parts of `LANES` adjacent complex numbers, which two vectors hold: returns the real and the
     /// imaginary parts, each in the same order of lanes, which [`Vector::mixed`] reverts.

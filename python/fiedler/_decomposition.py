@@ -89,8 +89,8 @@ class PCA(theirs.PCA):
     Parameters
     ----------
     n_components, copy, whiten, svd_solver, tol, iterated_power, n_oversamples, power_iteration_normalizer, random_state
-        As in scikit-learn, apart from the following. Where scikit-learn's 'auto' is 'randomized', the solver is the one
-        that takes the least time here, and has converged. The truncated SVD of 'randomized' is block Lanczos
+        As in scikit-learn, apart from the following. Where scikit-learn's 'auto' is 'randomized', the shape decides
+        between the covariances, the whole SVD and the truncated one. The truncated SVD of 'randomized' is block Lanczos
         bidiagonalization, which ``random_state`` starts; None is the seed 0. With a number as ``iterated_power`` it ends
         after as many iterations as scikit-learn's, otherwise when it has converged. It needs no
         ``power_iteration_normalizer``, and ``copy=False`` overwrites nothing. 'arpack', which sparse X has by default,
@@ -112,10 +112,10 @@ class PCA(theirs.PCA):
 
     __init__ = extended(theirs.PCA, device=None)
 
-    def _found(self, X: Array, k: int, solver: str) -> dict[str, Any]:
+    def _found(self, X: Array, k: int, solver: str, seed: int = 0) -> dict[str, Any]:
         """Returns k components with their variances, and the mean of what is left."""
         if not scipy.sparse.issparse(X):
-            found = _fiedler.pca(_context(None, self.device), np.ascontiguousarray(X), k, solver, 0)
+            found = _fiedler.pca(_context(None, self.device), np.ascontiguousarray(X), k, solver, seed)
             warn_unless_certified(found["status"], "the components")
             return found
         samples = X.shape[0]
@@ -181,9 +181,10 @@ class PCA(theirs.PCA):
             made: tuple[Any, ...] = super()._fit_truncated(X, n_components, xp)
             return made
         samples, own = _samples(X), as_numpy(X, "X")[0]
-        if self.svd_solver == "auto":
+        if self.svd_solver == self.iterated_power == "auto":
             # scikit-learn's choice saves time with its own solvers. Those here have other costs.
-            return self._kept(X, xp, self._found(own, int(n_components), "auto"), int(n_components))
+            k = int(n_components)
+            return self._kept(X, xp, self._found(own, k, "auto", seed_of(self.random_state)), k)
         mean = own.mean(axis=0)
         total = own.var(axis=0, ddof=1).sum()
         iterations = None if self.iterated_power == "auto" else self.iterated_power

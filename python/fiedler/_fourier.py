@@ -178,6 +178,8 @@ def _at_once(kind: str, a: Any, n: Any, axis: Any) -> np.ndarray[Any, Any] | Non
         return None
     if a.dtype not in (READY if kind == "rfft" else READY_COMPLEX) or not a.flags.carray:
         return None
+    if kind != "irfft" and n is not None and (type(n) is not int or n != a.shape[-1]):
+        return None
     shape, native = a.shape, _context(None, None)
     three = a.reshape((-1, shape[-1], 1))
     if kind == "irfft":
@@ -185,8 +187,6 @@ def _at_once(kind: str, a: Any, n: Any, axis: Any) -> np.ndarray[Any, Any] | Non
         if type(length) is not int or length < 1 or length // 2 + 1 != shape[-1]:
             return None
         return _fiedler.inverse_real(native, three, length).reshape((*shape[:-1], length))
-    if n is not None:
-        return None
     if kind == "rfft":
         return _fiedler.real(native, three).reshape((*shape[:-1], -1))
     return _fiedler.transform(native, three, kind).reshape(shape)

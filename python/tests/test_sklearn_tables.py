@@ -104,6 +104,18 @@ def test_pca(dtype, whiten, solver, k):
         assert ours.n_components_ == TheirPCA(k, svd_solver="full").fit(x).n_components_
 
 
+@pytest.mark.parametrize(("shape", "k"), [((525, 61), 7), ((30, 601), 2)])
+def test_pca_where_scikit_learn_would_be_random(shape, k, monkeypatch):
+    monkeypatch.setattr("fiedler.linalg.svd_truncated", lambda *args, **words: pytest.fail("it was called"))
+    x = np.random.default_rng(5).standard_normal(shape) * np.linspace(3, 1, shape[1])
+    made, exact = PCA(k).fit(x), TheirPCA(k, svd_solver="full").fit(x)
+    assert made._fit_svd_solver == "randomized"
+    # Residuals of 1e-8 are errors of their squares in the variances, and of their quotients by the gaps in the vectors.
+    np.testing.assert_allclose(made.explained_variance_, exact.explained_variance_, rtol=1e-11)
+    np.testing.assert_allclose(made.components_, exact.components_, atol=1e-5)
+    np.testing.assert_allclose(made.noise_variance_, exact.noise_variance_, rtol=1e-9)
+
+
 @pytest.mark.parametrize("shape", [(5, 9), (9, 5), (2, 1)])
 def test_pca_of_few_samples(shape):
     x = points(shape=shape)

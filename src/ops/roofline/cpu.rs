@@ -20,18 +20,22 @@ impl Task<f32> for Chains {
     type Output = f64;
     #[inline(always)]
     fn run<V: Vector<Scalar = f32>>(self, token: V::Token) -> f64 {
-        V::with_instructions(token, || {
-            let number = |x: f32| V::splat(token, std::hint::black_box(x));
-            let (a, b) = (number(0.999), number(1e-3));
-            let mut x: [V; CHAINS] = std::array::from_fn(|i| number([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8][i]));
-            for _ in 0..TURNS {
-                for x in &mut x {
-                    *x = x.mul_add(a, b);
+        V::with_instructions(
+            token,
+            #[inline(always)]
+            || {
+                let number = |x: f32| V::splat(token, std::hint::black_box(x));
+                let (a, b) = (number(0.999), number(1e-3));
+                let mut x: [V; CHAINS] = std::array::from_fn(|i| number([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8][i]));
+                for _ in 0..TURNS {
+                    for x in &mut x {
+                        *x = x.mul_add(a, b);
+                    }
                 }
-            }
-            std::hint::black_box(x.into_iter().fold(b, |sum, x| sum + x).sum());
-            (2 * V::LANES * CHAINS * TURNS) as f64
-        })
+                std::hint::black_box(x.into_iter().fold(b, |sum, x| sum + x).sum());
+                (2 * V::LANES * CHAINS * TURNS) as f64
+            },
+        )
     }
 }
 

@@ -163,7 +163,11 @@ impl<const W: usize> Task<f64> for Solve<'_, W> {
             let mut scratch = vec![[0.0; W]; *tallest];
             for s in part.nodes.clone() {
                 let (node, l, rows) = of(s);
-                V::with_instructions(token, || forward(node, l, rows, &mut local, &mut scratch));
+                V::with_instructions(
+                    token,
+                    #[inline(always)]
+                    || forward(node, l, rows, &mut local, &mut scratch),
+                );
             }
             local
         };
@@ -179,11 +183,19 @@ impl<const W: usize> Task<f64> for Solve<'_, W> {
         let mut scratch = vec![[0.0; W]; *tallest];
         for &s in top {
             let (node, l, rows) = of(s);
-            V::with_instructions(token, || forward(node, l, rows, x, &mut scratch));
+            V::with_instructions(
+                token,
+                #[inline(always)]
+                || forward(node, l, rows, x, &mut scratch),
+            );
         }
         for &s in top.iter().rev() {
             let (node, l, rows) = of(s);
-            V::with_instructions(token, || backward(node, l, rows, x, &mut scratch));
+            V::with_instructions(
+                token,
+                #[inline(always)]
+                || backward(node, l, rows, x, &mut scratch),
+            );
         }
         let up = |part: &Part, x: &[[f64; W]]| {
             let mut local = copied(part, x);
@@ -191,7 +203,11 @@ impl<const W: usize> Task<f64> for Solve<'_, W> {
             let mut scratch = vec![[0.0; W]; *tallest];
             for s in part.nodes.clone().rev() {
                 let (node, l, rows) = of(s);
-                V::with_instructions(token, || backward(node, l, rows, &mut local, &mut scratch));
+                V::with_instructions(
+                    token,
+                    #[inline(always)]
+                    || backward(node, l, rows, &mut local, &mut scratch),
+                );
             }
             local
         };

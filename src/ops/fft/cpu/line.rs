@@ -1,7 +1,8 @@
-//! Transforms of single lines: with rustfft in f32, and with zaft, sums and convolutions over prime factors in f64.
+//! Transforms of single lines: with rustfft in f32, and with zaft (and rustfft, where it has a faster kernel that is as
+//! accurate), sums and convolutions over prime factors in f64.
 //!
-//! Both are as fast as each other. rustfft takes the sines of angles that were rounded, which an f32 does not show. In
-//! f64, its error is 1.5 times that of pocketfft at the median of lengths drawn by chance, and up to 4.4 times; the
+//! For most lengths, both are as fast. rustfft takes the sines of angles that were rounded, which an f32 does not show.
+//! In f64, its error is 1.5 times that of pocketfft at the median of lengths drawn by chance, and up to 4.4 times; the
 //! others have 1.1 times, and up to 1.8 (2026-11-30). For browsers, rustfft does what zaft does elsewhere.
 
 use super::prime::{self, ByPrime, Method};

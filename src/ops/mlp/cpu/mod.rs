@@ -268,7 +268,11 @@ impl<T: Elementary> Task<T> for Training<'_, T> {
                 Some(order) => {
                     rows.resize(end - begin, 0);
                     #[expect(clippy::cast_possible_truncation, reason = "below the number of samples, which fits")]
-                    V::with_instructions(token, || order.fill(begin as u32, &mut rows));
+                    V::with_instructions(
+                        token,
+                        #[inline(always)]
+                        || order.fill(begin as u32, &mut rows),
+                    );
                     rows.iter_mut().for_each(|row| *row = segment.rows[*row as usize]);
                 }
                 None => rows.extend_from_slice(&segment.rows[begin..end]),

@@ -45,7 +45,7 @@ def molecules(first, count):
 
 
 def write(folder, graphs, rows):
-    """Writes the data set in files of so many rows."""
+    """Writes the data set in files of this number of rows."""
     folder.mkdir(parents=True)
     for first in range(0, graphs, rows):
         table = molecules(first, min(rows, graphs - first))

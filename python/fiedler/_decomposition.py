@@ -83,9 +83,10 @@ def _leading(X: Array, k: int, estimator: Any, iterations: int | None) -> tuple[
     return found.U, found.S, found.Vh
 
 
-# Up to this ratio of the smaller side to the sampled directions, all components take less time than an iteration that
-# converges: 13 ms beside 235 for 525 x 461 and 59 directions, 1.0 beside 2.0 for 28 x 675 and 11 (2026-11-30).
-_ALL = 40
+# Up to these ratios of the smaller side to the sampled directions, all components take less time than an iteration that
+# converges: of tall matrices by their covariances, of wide ones by their SVD
+# (benches/results/2026-11-30-sweep-drop-in-epyc.md).
+_ALL_OF_TALL, _ALL_OF_WIDE = 100, 10
 
 
 class PCA(theirs.PCA):
@@ -97,9 +98,8 @@ class PCA(theirs.PCA):
         As in scikit-learn, apart from the following. The truncated SVD of 'randomized' is block Lanczos
         bidiagonalization, which ``random_state`` starts; None is the seed 0. With a number as ``iterated_power`` it ends
         after as many iterations as scikit-learn's, otherwise when it has converged; where all components take less time,
-        they are computed instead. It needs no
-        ``power_iteration_normalizer``, and ``copy=False`` overwrites nothing. 'arpack', which sparse X has by default,
-        is ARPACK, as in scikit-learn.
+        they are computed instead. It needs no ``power_iteration_normalizer``, and ``copy=False`` overwrites nothing.
+        'arpack', which sparse X has by default, is ARPACK, as in scikit-learn.
     device : {'auto', 'gpu', 'cpu'}, optional
 
     Attributes
@@ -187,7 +187,8 @@ class PCA(theirs.PCA):
             return made
         samples, own = _samples(X), as_numpy(X, "X")[0]
         k = int(n_components)
-        if self.iterated_power == "auto" and most <= _ALL * (k + self.n_oversamples):
+        ratio = _ALL_OF_TALL if X.shape[0] >= X.shape[1] else _ALL_OF_WIDE
+        if self.iterated_power == "auto" and most <= ratio * (k + self.n_oversamples):
             return self._kept(X, xp, self._found(own, k, "auto", seed_of(self.random_state)), k)
         mean = own.mean(axis=0)
         total = own.var(axis=0, ddof=1).sum()

@@ -52,13 +52,11 @@ pub(super) fn algorithm(kind: Kind, n: usize, lines: Lines, in_f32: bool) -> &'s
         Kind::RealForward => lengths::takes_reals(n, lines, vectors),
         Kind::RealInverse => false,
     };
+    // Lines of an even number of reals are lines of half as many complex numbers.
+    let halved = n.is_multiple_of(2) && matches!(kind, Kind::RealForward | Kind::RealInverse);
     match in_lanes {
         true => "one line per SIMD lane",
-        // Lines of an even number of reals are lines of half as many complex numbers.
-        false if n.is_multiple_of(2) && matches!(kind, Kind::RealForward | Kind::RealInverse) => {
-            line::algorithm(n / 2, in_f32)
-        }
-        false => line::algorithm(n, in_f32),
+        false => line::algorithm(if halved { n / 2 } else { n }, in_f32),
     }
 }
 

@@ -128,19 +128,31 @@ fn unfold<F: Planned>(z: &mut [Complex<F>], roots: &[Complex<F>]) {
     }
 }
 
-/// Unfolds the elements in `x` and their counterparts in `y`, whose order is reversed. The parts of the numbers are
-/// separated first, so that the compiler uses SIMD for the arithmetic (and by a loop, since it need not inline
-/// `array::map`).
+/// The real parts of `N` numbers, and the imaginary ones.
+type Parts<F, const N: usize> = [[F; N]; 2];
+
+/// Returns the parts of `x`, of `y` in reverse order, and of `roots`. They are separated so that the compiler uses SIMD for
+/// the arithmetic, and by one loop: it need not inline `array::map`, and three loops take 1.6 times as long.
 #[inline(always)]
-fn turned<F: Planned, const N: usize>(x: &mut [Complex<F>; N], y: &mut [Complex<F>; N], roots: &[Complex<F>; N]) {
-    let half = <F as Real>::from_f64(0.5);
-    let zero = <F as Real>::from_f64(0.0);
-    let ([mut xr, mut xi, mut yr, mut yi], [mut wr, mut wi]) = ([[zero; N]; 4], [[zero; N]; 2]);
+fn parts<F: Planned, const N: usize>(
+    x: &[Complex<F>; N],
+    y: &[Complex<F>; N],
+    roots: &[Complex<F>; N],
+) -> [Parts<F, N>; 3] {
+    let [[mut xr, mut xi], [mut yr, mut yi], [mut wr, mut wi]] = [[[<F as Real>::from_f64(0.0); N]; 2]; 3];
     for i in 0..N {
         (xr[i], xi[i]) = (x[i].re, x[i].im);
         (yr[i], yi[i]) = (y[N - 1 - i].re, y[N - 1 - i].im);
         (wr[i], wi[i]) = (roots[i].re, roots[i].im);
     }
+    [[xr, xi], [yr, yi], [wr, wi]]
+}
+
+/// Unfolds the elements in `x` and their counterparts in `y`, whose order is reversed.
+#[inline(always)]
+fn turned<F: Planned, const N: usize>(x: &mut [Complex<F>; N], y: &mut [Complex<F>; N], roots: &[Complex<F>; N]) {
+    let half = <F as Real>::from_f64(0.5);
+    let [[xr, xi], [yr, yi], [wr, wi]] = parts(x, y, roots);
     for i in 0..N {
         let (even_re, even_im) = (half * (xr[i] + yr[i]), half * (xi[i] - yi[i]));
         // i times the odd part.
@@ -192,13 +204,7 @@ fn returned<F: Planned, const N: usize>(
     roots: &[Complex<F>; N],
     scale: F,
 ) {
-    let zero = <F as Real>::from_f64(0.0);
-    let ([mut xr, mut xi, mut yr, mut yi], [mut wr, mut wi]) = ([[zero; N]; 4], [[zero; N]; 2]);
-    for i in 0..N {
-        (xr[i], xi[i]) = (x[i].re, x[i].im);
-        (yr[i], yi[i]) = (y[N - 1 - i].re, y[N - 1 - i].im);
-        (wr[i], wi[i]) = (roots[i].re, roots[i].im);
-    }
+    let [[xr, xi], [yr, yi], [wr, wi]] = parts(x, y, roots);
     for i in 0..N {
         let (even_re, even_im) = (scale * (xr[i] + yr[i]), scale * (xi[i] - yi[i]));
         let (re, im) = (scale * (xr[i] - yr[i]), scale * (xi[i] + yi[i]));

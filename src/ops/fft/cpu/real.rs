@@ -131,8 +131,8 @@ fn unfold<F: Planned>(z: &mut [Complex<F>], roots: &[Complex<F>]) {
 /// The real parts of `N` numbers, and the imaginary ones.
 type Parts<F, const N: usize> = [[F; N]; 2];
 
-/// Returns the parts of `x`, of `y` in reverse order, and of `roots`. They are separated so that the compiler uses SIMD for
-/// the arithmetic, and by one loop: it need not inline `array::map`, and three loops take 1.6 times as long.
+/// Returns the parts of `x`, of `y` in reverse order, and of `roots`. They are separated so that the compiler uses SIMD
+/// for the arithmetic, and by one loop: it need not inline `array::map`, and three loops take 1.6 times as long.
 #[inline(always)]
 fn parts<F: Planned, const N: usize>(
     x: &[Complex<F>; N],

@@ -96,10 +96,10 @@ class PCA(theirs.PCA):
     ----------
     n_components, copy, whiten, svd_solver, tol, iterated_power, n_oversamples, power_iteration_normalizer, random_state
         As in scikit-learn, apart from the following. The truncated SVD of 'randomized' is block Lanczos
-        bidiagonalization, which ``random_state`` starts; None is the seed 0. With a number as ``iterated_power`` it ends
-        after as many iterations as scikit-learn's, otherwise when it has converged; where all components take less time,
-        they are computed instead. It needs no ``power_iteration_normalizer``, and ``copy=False`` overwrites nothing.
-        'arpack', which sparse X has by default, is ARPACK, as in scikit-learn.
+        bidiagonalization, which ``random_state`` starts; None is the seed 0. With a number as ``iterated_power`` it
+        ends after as many iterations as scikit-learn's, otherwise when it has converged; where all components take less
+        time, they are computed instead. It needs no ``power_iteration_normalizer``, and ``copy=False`` overwrites
+        nothing. 'arpack', which sparse X has by default, is ARPACK, as in scikit-learn.
     device : {'auto', 'gpu', 'cpu'}, optional
 
     Attributes

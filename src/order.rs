@@ -12,7 +12,8 @@ pub(crate) fn descending(keys: impl IntoIterator<Item = f64>) -> Vec<usize> {
     ascending(keys.into_iter().map(|key| -key))
 }
 
-fn sort(order: &mut [(f64, usize)]) {
+/// Sorts numbers with their indices in that order.
+pub(crate) fn sort(order: &mut [(f64, usize)]) {
     order.sort_unstable_by(|(key, index), (other, second)| key.total_cmp(other).then(index.cmp(second)));
 }
 

@@ -31,10 +31,9 @@ def extended(kind: Any, **more: Any) -> Callable[..., None]:
     signature = own.replace(parameters=[*own.parameters.values(), *further])
 
     def __init__(self: Any, *args: Any, **words: Any) -> None:
-        bound = signature.bind(self, *args, **words)
-        bound.apply_defaults()
-        for name in list(signature.parameters)[1:]:
-            setattr(self, name, bound.arguments[name])
+        for name, value in more.items():
+            setattr(self, name, words.pop(name, value))
+        kind.__init__(self, *args, **words)
 
     setattr(__init__, "__signature__", signature)
     return __init__

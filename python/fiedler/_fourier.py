@@ -170,26 +170,55 @@ def transformed(
 
 
 def _at_once(kind: str, a: Any, n: Any, axis: Any) -> np.ndarray[Any, Any] | None:
-    """Returns the transform of an array that needs no preparation along its last axis; None for others.
+    """Returns the transform of an array that needs no preparation; None for others.
 
     A short transform takes less time than all checks of arguments.
     """
-    if type(a) is not np.ndarray or type(axis) is not int or axis != -1 or not a.ndim or not a.size:
-        return None
-    if a.dtype not in (READY if kind == "rfft" else READY_COMPLEX) or not a.flags.carray:
-        return None
-    if kind != "irfft" and n is not None and (type(n) is not int or n != a.shape[-1]):
+    if type(axis) is not int or not _is_ready(kind, a):
         return None
     shape, native = a.shape, _context(None, None)
-    three = a.reshape((-1, shape[-1], 1))
+    three, axis = (a.reshape((-1, shape[-1], 1)), a.ndim - 1) if axis == -1 else along(a, axis, "axis")
     if kind == "irfft":
-        length = 2 * (shape[-1] - 1) if n is None else n
-        if type(length) is not int or length < 1 or length // 2 + 1 != shape[-1]:
+        length = 2 * (shape[axis] - 1) if n is None else n
+        if type(length) is not int or length < 1 or length // 2 + 1 != shape[axis]:
             return None
-        return _fiedler.inverse_real(native, three, length).reshape((*shape[:-1], length))
-    if kind == "rfft":
-        return _fiedler.real(native, three).reshape((*shape[:-1], -1))
-    return _fiedler.transform(native, three, kind).reshape(shape)
+        made = _fiedler.inverse_real(native, three, length)
+    elif n is not None and (type(n) is not int or n != shape[axis]):
+        return None
+    elif kind == "rfft":
+        made = _fiedler.real(native, three)
+    else:
+        return _fiedler.transform(native, three, kind).reshape(shape)
+    return made.reshape((*shape[:axis], made.shape[1], *shape[axis + 1 :]))
+
+
+def _is_ready(kind: str, a: Any) -> bool:
+    return (
+        type(a) is np.ndarray
+        and a.ndim > 0
+        and a.size > 0
+        and a.dtype in (READY if kind == "rfft" else READY_COMPLEX)
+        and a.flags.carray
+    )
+
+
+def of_matrices(
+    kind: str, a: Any, s: Any, axes: Any, norm: Any, out: Any, overwrite_x: Any, workers: Any, plan: Any,
+    device: Any, context: Any,
+) -> Any:  # fmt: skip
+    """Returns the transform fft2 or ifft2 of any array."""
+    if (
+        overwrite_x is False
+        and s is norm is out is workers is plan is device is context is None
+        and type(axes) is tuple
+        and axes == (-2, -1)
+        and _is_ready(kind, a)
+        and a.ndim > 1
+    ):
+        return _fiedler.transform(_context(None, None), a.reshape((-1, *a.shape[-2:])), kind).reshape(a.shape)
+    check_scipy(overwrite_x, workers, plan)
+    where = Where(device, context)
+    return computed(a, out, lambda x: several(x, axes_of(x, s, axes), norm, kind == "ifft2", where))
 
 
 def several(x: Any, listed: list[tuple[int, int | None]], norm: str | None, inverse: bool, where: Where) -> Any:

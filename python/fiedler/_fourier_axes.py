@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ._context import Context
-from ._fourier import Where, axes_of, check_scipy, computed, inverse_real_several, opposite, real_several, several
+from ._fourier import (
+    Where,
+    axes_of,
+    check_scipy,
+    computed,
+    inverse_real_several,
+    of_matrices,
+    opposite,
+    real_several,
+    several,
+)
 
 Array = Any
 
@@ -52,9 +62,7 @@ def fft2(
     array([[4., 0.],
            [0., 0.]])
     """
-    check_scipy(overwrite_x, workers, plan)
-    where = Where(device, context)
-    return computed(a, out, lambda x: several(x, axes_of(x, s, axes), norm, False, where))
+    return of_matrices("fft2", a, s, axes, norm, out, overwrite_x, workers, plan, device, context)
 
 
 def ifft2(
@@ -71,9 +79,7 @@ def ifft2(
     context: Context | None = None,
 ) -> Array:
     """Computes the inverse of `fft2`. The parameters are the same."""
-    check_scipy(overwrite_x, workers, plan)
-    where = Where(device, context)
-    return computed(a, out, lambda x: several(x, axes_of(x, s, axes), norm, True, where))
+    return of_matrices("ifft2", a, s, axes, norm, out, overwrite_x, workers, plan, device, context)
 
 
 def fftn(

@@ -187,9 +187,9 @@ impl<T: Real> Task<f64> for Columns<'_, T> {
 /// Returns a vector of numbers, and of zeros if there are fewer numbers than lanes.
 #[inline(always)]
 fn load<T: Real, V: Vector<Scalar = f64>>(token: V::Token, from: &[T]) -> V {
-    let mut numbers = [0.0; TOGETHER];
-    numbers.iter_mut().zip(from).for_each(|(to, x)| *to = x.to_f64());
-    V::load(token, &numbers)
+    let mut numbers = V::splat(token, 0.0);
+    numbers.as_mut_slice().iter_mut().zip(from).for_each(|(to, x)| *to = x.to_f64());
+    numbers
 }
 
 /// Does what [`two_passes`] does, for `count` vectors.

@@ -71,7 +71,10 @@ pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: 
     }
     let residual = residual.sqrt();
     for row in v.chunks_exact_mut(ld) {
-        row.iter_mut().zip(&*lengths).for_each(|(x, by)| *x *= *by);
+        // A `for_each` would be a function of its own here, without the vectors of this one.
+        for (x, by) in row.iter_mut().zip(&*lengths) {
+            *x *= *by;
+        }
     }
     let v = &*v;
 

@@ -10,6 +10,7 @@ use super::{Columns, Matrix, Request, power_of_two_near};
 use crate::array::Real;
 use crate::lanes::{Task, Vector};
 use crate::ops::certificate::{Certificate, Status};
+use crate::order::sort;
 
 /// The matrices of one or more groups. They must be sorted by order, so that the matrices of a group have similar
 /// orders and little work is wasted on padding.
@@ -225,10 +226,10 @@ fn store<T: Real, V: Vector<Scalar = T>>(
     let Workspace { ld, diagonal, vectors, from, .. } = work;
     let value = |i: usize| diagonal[i].as_slice()[lane].to_f64();
     from.clear();
-    from.extend(0..order);
-    from.sort_by(|&i, &j| value(i).total_cmp(&value(j)));
-    for (out, &i) in matrix.values.iter_mut().zip(from.iter()) {
-        *out = T::from_f64(value(i) * unscale);
+    from.extend((0..order).map(|i| (value(i), i)));
+    sort(from);
+    for (out, (value, _)) in matrix.values.iter_mut().zip(&*from) {
+        *out = T::from_f64(value * unscale);
     }
     let columns = columns.of(matrix.index, matrix.values.iter().map(|x| x.to_f64()));
     if columns.is_empty() {
@@ -237,7 +238,7 @@ fn store<T: Real, V: Vector<Scalar = T>>(
     for (i, row) in vectors[..order * *ld].chunks_exact(*ld).enumerate() {
         for j in columns.clone() {
             // A zero of either sign becomes +0, because an identity rotation may change the sign of a zero.
-            matrix.vectors[j * order + i] = T::from_f64(row[from[j]].as_slice()[lane].to_f64() + 0.0);
+            matrix.vectors[j * order + i] = T::from_f64(row[from[j].1].as_slice()[lane].to_f64() + 0.0);
         }
     }
 }

@@ -24,8 +24,8 @@ pub(super) struct Workspace<V> {
     pub(super) product: Vec<V>,
     pub(super) cosines: Vec<V>,
     pub(super) sines: Vec<V>,
-    /// The index of the column of `vectors` that holds each eigenvector, in ascending order of the eigenvalues.
-    pub(super) from: Vec<usize>,
+    /// The eigenvalues in ascending order, each with the index of its column of `vectors`.
+    pub(super) from: Vec<(f64, usize)>,
 }
 
 impl<V: Vector> Workspace<V> {

@@ -232,7 +232,8 @@ fn forward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; 
         for i in j..next {
             let column = &l[i * height..][..next];
             let pivot = 1.0 / column[i];
-            let now = own[i].map(|x| x * pivot);
+            let mut now = own[i];
+            now.iter_mut().for_each(|x| *x *= pivot);
             own[i] = now;
             for k in i + 1..next {
                 for w in 0..W {
@@ -243,12 +244,13 @@ fn forward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64; 
         let (known, others) = own.split_at_mut(next);
         let factors = &l[j * height..];
         if next - j == TOGETHER {
-            let [p, q, r, s] = [0, 1, 2, 3].map(|i| known[j + i].map(|x| -x));
-            let by = [p, q, r, s];
+            let mut by = [known[j], known[j + 1], known[j + 2], known[j + 3]];
+            by.as_flattened_mut().iter_mut().for_each(|x| *x = -*x);
             add_columns(others, factors, height, next, by);
             add_columns(scratch, factors, height, columns, by);
         } else {
-            let p = known[j].map(|x| -x);
+            let mut p = known[j];
+            p.iter_mut().for_each(|x| *x = -*x);
             let below = others.iter_mut().chain(&mut *scratch);
             for (t, a) in below.zip(&factors[next..height]) {
                 for w in 0..W {
@@ -299,7 +301,8 @@ fn backward<const W: usize>(node: &Node, l: &[f64], rows: &[u32], x: &mut [[f64;
                 }
             }
             let pivot = 1.0 / column[i];
-            unknown[i] = rest.map(|x| x * pivot);
+            rest.iter_mut().for_each(|x| *x *= pivot);
+            unknown[i] = rest;
         }
         next = j;
     }

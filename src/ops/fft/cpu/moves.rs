@@ -77,9 +77,11 @@ impl<F: Real> Copies<F> {
         for first in (0..len).step_by(STEP).rev() {
             for (first, room) in (first..len).step_by(GROUP).zip(&mut room) {
                 let room = room.as_flattened_mut();
-                let parts =
-                    V::mixed_by_four(std::array::from_fn(|i| if first + i < len { get(first + i) } else { zero }));
-                for (i, part) in parts.into_iter().enumerate() {
+                let mut parts = [zero; GROUP];
+                for (place, part) in (first..len).zip(&mut parts) {
+                    *part = get(place);
+                }
+                for (i, part) in V::mixed_by_four(parts).into_iter().enumerate() {
                     part.store(&mut room[i * V::LANES..]);
                 }
             }

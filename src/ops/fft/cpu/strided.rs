@@ -128,18 +128,20 @@ pub(super) fn turned<I: Element, O: Element, E: Engine<I, O>>(
 
 /// Writes the columns of `from`, whose rows are `inner` apart, to lines of length `n`.
 #[inline(always)]
-fn gather<X: Copy>(from: &[X], inner: usize, lines: &mut [X], n: usize) {
+fn gather<X: Element>(from: &[X], inner: usize, lines: &mut [X], n: usize) {
     for (group, lines) in lines.chunks_mut(TILE * n).enumerate() {
         let from = &from[group * TILE..];
         let count = lines.len() / n;
         let mut e = 0;
         if count == TILE {
             while e + TILE <= n {
-                let tile: [[X; TILE]; TILE] =
-                    std::array::from_fn(|r| *from[(e + r) * inner..].first_chunk::<TILE>().expect("a whole tile"));
-                for i in 0..TILE {
-                    let line: [X; TILE] = std::array::from_fn(|r| tile[r][i]);
-                    lines[i * n + e..][..TILE].copy_from_slice(&line);
+                let mut tile = [[X::zeroed(); TILE]; TILE];
+                for r in 0..TILE {
+                    let piece = &from[(e + r) * inner..][..TILE];
+                    tile.iter_mut().zip(piece).for_each(|(line, x)| line[r] = *x);
+                }
+                for (i, piece) in tile.iter().enumerate() {
+                    lines[i * n + e..][..TILE].copy_from_slice(piece);
                 }
                 e += TILE;
             }
@@ -154,18 +156,20 @@ fn gather<X: Copy>(from: &[X], inner: usize, lines: &mut [X], n: usize) {
 
 /// Writes lines of length `n` to columns of `to`, from column `first` on.
 #[inline(always)]
-fn scatter<X: Copy>(lines: &[X], n: usize, to: &mut [&mut [X]], first: usize) {
+fn scatter<X: Element>(lines: &[X], n: usize, to: &mut [&mut [X]], first: usize) {
     for (group, lines) in lines.chunks(TILE * n).enumerate() {
         let first = first + group * TILE;
         let count = lines.len() / n;
         let mut e = 0;
         if count == TILE {
             while e + TILE <= n {
-                let tile: [[X; TILE]; TILE] =
-                    std::array::from_fn(|i| *lines[i * n + e..].first_chunk::<TILE>().expect("a whole tile"));
-                for (r, row) in to[e..e + TILE].iter_mut().enumerate() {
-                    let piece: [X; TILE] = std::array::from_fn(|i| tile[i][r]);
-                    row[first..first + TILE].copy_from_slice(&piece);
+                let mut tile = [[X::zeroed(); TILE]; TILE];
+                for i in 0..TILE {
+                    let piece = &lines[i * n + e..][..TILE];
+                    tile.iter_mut().zip(piece).for_each(|(row, x)| row[i] = *x);
+                }
+                for (row, piece) in to[e..e + TILE].iter_mut().zip(&tile) {
+                    row[first..first + TILE].copy_from_slice(piece);
                 }
                 e += TILE;
             }

@@ -10,6 +10,7 @@ use crate::ops::eigen::cpu::implicit_ql::diagonalize;
 use crate::ops::eigen::cpu::power_of_two_near;
 use crate::ops::eigen::cpu::workspace;
 use crate::ops::eigen::request::Request;
+use crate::order::sort;
 use num_complex::Complex;
 
 /// The matrices of one or more groups, sorted by order.
@@ -196,16 +197,16 @@ fn store<T: Real, V: Vector<Scalar = T>>(
     let workspace::Workspace { ld, diagonal, vectors: planes, from, .. } = work;
     let value = |i: usize| diagonal[i].as_slice()[lane].to_f64();
     from.clear();
-    from.extend(0..order);
-    from.sort_by(|&i, &j| value(i).total_cmp(&value(j)));
-    for (out, &i) in matrix.values.iter_mut().zip(from.iter()) {
-        *out = T::from_f64(value(i) * unscale);
+    from.extend((0..order).map(|i| (value(i), i)));
+    sort(from);
+    for (out, (value, _)) in matrix.values.iter_mut().zip(&*from) {
+        *out = T::from_f64(value * unscale);
     }
     if !vectors {
         return;
     }
     let (ld, imaginary) = (*ld, n * *ld);
-    for (&j, to) in from.iter().zip(matrix.vectors.chunks_exact_mut(order.max(1))) {
+    for (&(_, j), to) in from.iter().zip(matrix.vectors.chunks_exact_mut(order.max(1))) {
         let part = |at: usize| planes[at].as_slice()[lane].to_f64();
         write_with_phase(|i| Complex::new(part(i * ld + j), part(imaginary + i * ld + j)), to);
     }

@@ -84,7 +84,10 @@ pub(super) fn measure<V: Vector<Scalar: Real>>(token: V::Token, n: usize, work: 
         lengths[c] = inverse.sqrt();
     }
     for row in v.re.chunks_exact_mut(ld).chain(v.im.chunks_exact_mut(ld)) {
-        row.iter_mut().zip(&*lengths).for_each(|(x, by)| *x *= *by);
+        // A `for_each` would be a function of its own here, without the vectors of this one.
+        for (x, by) in row.iter_mut().zip(&*lengths) {
+            *x *= *by;
+        }
     }
     let mut departed = none;
     for c in (0..whole).step_by(TILE) {

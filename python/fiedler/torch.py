@@ -213,8 +213,7 @@ class SpectralEncoding(torch.nn.Module):
     def _encoded(self, edge_index: Tensor, weight: Tensor, batch: Tensor) -> SpectralPairs:
         graphs = int(batch[-1]) + 1 if len(batch) else 0
         orders = torch.bincount(batch, minlength=graphs)
-        own = batch[edge_index[0]]
-        if not torch.equal(own, batch[edge_index[1]]):
+        if not torch.equal(*(batch.index_select(0, ends) for ends in edge_index)):
             raise DomainError("edge_index: expected edges within graphs, found one between two of them")
         where = place(self.device, self.context)
         source, target, entries = self._laplacians(edge_index, weight, len(batch))
@@ -224,7 +223,7 @@ class SpectralEncoding(torch.nn.Module):
         local = torch.arange(len(batch)) - (orders.cumsum(0) - orders)[batch]
         squares = dense * dense
         row = (squares.cumsum(0) - squares)[batch] + local * dense[batch]
-        at, kept = row[source] + local[target], entries
+        at, kept = row.index_select(0, source) + local.index_select(0, target), entries
         if large.any():
             is_dense = ~large[batch[source]]
             at, kept = at[is_dense], entries[is_dense]
@@ -293,19 +292,20 @@ class SpectralEncoding(torch.nn.Module):
 
     def _laplacians(self, edge_index: Tensor, weight: Tensor, nodes: int) -> tuple[Tensor, Tensor, Tensor]:
         """Returns the elements of all Laplacians, some of which are to be added: their rows, columns and values."""
-        weight = torch.where(edge_index[0] == edge_index[1], 0.0, weight / 2)
-        source, target = torch.cat([edge_index, edge_index.flip(0)], 1)
-        weight = weight.repeat(2)
-        degrees = weight.new_zeros(nodes).index_add(0, source, weight)
+        source, target = edge_index
+        weight = torch.where(source == target, 0.0, weight / 2)
+        degrees = weight.new_zeros(nodes).index_add(0, source, weight).index_add(0, target, weight)
         diagonal = degrees
         if self.laplacian == "symmetric":
             # An isolated node has a row of zeros.
             isolated = degrees == 0
             scale = torch.where(isolated, 0.0, torch.where(isolated, 1.0, degrees).rsqrt())
             diagonal = torch.where(isolated, 0.0, 1.0).to(weight.dtype)
-            weight = weight * scale[source] * scale[target]
+            # `index_select` takes a third of the time of an index, and so does its backward pass.
+            weight = weight * scale.index_select(0, source) * scale.index_select(0, target)
         own = torch.arange(nodes)
-        return torch.cat([source, own]), torch.cat([target, own]), torch.cat([-weight, diagonal])
+        rows, columns = torch.cat([source, target, own]), torch.cat([target, source, own])
+        return rows, columns, torch.cat([-weight, -weight, diagonal])
 
 
 def encoded(

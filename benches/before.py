@@ -65,7 +65,7 @@ def main():
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--rows", type=int, default=130)
     families = "eigh,eigvalsh,svd,matmul,fft,rfft,irfft,fft2,eigsh,cov,pca,describe,quantile"
-    parser.add_argument("--only", default=families, help="families, separated by commas")
+    parser.add_argument("--only", default=families, help="families; by default those of older builds, too")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.05, help="for each call in a round")
     parser.add_argument("--json", help="a file to which rows are appended")

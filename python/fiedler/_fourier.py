@@ -159,13 +159,15 @@ def transformed(
     kind: str, a: Any, n: Any, axis: Any, norm: Any, out: Any, overwrite_x: Any, workers: Any, plan: Any,
     device: Any, context: Any,
 ) -> Any:  # fmt: skip
-    """Returns the transform ``kind``, as `one` has it, of any array."""
+    """Returns the transform ``kind``, as `one` has it, or fft2 or ifft2 with lengths and axes, of any array."""
     if overwrite_x is False and norm is out is workers is plan is device is context is None:
         made = _at_once(kind, a, n, axis)
         if made is not None:
             return made
     check_scipy(overwrite_x, workers, plan)
     where = Where(device, context)
+    if kind[-1] == "2":
+        return computed(a, out, lambda x: several(x, axes_of(x, n, axis), norm, kind == "ifft2", where))
     return computed(a, out, lambda x: one(kind, x, n, axis, norm, where))
 
 
@@ -174,9 +176,17 @@ def _at_once(kind: str, a: Any, n: Any, axis: Any) -> np.ndarray[Any, Any] | Non
 
     A short transform takes less time than all checks of arguments.
     """
-    if type(axis) is not int or not _is_ready(kind, a):
+    if type(a) is not np.ndarray or not a.ndim or not a.size:
+        return None
+    if a.dtype not in (READY if kind == "rfft" else READY_COMPLEX) or not a.flags.carray:
         return None
     shape, native = a.shape, _context(None, None)
+    if kind[-1] == "2":
+        if n is not None or type(axis) is not tuple or axis != (-2, -1) or a.ndim < 2:
+            return None
+        return _fiedler.transform(native, a.reshape((-1, *shape[-2:])), kind).reshape(shape)
+    if type(axis) is not int:
+        return None
     three, axis = (a.reshape((-1, shape[-1], 1)), a.ndim - 1) if axis == -1 else along(a, axis, "axis")
     if kind == "irfft":
         length = 2 * (shape[axis] - 1) if n is None else n
@@ -190,35 +200,6 @@ def _at_once(kind: str, a: Any, n: Any, axis: Any) -> np.ndarray[Any, Any] | Non
     else:
         return _fiedler.transform(native, three, kind).reshape(shape)
     return made.reshape((*shape[:axis], made.shape[1], *shape[axis + 1 :]))
-
-
-def _is_ready(kind: str, a: Any) -> bool:
-    return (
-        type(a) is np.ndarray
-        and a.ndim > 0
-        and a.size > 0
-        and a.dtype in (READY if kind == "rfft" else READY_COMPLEX)
-        and a.flags.carray
-    )
-
-
-def of_matrices(
-    kind: str, a: Any, s: Any, axes: Any, norm: Any, out: Any, overwrite_x: Any, workers: Any, plan: Any,
-    device: Any, context: Any,
-) -> Any:  # fmt: skip
-    """Returns the transform fft2 or ifft2 of any array."""
-    if (
-        overwrite_x is False
-        and s is norm is out is workers is plan is device is context is None
-        and type(axes) is tuple
-        and axes == (-2, -1)
-        and _is_ready(kind, a)
-        and a.ndim > 1
-    ):
-        return _fiedler.transform(_context(None, None), a.reshape((-1, *a.shape[-2:])), kind).reshape(a.shape)
-    check_scipy(overwrite_x, workers, plan)
-    where = Where(device, context)
-    return computed(a, out, lambda x: several(x, axes_of(x, s, axes), norm, kind == "ifft2", where))
 
 
 def several(x: Any, listed: list[tuple[int, int | None]], norm: str | None, inverse: bool, where: Where) -> Any:

@@ -11,10 +11,10 @@ from ._fourier import (
     check_scipy,
     computed,
     inverse_real_several,
-    of_matrices,
     opposite,
     real_several,
     several,
+    transformed,
 )
 
 Array = Any
@@ -62,7 +62,7 @@ def fft2(
     array([[4., 0.],
            [0., 0.]])
     """
-    return of_matrices("fft2", a, s, axes, norm, out, overwrite_x, workers, plan, device, context)
+    return transformed("fft2", a, s, axes, norm, out, overwrite_x, workers, plan, device, context)
 
 
 def ifft2(
@@ -79,7 +79,7 @@ def ifft2(
     context: Context | None = None,
 ) -> Array:
     """Computes the inverse of `fft2`. The parameters are the same."""
-    return of_matrices("ifft2", a, s, axes, norm, out, overwrite_x, workers, plan, device, context)
+    return transformed("ifft2", a, s, axes, norm, out, overwrite_x, workers, plan, device, context)
 
 
 def fftn(
